@@ -1,4 +1,4 @@
-"""In-process policies by name, and the built-in ones.
+"""Service that holds in-process policies by name, and the built-in policies.
 
 A :class:`~gym_gui.services.policy_mapping.PolicyMappingService` binds agents to these names.
 """
@@ -38,12 +38,13 @@ class ActorRegistration:
     """A policy that agents can be bound to.
 
     Attributes:
-        actor_id: Its name in bindings.
+        actor_id: Name of the policy in bindings.
         display_name: Name shown to people.
-        source: Where its actors come from; ``None`` where it has none.
-        batched: What answers for all agents bound to it where it has no actors, as a recorded run has none.
-        worker_id: The worker that plays it in a process of its own, where one does.
-        settings: Settings for that worker.
+        source: Makes the policy's actors; ``None`` if it has no actors.
+        batched: Backend that answers for all bound agents of a policy without actors, such as a recorded
+            run.
+        worker_id: Worker that runs the policy in a process of its own, if there is one.
+        settings: Settings of that worker.
     """
 
     actor_id: str
@@ -55,30 +56,30 @@ class ActorRegistration:
 
     @property
     def exclusive(self) -> bool:
-        """Whether only one episode at a time may hold it."""
+        """Whether only one episode at a time may use the policy."""
         if self.batched is not None:
             return self.batched.exclusive
         return self.source is not None and self.source.exclusive
 
     def make(self, context: ActorContext) -> Actor:
-        """The actor for one episode's agent.
+        """Return an actor for an agent in one episode.
 
         Raises:
-            UsageError: The policy lives in a worker process or answers a session alone, or its factory
-                returned something that is no policy.
+            UsageError: The policy runs in a worker process or only answers a session, or its factory
+                returned an object that is not a policy.
         """
         return self._actors().make(context)
 
     def backend(self, agent_id: AgentID, sink: Sink, config: Mapping[str, Any]) -> PolicyBackend:
-        """The policy behind one slot of a session.
+        """Return the backend that plays one slot of a session.
 
         Args:
             agent_id: The slot.
-            sink: Gets its answers.
-            config: The binding's settings.
+            sink: Receives the answers.
+            config: Settings of the binding.
 
         Raises:
-            UsageError: The policy lives in a worker process.
+            UsageError: The policy runs in a worker process.
         """
         if self.batched is not None:
             return self.batched
@@ -95,11 +96,11 @@ class ActorRegistration:
 
 
 class ActorService:
-    """Registered policies, and the one that is active where nothing is bound.
+    """Holds registered policies and the active policy, which decides for agents without a binding.
 
-    A new service is empty; :func:`default_actor_service` makes one that knows ``random``,
-    ``noop``, ``human_keyboard`` and the workers. What is kept are *registrations*, not running
-    policies: an actor is made per episode and agent, so that a stateful one never mixes episodes.
+    A new service is empty. :func:`default_actor_service` makes one with ``random``, ``noop``,
+    ``human_keyboard`` and the policies of the workers. The service holds *registrations*, not actors. One
+    actor is made per episode and agent, so that a stateful policy never mixes episodes.
     """
 
     def __init__(self) -> None:
@@ -115,23 +116,23 @@ class ActorService:
         actor_id: str | None = None,
         display_name: str = "",
     ) -> ActorRegistration:
-        """Add a policy; a registration of the same id is replaced.
+        """Register a policy, replacing the one with the same id.
 
         Args:
-            actor_or_factory: An actor, operator or controller object (held by one episode
-                at a time), or a class or function that makes one. A factory that has a
-                required parameter is given an :class:`ActorContext`. A function of the observation
-                is no factory: register it by :meth:`register_policy`.
-            activate: Make it the active one. The first registered is active anyway.
-            actor_id: Its name; the object's ``id`` by default. Needed for a factory.
+            actor_or_factory: An actor, operator or controller object, which one episode at a time may
+                use, or a class or function that makes one. A factory with a required parameter gets an
+                :class:`ActorContext`. A function that maps an observation to an action is not a
+                factory: use :meth:`register_policy` for it.
+            activate: Whether to make the policy the active one. The first policy becomes active anyway.
+            actor_id: Name of the policy; the object's ``id`` by default. A factory needs one.
             display_name: Name shown to people; the object's ``name`` or the id by default.
 
         Raises:
-            UsageError: It is neither a policy nor a factory, or it has no name.
+            UsageError: The argument is neither a policy nor a factory, or a factory has no name.
         """
         made = isinstance(actor_or_factory, type) or not hasattr(actor_or_factory, "select_action")
         if not made or not callable(actor_or_factory):
-            actor = as_actor(actor_or_factory)  # raises for what is neither, and says what it lacks
+            actor = as_actor(actor_or_factory)  # raises for other objects, and names the methods they lack
             name = actor_id or actor.id
             shown = display_name or str(getattr(actor_or_factory, "name", name))
             return self._add(ActorRegistration(name, shown, PolicySource.held(actor)), activate)
@@ -146,11 +147,11 @@ class ActorService:
     def register_policy(
         self, actor_id: str, policy: PolicySource | PolicyBackend, *, display_name: str = ""
     ) -> ActorRegistration:
-        """Add a policy that sessions ask in batches.
+        """Register a policy that sessions ask in batches.
 
         Args:
-            actor_id: Its name.
-            policy: Where its actors come from; or one object that answers for all agents, such as a
+            actor_id: Name of the policy.
+            policy: The source of its actors, or one backend that answers for all agents, such as a
                 recorded run.
             display_name: Name shown to people; the id by default.
         """
@@ -169,7 +170,7 @@ class ActorService:
         display_name: str = "",
         activate: bool = False,
     ) -> ActorRegistration:
-        """Add a policy that a worker process plays, such as ``cleanrl_ppo``."""
+        """Register a policy that runs in a worker process, such as ``cleanrl_ppo``."""
         registration = ActorRegistration(
             actor_id, display_name or actor_id, worker_id=worker_id, settings=dict(settings or {})
         )
@@ -183,10 +184,10 @@ class ActorService:
         return registration
 
     def unregister_actor(self, actor_id: str) -> None:
-        """Forget a policy.
+        """Remove a policy.
 
         Raises:
-            UnknownNameError: There is none of that id.
+            UnknownNameError: No policy has that id.
         """
         self.registration(actor_id)
         del self._registrations[actor_id]
@@ -195,10 +196,10 @@ class ActorService:
             self._active = next(iter(self._registrations), None)
 
     def registration(self, actor_id: str) -> ActorRegistration:
-        """What is known of a policy.
+        """Return the registration of a policy.
 
         Raises:
-            UnknownNameError: There is none of that id (also a ``KeyError``).
+            UnknownNameError: No policy has that id. It is also a ``KeyError``.
         """
         try:
             return self._registrations[actor_id]
@@ -206,41 +207,41 @@ class ActorService:
             raise UnknownNameError("policy", actor_id, self._registrations) from None
 
     def registrations(self) -> tuple[ActorRegistration, ...]:
-        """All policies, in the order they were registered."""
+        """Return all registrations in the order of registration."""
         return tuple(self._registrations.values())
 
     def available_actor_ids(self) -> tuple[str, ...]:
-        """Names of all policies, in the order they were registered."""
+        """Return the names of all policies in the order of registration."""
         return tuple(self._registrations)
 
     def get_active_actor_id(self) -> str | None:
-        """The policy used where nothing is bound, or ``None`` when there is none at all."""
+        """Return the id of the policy for agents without a binding, or ``None`` if none is registered."""
         return self._active
 
     def set_active_actor(self, actor_id: str) -> None:
-        """Choose the policy used where nothing is bound.
+        """Choose the policy for agents without a binding.
 
         Raises:
-            UnknownNameError: There is none of that id.
+            UnknownNameError: No policy has that id.
         """
         self._active = self.registration(actor_id).actor_id
 
     def select_action(self, snapshot: StepSnapshot) -> Any:
-        """Ask the active policy.
+        """Return the action of the active policy.
 
         Raises:
-            UsageError: No policy is registered, or the active one lives in a worker process.
+            UsageError: No policy is registered, or the active policy runs in a worker process.
         """
         return self._actor_for(snapshot.episode_index, snapshot.agent_id, snapshot.seed).select_action(
             snapshot
         )
 
     def notify_step(self, snapshot: StepSnapshot) -> None:
-        """Tell the active policy what its action led to."""
+        """Pass the result of an action to the active policy."""
         self._actor_for(snapshot.episode_index, snapshot.agent_id, snapshot.seed).on_step(snapshot)
 
     def notify_episode_end(self, summary: EpisodeSummary) -> None:
-        """Tell the active policy that an episode is over, and let its actor go."""
+        """Notify the active policy that an episode is over, and drop the episode's actor."""
         actor = self._actor_for(summary.episode_index, summary.agent_id, None)
         actor.on_episode_end(summary)
         self._current.pop((self._active or "", summary.episode_index, summary.agent_id), None)
@@ -261,10 +262,10 @@ class ActorService:
 
 
 class RandomActor:
-    """Uniform over legal actions.
+    """Chooses legal actions uniformly at random.
 
-    The draw depends on (seed, step) alone: not on what was drawn before, nor on other
-    episodes. Without a seed (outside a session) it differs from run to run.
+    Each draw depends only on the seed and the step, not on earlier draws or other episodes. Without a seed
+    (outside a session) the draws differ between runs.
     """
 
     id = "random"
@@ -274,7 +275,7 @@ class RandomActor:
         self._seed = secrets.randbits(64) if context.seed is None else context.seed
 
     def select_action(self, snapshot: StepSnapshot) -> Any:
-        """A legal action.
+        """Return a random legal action.
 
         Raises:
             PolicyFailure: Neither the action space nor a mask is known.
@@ -289,17 +290,18 @@ class RandomActor:
         return sample_legal(Space("Discrete", n=len(mask)), mask, draw)
 
     def on_step(self, snapshot: StepSnapshot) -> None:
-        """Nothing to learn."""
+        """Do nothing, because a random policy does not learn."""
 
     def on_episode_end(self, summary: EpisodeSummary) -> None:
-        """Nothing to forget."""
+        """Do nothing, because the actor keeps no state."""
 
 
 class NoopActor:
-    """Does nothing: the environment's own no-op.
+    """Plays the environment's own no-op action.
 
-    Where it has none: zero, or the bound nearest to it, for continuous actions and the
-    lowest number for discrete ones; the lowest legal number where that is not legal.
+    If the environment has no no-op, the actor plays zero, or the bound nearest to zero, for continuous
+    actions, and the lowest number for discrete actions. If that number is not legal, it plays the lowest
+    legal number.
     """
 
     id = "noop"
@@ -311,7 +313,7 @@ class NoopActor:
             self._noop = zero_action(self._space)
 
     def select_action(self, snapshot: StepSnapshot) -> Any:
-        """The no-op.
+        """Return the no-op action.
 
         Raises:
             PolicyFailure: Neither a no-op, the action space nor a mask is known.
@@ -326,36 +328,37 @@ class NoopActor:
         return self._noop
 
     def on_step(self, snapshot: StepSnapshot) -> None:
-        """Nothing to learn."""
+        """Do nothing, because the policy does not learn."""
 
     def on_episode_end(self, summary: EpisodeSummary) -> None:
-        """Nothing to forget."""
+        """Do nothing, because the actor keeps no state."""
 
 
 class KeyboardQueue:
-    """Actions chosen by people, on their way to the seats they play."""
+    """Queues of the actions that people have chosen, one queue per agent."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, deque[Any]] = {}
 
     def feed(self, action: Any, agent_id: str = "agent_0") -> None:
-        """Hand in an action for ``agent_id``'s next decision."""
+        """Add an action for the next decision of ``agent_id``."""
         self._waiting.setdefault(agent_id, deque()).append(action)
 
     def take(self, agent_id: str) -> Any:
-        """The oldest action for ``agent_id``, or ``None`` when nothing was chosen yet."""
+        """Remove and return the oldest action for ``agent_id``, or ``None`` if there is none."""
         waiting = self._waiting.get(agent_id)
         return waiting.popleft() if waiting else None
 
     def clear(self, agent_id: str) -> None:
-        """Drop what was chosen for ``agent_id`` and not played."""
+        """Drop the actions for ``agent_id`` that were not played."""
         self._waiting.pop(agent_id, None)
 
 
 class HumanKeyboardActor:
-    """A person, for use without a session. ``select_action`` returns ``None`` as long as nothing was chosen.
+    """A person who plays without a session.
 
-    In a session ``human_worker`` plays, which waits for the person.
+    ``select_action`` returns ``None`` until the person has chosen an action. In a session, ``human_worker``
+    plays instead and waits for the person.
     """
 
     id = "human_keyboard"
@@ -365,14 +368,14 @@ class HumanKeyboardActor:
         self.queue = queue or KeyboardQueue()
 
     def select_action(self, snapshot: StepSnapshot) -> Any:
-        """The person's action, or ``None`` when there is none yet."""
+        """Return the person's action, or ``None`` if there is none yet."""
         return self.queue.take(snapshot.agent_id)
 
     def on_step(self, snapshot: StepSnapshot) -> None:
-        """The person sees the screen."""
+        """Do nothing, because the person sees the result on the screen."""
 
     def on_episode_end(self, summary: EpisodeSummary) -> None:
-        """Drop keys that were pressed in this episode and not played."""
+        """Drop the actions that were chosen in this episode and not played."""
         self.queue.clear(summary.agent_id)
 
 
@@ -381,11 +384,11 @@ def default_actor_service(
     registry: type[WorkerTypeRegistry] = WorkerTypeRegistry,
     keyboard: KeyboardQueue | None = None,
 ) -> ActorService:
-    """An ActorService with the built-in policies and the default policy of each worker.
+    """Return an ActorService with the built-in policies and the default policy of each worker.
 
     Args:
-        registry: Its workers are offered; filled by discovery when it is empty.
-        keyboard: Feeds ``human_keyboard``, which is active at first.
+        registry: Worker types to register. If it is empty, discovery fills it first.
+        keyboard: Supplies the actions of ``human_keyboard``, which is the active policy at first.
     """
     service = ActorService()
     queue = keyboard or KeyboardQueue()
@@ -399,7 +402,7 @@ def default_actor_service(
     if not registry.all():
         discover(registry)
     for worker in registry.all():
-        # A worker's default may be a built-in by another way ("random"): no process is needed.
+        # A worker's default policy may be a built-in ("random"), which needs no process.
         if worker.default_policy_id and worker.default_policy_id not in service.available_actor_ids():
             service.register_worker_policy(
                 worker.default_policy_id,

@@ -1,8 +1,7 @@
-"""API keys by provider: in the system's keyring, or in memory where there is none.
+"""Stores API keys by provider, in the system's keyring or in memory if there is no keyring.
 
-A key never travels through settings, logs or run folders: what is handed out is a
-reference (``keyring:openrouter``, ``env:OPENROUTER_API_KEY``) that the engine looks up
-when it starts a worker.
+A key is never written to settings, logs or run folders. Settings contain a reference
+(``keyring:openrouter``, ``env:OPENROUTER_API_KEY``) that the engine resolves when it starts a worker.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A service that asks for a key.
+    """A service that requires an API key.
 
     Attributes:
-        id: Its name in the keyring.
-        title: What people call it.
-        variable: The environment variable its own tools read.
-        url: Where a key is made.
+        id: Name of the provider in the keyring.
+        title: Name shown to people.
+        variable: Environment variable that the provider's own tools read.
+        url: Page where a key can be created.
     """
 
     id: str
@@ -47,38 +46,40 @@ PROVIDERS: Final = (
 
 
 def _keyring() -> Any:
-    """The package, imported in the thread that asks for a key: it looks for wallets and takes its time.
+    """Return the keyring package, imported here because it searches for wallets, which takes time.
+
+    Call this function in the thread that needs the key.
 
     Raises:
-        ImportError: It is not installed.
+        ImportError: The package is not installed.
     """
-    import keyring  # it brings its errors and backends along
+    import keyring  # also imports its errors and backends
 
     return keyring
 
 
 class ApiKeys:
-    """Keeps keys. Its methods may wait for the keyring: call them in a thread."""
+    """Stores API keys. Its methods may wait for the keyring, so call them in a thread."""
 
     def __init__(self) -> None:
         self._here: set[str] = set()
 
     def trouble(self) -> str:
-        """Why keys are kept in memory only; empty where the system's keyring is used."""
+        """Return why keys are stored only in memory; empty if the system's keyring is used."""
         try:
             keyring = _keyring()
             backend = keyring.get_keyring()
         except ImportError:
             return "The keyring package is not installed. Run: mosaic install gui"
         except Exception as error:
-            # A backend may raise anything (D-Bus, a locked wallet) while it is being chosen.
+            # A backend may raise anything (D-Bus, a locked wallet) while keyring selects it.
             return f"The system's keyring does not answer ({error})"
         if isinstance(backend, keyring.backends.fail.Keyring) or backend.priority <= 0:
             return "This system has no keyring"
         return ""
 
     def where(self, provider: Provider) -> str:
-        """Where the key is: ``keyring``, ``memory``, ``environment``, or empty where there is none."""
+        """Return where the key is: ``keyring``, ``memory`` or ``environment``; empty if there is no key."""
         if provider.id in self._here:
             return "memory"
         if not self.trouble() and self._has_key(provider):
@@ -86,17 +87,17 @@ class ApiKeys:
         return "environment" if os.environ.get(provider.variable) else ""
 
     def reference(self, provider: Provider) -> str:
-        """What to write in a slot's settings; empty where there is no key."""
+        """Return the reference for a slot's settings; empty if there is no key."""
         where = self.where(provider)
         if not where:
             return ""
         return f"keyring:{provider.id}" if where == "keyring" else f"env:{provider.variable}"
 
     def save(self, provider: Provider, key: str) -> str:
-        """Keep a key; returns where (``keyring`` or ``memory``).
+        """Store a key and return where: ``keyring`` or ``memory``.
 
         Raises:
-            UsageError: The key is empty or holds what no key holds.
+            UsageError: The key is empty or contains spaces or unprintable characters.
         """
         key = key.strip()
         if not key or any(c.isspace() or not c.isprintable() for c in key):
@@ -110,7 +111,7 @@ class ApiKeys:
             else:
                 self._drop_from_memory(provider)
                 return "keyring"
-        # Read here when a session is launched; no child process inherits it.
+        # The program reads this variable when it launches a session. No child process inherits it.
         withhold(provider.variable)
         os.environ[provider.variable] = key
         self._here.add(provider.id)

@@ -1,4 +1,4 @@
-"""Agents that appear in an episode, and the episode numbers under which their slot's policy knows them."""
+"""Agents that appear during an episode, with the stand-in episode numbers that their policies see."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from gym_gui.core.types import AgentID, Answer, Decision
 from gym_gui.workers.team_context import Joined
 
 _LAST_EPISODE = 2**32 - 1
-"""Stand-in numbers are counted down from here: no run has so many episodes."""
+"""First stand-in number. The numbers count down from here, as no run has so many episodes."""
 
 
 class AppearedAgent(NamedTuple):
-    """An agent that has appeared, as the policy of its slot knows it.
+    """An agent that has appeared during an episode, as the policy of its slot knows it.
 
     Attributes:
-        slot: The slot.
-        episode: The stand-in: the episode number shown to the slot's policy in place of the real one.
-        seed: Its policy seed.
+        slot: The slot whose policy plays the agent.
+        episode: Stand-in number: the episode number that the policy sees instead of the real one.
+        seed: Policy seed of the agent.
         agent: The agent.
-        joined: The real episode, and the agent's context.
+        joined: The real episode, and the context that the agent gets.
     """
 
     slot: AgentID
@@ -33,7 +33,7 @@ class AppearedAgent(NamedTuple):
 
 
 class AppearedAgents:
-    """Gives agents that appear stand-in episode numbers: a policy keeps what it remembers by episode."""
+    """Assigns stand-in episode numbers to appeared agents, because policies keep their state by episode."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, AgentID], AppearedAgent] = {}
@@ -44,26 +44,26 @@ class AppearedAgents:
         return bool(self._known)
 
     def add(self, slot: AgentID, seed: int, agent: AgentID, joined: Joined) -> AppearedAgent:
-        """An agent has appeared in an episode."""
+        """Add an agent that has appeared in an episode, and return it with its stand-in number."""
         found = self._known[joined.episode, agent] = AppearedAgent(slot, self._unused, seed, agent, joined)
         self._unused -= 1
         return found
 
     def tell(self, agent: AgentID, joined: Joined) -> None:
-        """Give an agent another context from now on: its slot has another player."""
+        """Replace the context of an agent, because another policy plays its slot now."""
         key = joined.episode, agent
         self._known[key] = self._known[key]._replace(joined=joined)
 
     def get(self, episode: int, agent: AgentID) -> AppearedAgent | None:
-        """What is known of an agent; ``None`` where it was there from the beginning."""
+        """Return the agent's entry, or ``None`` if the agent was there from the beginning."""
         return self._known.get((episode, agent))
 
     def of_slot(self, slot: AgentID) -> list[AppearedAgent]:
-        """Those that a slot plays now."""
+        """Return the appeared agents that a slot plays."""
         return [each for each in self._known.values() if each.slot == slot]
 
     def pop(self, episode: int, agent: AgentID) -> AppearedAgent | None:
-        """Forget an agent and what it was asked."""
+        """Remove an agent and its open decisions, and return its entry or ``None``."""
         found = self._known.pop((episode, agent), None)
         if found is not None:
             asked = self._asked_as.items()
@@ -71,7 +71,7 @@ class AppearedAgents:
         return found
 
     def translated(self, decisions: list[Decision]) -> list[Decision]:
-        """Decisions with the stand-in numbers."""
+        """Return decisions with stand-in numbers instead of the real episode numbers."""
         return [self._translated(each) for each in decisions] if self._known else decisions
 
     def _translated(self, decision: Decision) -> Decision:
@@ -82,7 +82,7 @@ class AppearedAgents:
         return msgspec.structs.replace(decision, episode=found.episode)
 
     def restored(self, answers: Sequence[Answer]) -> Sequence[Answer]:
-        """Answers with the session's own decisions put back."""
+        """Return answers with the session's original decisions put back."""
         if not self._asked_as:
             return answers
         return [

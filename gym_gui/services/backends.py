@@ -1,4 +1,4 @@
-"""What can stand behind a slot: an in-process policy or a worker's slot, one interface."""
+"""Common interface of the backends that decide for a slot: in-process policies and slots of workers."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ Sink = Callable[[list[Answer]], None]
 
 @dataclass(frozen=True)
 class SlotInfo:
-    """What is known of an agent slot of the environment.
+    """Description of an agent slot of the environment.
 
     Attributes:
         agent_id: The slot's name.
-        observation_space: Gymnasium space of what it sees.
-        action_space: Gymnasium space of what it does.
+        observation_space: Gymnasium space of the slot's observations.
+        action_space: Gymnasium space of the slot's actions.
         noop_action: The environment's own no-op, or ``None``.
-        action_meanings: A word per discrete action, or empty.
-        offers: What it can be shown beside the observation: ``text``, ``image``, ``messages``,
-            ``legal_actions``, how it can be told otherwise (:mod:`gym_gui.core.experiment.prompt_inputs`).
-        pictures: Which pictures it may be shown, of :data:`~gym_gui.core.experiment.prompt_inputs.FRAMES`;
-            with none it offers no ``image``.
-        env_id: Canonical id of its environment; empty where that says nothing of the game.
-        options: What a manager may ask of it, by number; empty where it has none.
-        default_action: What the environment says is played for an answer that cannot be, or ``None``.
+        action_meanings: A word for each discrete action, or empty.
+        offers: Inputs besides the observation that the slot can offer: ``text``, ``image``, ``messages``,
+            ``legal_actions`` and other forms (:mod:`gym_gui.core.experiment.prompt_inputs`).
+        pictures: Pictures that the slot may be shown, of
+            :data:`~gym_gui.core.experiment.prompt_inputs.FRAMES`; if empty, it offers no ``image``.
+        env_id: Canonical id of the environment; empty if the id says nothing about the game.
+        options: Options that a manager may choose for the slot, by number; empty if it has none.
+        default_action: Action that the environment plays for an invalid answer, or ``None``.
     """
 
     agent_id: str
@@ -66,128 +66,128 @@ class SlotInfo:
 
     @property
     def words(self) -> dict[int, str]:
-        """The word of each action number that has one."""
+        """Word of each action number that has one."""
         first = int(getattr(self.action_space, "start", 0) or 0)
         return {first + place: word for place, word in enumerate(self.action_meanings) if word}
 
 
 @runtime_checkable
 class PaidBackend(Protocol):
-    """A backend whose decisions may cost something."""
+    """Backend whose decisions may cost something."""
 
     def allow(self, episode: int, allowance: Amount) -> None:
-        """How much it may take in an episode that begins."""
+        """Set how much the backend may spend in an episode that begins."""
         ...
 
     def left(self, episode: int, allowance: Amount) -> Amount:
-        """What is left of an allowance to an episode that is begun again."""
+        """Return what is left of an allowance for an episode that is restarted."""
         ...
 
     def over(self, episode: int) -> None:
-        """An episode is over for all agents that it has played there: its allowance is gone."""
+        """Drop the allowance of an episode that is over for all agents that the backend played there."""
         ...
 
 
 @runtime_checkable
 class BatchBackend(Protocol):
-    """A backend that can be asked in many episodes at once without an object for each question."""
+    """Backend that can answer decisions of many episodes at once, without one object per decision."""
 
     @property
     def takes_batches(self) -> bool:
-        """Whether it can be asked so now."""
+        """Whether the backend can be asked in batches at present."""
         ...
 
     def ask_batch(self, batch: DecisionBatch) -> None:
-        """Hand in questions; the batch, or its parts, are answered, or unfolded and answered one by one."""
+        """Pass a batch of decisions. The backend answers it whole or in parts, or unfolds it into objects."""
         ...
 
     def unfold(self) -> None:
-        """Make objects of what was asked in batches and has no answer yet."""
+        """Turn the unanswered decisions of batches into objects."""
         ...
 
 
 @runtime_checkable
 class TellsAgentsApart(Protocol):
-    """A backend that answers for several agents of one episode."""
+    """Backend that answers for several agents of one episode and can tell them apart."""
 
     def seat(self, episode: int, agent: str, slot: SlotInfo) -> None:
-        """An agent has appeared in an episode; what it sees and does."""
+        """Register the spaces of an agent that has appeared in an episode."""
         ...
 
 
 class Carrier(Protocol):
-    """What takes questions to a process and brings its answers; slots of one process share it."""
+    """Transport of decisions to a process and of answers back. The slots of one process share it."""
 
     def flush(self) -> None:
-        """Have what was handed in leave, in one piece; never blocks."""
+        """Send all decisions that were passed in, in one piece. It never blocks."""
         ...
 
     def pump(self) -> None:
-        """Hand over answers that have arrived without being noticed yet; never blocks."""
+        """Deliver answers that have arrived but were not noticed yet. It never blocks."""
         ...
 
 
 class PolicyBackend(Protocol):
-    """A policy that answers decisions of one slot, from any number of episodes."""
+    """Policy that answers decisions of one slot, from any number of episodes."""
 
     @property
     def carrier(self) -> Carrier | None:
-        """What its questions travel by; ``None`` where they are answered at once."""
+        """Transport of the decisions; ``None`` if they are answered at once."""
         ...
 
     @property
     def exclusive(self) -> bool:
-        """Whether it can hold one episode at a time only."""
+        """Whether the policy can play only one episode at a time."""
         ...
 
     @property
     def wants_results(self) -> bool:
-        """Whether :meth:`result` has a listener."""
+        """Whether the policy uses the results that :meth:`result` passes."""
         ...
 
     def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
-        """An episode begins, in which the slot plays ``agent_id`` (its own by default).
+        """Begin an episode in which the slot plays ``agent_id``, by default its own agent.
 
         Args:
-            episode: Its number: of an agent that has appeared, one that stands for it alone.
+            episode: Number of the episode. An agent that has appeared has a number of its own.
             seed: Policy seed.
             agent_id: The agent.
-            joined: Of an agent that has appeared: the real episode, and the agent's context.
+            joined: For an agent that has appeared: the real episode and the context for the agent.
         """
         ...
 
     def ask(self, decisions: Sequence[Decision]) -> None:
-        """Hand in decisions; answers reach the sink, at once or later, in any order.
+        """Pass decisions. The answers reach the sink at once or later, in any order.
 
-        What travels leaves with the next :meth:`Carrier.flush`.
+        Decisions for another process are sent at the next :meth:`Carrier.flush`.
         """
         ...
 
     def result(self, outcome: StepOutcome) -> None:
-        """Tell what an earlier answer led to."""
+        """Pass the result of an earlier answer."""
         ...
 
     def end(self, summary: EpisodeSummary) -> None:
-        """An episode is over."""
+        """End an episode."""
         ...
 
     def settle(self) -> None:
-        """Nothing more may come for a while: deliver what is pending."""
+        """Deliver what is pending, because no more decisions may follow for a while."""
         ...
 
 
 @dataclass
 class ActorBackend:
-    """In-process policies, one per episode.
+    """In-process policy of one slot, with one actor per episode.
 
     Attributes:
         agent_id: The slot.
         make: Makes the actor of an episode.
-        sink: Gets the answers; called before :meth:`ask` returns.
-        exclusive: ``make`` returns the same object each time, so that only one episode may
-            be open at a time.
-        config: The binding's settings, shown to the factory.
-        slot: The slot's spaces; without them answers are passed on unchecked.
+        sink: Receives the answers, before :meth:`ask` returns.
+        exclusive: Whether ``make`` returns the same object each time, so that only one episode may be
+            open at a time.
+        config: Settings of the binding, passed to the factory.
+        slot: Spaces of the slot. Without them, answers are passed on unchecked.
     """
 
     agent_id: str
@@ -203,7 +203,7 @@ class ActorBackend:
     def of(
         cls, source: PolicySource, agent_id: str, sink: Sink, config: Mapping[str, Any] | None = None
     ) -> ActorBackend:
-        """The policy of a source, behind one slot."""
+        """Return a backend that plays one slot with the actors of a source."""
         return cls(agent_id, source.make, sink, source.exclusive, config or {})
 
     def __post_init__(self) -> None:
@@ -216,7 +216,7 @@ class ActorBackend:
         return True
 
     def actor(self, episode: int, seed: int | None = None, agent_id: str = "") -> Actor:
-        """The policy of an episode, made on first use."""
+        """Return the actor of an episode, and make it on first use."""
         found = self._actors.get(episode)
         if found is None:
             agent = agent_id or self.agent_id
@@ -237,7 +237,7 @@ class ActorBackend:
     def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
         try:
             self.actor(episode, seed, agent_id)
-        except Exception as exc:  # the border to a person's own policy
+        except Exception as exc:  # the person's own policy may raise anything
             self._broken[episode] = self._raised(episode, "its policy could not be made", exc)
 
     def ask(self, decisions: Sequence[Decision]) -> None:
@@ -258,7 +258,7 @@ class ActorBackend:
         asked = time.perf_counter()
         try:
             action: Any = self.actor(d.episode, d.seed).select_action(snapshot)
-        except Exception as exc:  # the border to a person's own policy
+        except Exception as exc:  # the person's own policy may raise anything
             return Answer(
                 d,
                 failure=self._raised(d.episode, "select_action raised", exc),
@@ -287,7 +287,7 @@ class ActorBackend:
             return
         try:
             self.actor(outcome.episode).on_step(snapshot)
-        except Exception as exc:  # the border to a person's own policy; it fails when asked next
+        except Exception as exc:  # the person's own policy may raise anything; the next ask() reports it
             said = self._raised(outcome.episode, "on_step raised", exc)
             self._broken[outcome.episode] = f"{said} (in on_step)"
 
@@ -297,20 +297,20 @@ class ActorBackend:
             return
         try:
             actor.on_episode_end(summary)
-        except Exception as exc:  # the border to a person's own policy; the episode is over
+        except Exception as exc:  # the person's own policy may raise anything; the episode is over
             self._raised(summary.episode_index, "on_episode_end raised", exc)
 
     def _raised(self, episode: int, what: str, error: Exception) -> str:
         return self._failures.add(f"{self.agent_id}, episode {episode}: {what}", error)
 
     def settle(self) -> None:
-        """Answers are given at once; nothing is ever pending."""
+        """Do nothing, because answers are given at once and nothing is ever pending."""
 
 
 def _canonical(slot: SlotInfo, action: Any, mask: Mask | None) -> tuple[Any, str]:
-    """The action in its space's own dtype, as a worker's would arrive, and what is wrong with it.
+    """Return an action in the dtype of its space, as a worker's would arrive, and what is wrong with it.
 
-    Thus every kind of policy gives the environment the same action, and a replay gives it again.
+    Thus every kind of policy passes the same action to the environment, and a replay repeats it exactly.
     """
     codec = slot.action_codec
     problem = problem_with(codec.space, action, mask, ActionNames.of(slot.agent_id, slot.action_meanings))

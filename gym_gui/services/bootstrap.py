@@ -1,4 +1,4 @@
-"""Where window and command line get their services from."""
+"""Creates the services that the window and the command line use."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Services:
-    """The services of one program: properties are made once, when they are first asked for.
+    """The services of one program. Each property creates its service on first use.
 
-    What one of them needs is imported when it is first asked for: a command that lists policies loads no
+    The module of a service is imported on first use too, so that a command that lists policies loads no
     environment.
 
     Attributes:
-        store: Where things live.
+        store: The folders of the program.
     """
 
     def __init__(self, store: Store, registry: type[WorkerTypeRegistry] | None) -> None:
@@ -31,26 +31,26 @@ class Services:
 
     @cached_property
     def workers(self) -> WorkerCatalog:
-        """The workers there are; looks for them when it is made."""
+        """Catalog of the workers. Workers are discovered when it is created."""
         from gym_gui.services.worker_registry import WorkerCatalog
 
         return WorkerCatalog() if self._registry is None else WorkerCatalog(self._registry)
 
     @cached_property
     def policies(self) -> PolicyLibrary:
-        """Trained policies, and those that were added."""
+        """Library of the trained policies, including imported ones."""
         from gym_gui.services.policies.policy_library import PolicyLibrary
 
         return PolicyLibrary(self.store)
 
     def new_operators(self, launcher: OperatorLauncher) -> MultiOperatorService:
-        """Operators side by side, started by ``launcher``."""
+        """Return a service that starts operators with ``launcher``."""
         from gym_gui.services.operator import MultiOperatorService
 
         return MultiOperatorService(launcher)
 
     def new_orchestrator(self, dispatcher: WorkerDispatcher | None = None) -> WorkerOrchestrator:
-        """Chooses workers for trainings, and submits these to a dispatcher (a trainer daemon's client)."""
+        """Return an orchestrator that selects workers and submits trainings to a dispatcher."""
         from gym_gui.services.worker_orchestrator import WorkerOrchestrator
 
         return WorkerOrchestrator(self.workers.registry, dispatcher)
@@ -59,10 +59,10 @@ class Services:
 def bootstrap_default_services(
     *, store: Store | None = None, registry: type[WorkerTypeRegistry] | None = None
 ) -> Services:
-    """The services of a program; starts nothing and makes no folder.
+    """Return the services of a program. This starts nothing and creates no folder.
 
     Args:
-        store: Where things live; the platform's folders by default.
-        registry: The workers' registry, filled by discovery; the program's own by default.
+        store: The folders to use; by default, the platform's.
+        registry: Registry of workers, filled by discovery; by default, the program's own.
     """
     return Services(store or Store(), registry)

@@ -1,7 +1,7 @@
-"""How good a chess position is for White, as a Stockfish process says over UCI.
+"""Evaluates chess positions with a Stockfish process over UCI.
 
-It is for people who look at a game that is over: while a game is played, no player is to be helped. See
-https://official-stockfish.github.io/docs/stockfish-wiki/UCI-&-Commands.html.
+The evaluation is only for people who watch a finished game, so that no player gets help during a game.
+See https://official-stockfish.github.io/docs/stockfish-wiki/UCI-&-Commands.html.
 """
 
 from __future__ import annotations
@@ -20,24 +20,25 @@ from gym_gui.core.inherited_environment import inherited
 from gym_gui.processes.child import ManagedChild
 
 DEPTH: Final = 14
-"""In plies: some tenths of a second."""
+"""Search depth in plies. A search takes some tenths of a second."""
 _ANSWER_S: Final = 30.0
 _GAMES: Final = "/usr/games"
-"""Debian keeps engines there, where root's path does not look."""
+"""Folder of engines on Debian, which is not on root's ``PATH``."""
 _SCORE: Final = re.compile(r"\bscore (?P<kind>cp|mate) (?P<value>-?\d+)")
 _FEN: Final = re.compile(r"[\w/]+ [wb] [-KQkqA-Ha-h]+ [-a-h\d]+(?: \d+ \d+)?")
 _PER_PAWN: Final = 0.368208
-"""Of the logistic curve that lichess draws its bar by, fitted to games of people: https://lichess.org/page/accuracy."""
+"""Slope of lichess's logistic curve, fitted to people's games: https://lichess.org/page/accuracy."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What an engine says of a position.
+    """An engine's evaluation of a position.
 
     Attributes:
-        pawns: By how many pawns White is ahead; ``None`` where one side mates.
-        mate: Moves until White mates, below 0 until Black does; ``None`` where neither side mates.
-        white_wins: Whether White has mated, where ``mate`` is 0: the game is over.
+        pawns: White's advantage in pawns; ``None`` if one side can force mate.
+        mate: Moves until White mates, or minus the moves until Black mates; ``None`` if neither can force
+            it.
+        white_wins: Whether White has mated, if ``mate`` is 0 and the game is over.
     """
 
     pawns: float | None = None
@@ -46,40 +47,40 @@ class Evaluation:
 
     @property
     def share(self) -> float:
-        """White's part of a bar, 0 to 1."""
+        """White's share of the evaluation bar, 0 to 1."""
         if self.mate is not None:
             return 1.0 if self.mate > 0 or (self.mate == 0 and self.white_wins) else 0.0
         return 1 / (1 + math.exp(-_PER_PAWN * (self.pawns or 0.0)))
 
     @property
     def words(self) -> str:
-        """``+1.3``, ``-0.4``, ``M3``, ``-M2``, ``mate``."""
+        """The evaluation as text: ``+1.3``, ``-0.4``, ``M3``, ``-M2`` or ``mate``."""
         if self.mate is not None:
             return written(f"{'-' if self.mate < 0 else ''}M{abs(self.mate)}") if self.mate else "mate"
         return written(f"{self.pawns or 0.0:+.1f}")
 
 
 def find_stockfish() -> str:
-    """The engine's program; ``""`` where there is none."""
+    """Return the path of the Stockfish program, or ``""`` if it is not installed."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), _GAMES])
     return shutil.which("stockfish", path=path) or ""
 
 
 class ChessEngine:
-    """One engine process, asked one position at a time; started when it is first asked."""
+    """One Stockfish process that evaluates one position at a time. The first evaluation starts it."""
 
     def __init__(self) -> None:
         self._child: ManagedChild | None = None
         self._turn = asyncio.Lock()
 
     async def evaluate(self, fen: str) -> Evaluation:
-        """Look at a position, :data:`DEPTH` plies deep.
+        """Return the evaluation of a position, searched :data:`DEPTH` plies deep.
 
         Args:
-            fen: In Forsyth-Edwards notation.
+            fen: Position in Forsyth-Edwards notation.
 
         Raises:
-            UsageError: There is no Stockfish, it ended, it does not answer, or that is no position.
+            UsageError: Stockfish is not installed ended or does not answer, or ``fen`` is not a position.
         """
         if not _FEN.fullmatch(fen):
             raise UsageError(f"{fen[:100]!r} is no position of chess")
@@ -93,7 +94,7 @@ class ChessEngine:
                     f"Stockfish gave no answer: {error or 'it ended'}", fix="Try again"
                 ) from None
             except asyncio.CancelledError:
-                await self._end()  # what it still has to say is not for the next position
+                await self._end()  # a late answer would be taken for the answer to the next position
                 raise
 
     async def close(self) -> None:

@@ -1,7 +1,7 @@
-"""Who fits where: whether a worker, set as it is, can play a slot; whether it can train in an environment.
+"""Checks whether a worker with its settings can play a slot and whether it can train in an environment.
 
-Play, Agents, the engine's own check (:func:`gym_gui.controllers.engine.resolved_operator.resolve_operator`)
-and trainings ask here.
+The Play and Agents pages, the engine's own check
+(:func:`gym_gui.controllers.engine.resolved_operator.resolve_operator`) and trainings use these checks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from mosaic_worker.preprocessing import Pipeline, PreprocessingError, describe_s
 from mosaic_worker.worker import LoadError
 
 _LONGEST: Final = 100
-"""Characters of a space in a sentence."""
+"""Largest number of characters that a space takes in a sentence."""
 _WITHOUT: Final = {
     "text": "nothing describes its observation in words",
     "image": "there is no picture of what this seat may see",
@@ -46,20 +46,20 @@ def fit(
     assignment: WorkerAssignment,
     file: PolicyFile | None = None,
 ) -> str:
-    """Why a worker cannot play a slot as it is set, as far as that is known without starting it.
+    """Return why a worker with its settings cannot play a slot, without starting the worker.
 
-    Paradigm, number of agents and GPU are not looked at: they limit training. A policy trained
-    alone may play one seat of a team. Whether it is installed, and whether its settings are
-    right by themselves, is asked elsewhere.
+    Paradigm, number of agents and GPU are not checked, because they limit only training. A policy that was
+    trained alone may play one agent of a team. Other functions check whether the worker is installed and
+    whether its settings are valid by themselves.
 
     Args:
         slot: The slot.
         worker: The worker.
-        assignment: Its settings, and what happens to observations before it sees them.
-        file: The trained policy that the settings name, where it has been read already.
+        assignment: The worker's settings and the preprocessing of its observations.
+        file: The trained policy that the settings name, if it has been read already.
 
     Returns:
-        One sentence without a full stop; empty when it fits.
+        One sentence without a full stop; empty if no reason is known.
     """
     settings = worker.with_defaults(assignment.settings)
     path = policy_path(assignment, worker)
@@ -80,7 +80,7 @@ def fit(
         shown = shown_space(_steps(assignment, worker, file), slot.observation_space)
     except PreprocessingError as error:
         return str(error)
-    # What a policy that is still to be chosen sees is decided by its preprocessing.
+    # The preprocessing of a policy that is not chosen yet decides what that policy observes.
     missing = any(s.kind == "policy" and not settings.get(s.name) for s in worker.settings_schema)
     return (
         _space_incompatibility(slot, worker, None if missing else shown)
@@ -92,7 +92,7 @@ def fit(
 def _environment_incompatibility(
     slot: SlotInfo, worker: WorkerTypeDefinition, settings: Mapping[str, Any]
 ) -> str:
-    """Why a worker, or an option that is chosen, is not for this environment or seat."""
+    """Return why a worker or one of its chosen options does not support this environment or slot."""
     if others := worker.capabilities.made_for_others(slot.env_id):
         return f"{worker.display_name} is {others}"
     for setting in worker.settings_schema:
@@ -105,7 +105,7 @@ def _environment_incompatibility(
 def _no_part(
     slot: SlotInfo, worker: WorkerTypeDefinition, assignment: WorkerAssignment, file: PolicyFile
 ) -> str:
-    """Why none of a joint policy's parts could play a slot; empty where one could, were it chosen."""
+    """Return why no part of a joint policy can play a slot; empty if choosing a part would help."""
     if assignment.checkpoint_agent:
         return ""
     parts = (file.played_by(agent) for agent in file.agents)
@@ -123,12 +123,12 @@ def _file_incompatibility(
 
 
 def _space_incompatibility(slot: SlotInfo, worker: WorkerTypeDefinition, shown: Space | None) -> str:
-    """Why a worker does not understand what it would be shown, or cannot act as it would have to."""
+    """Return why a worker does not support the observations that it would get or the slot's actions."""
     capabilities = worker.capabilities
     action = action_kind(slot.action_space)
     if not capabilities.acts_in(action):
         return _sentence(worker, "acts in", capabilities.action_spaces, action, to_space(slot.action_space))
-    # A worker that gets words or a frame need not understand the raw observation.
+    # A worker that gets text or an image need not support the raw observation.
     if shown is None or _told_otherwise(worker, slot):
         return ""
     kinds = observation_kinds(shown)
@@ -138,12 +138,12 @@ def _space_incompatibility(slot: SlotInfo, worker: WorkerTypeDefinition, shown: 
 
 
 def _told_otherwise(worker: WorkerTypeDefinition, slot: SlotInfo) -> bool:
-    """Whether a worker gets words, a frame, facts or a simulator, and need not understand observations."""
+    """Return whether a worker gets text, images, facts or the simulator state instead of raw observations."""
     return bool({"text", "image", "facts", "state"} & set(worker.inputs.wanted) & set(slot.offers))
 
 
 def takes_steps(worker: WorkerTypeDefinition, slot: SlotInfo) -> bool:
-    """Whether what happens to a slot's observations concerns a worker: people see the environment itself."""
+    """Return whether preprocessing affects a worker. It does not affect people, who see the environment."""
     return worker.kind != "human" and not _told_otherwise(worker, slot)
 
 
@@ -154,7 +154,7 @@ def _sentence(worker: WorkerTypeDefinition, verb: str, ours: Collection[str], ki
 
 
 def _input_incompatibility(worker: WorkerTypeDefinition, offers: Collection[str]) -> str:
-    """Why a worker lacks what it needs beside the observation."""
+    """Return why a worker lacks an input that it needs besides the observation."""
     for need in worker.inputs.required:
         if need not in offers:
             other = "; a worker that reads can play it" if need == "image" and "text" in offers else ""
@@ -163,7 +163,7 @@ def _input_incompatibility(worker: WorkerTypeDefinition, offers: Collection[str]
 
 
 def _view_incompatibility(slot: SlotInfo, worker: WorkerTypeDefinition, settings: Mapping[str, Any]) -> str:
-    """Why what its settings want to be shown is not for this seat, and what to write."""
+    """Return why a slot cannot offer the inputs that the settings ask for, and what to write instead."""
     if problems(worker.settings_schema, settings):
         return ""  # the check of settings reports these problems
     try:
@@ -177,12 +177,12 @@ def _view_incompatibility(slot: SlotInfo, worker: WorkerTypeDefinition, settings
 
 
 def training_incompatibilities(worker: WorkerTypeDefinition, spec: EnvSpec, **known: Any) -> list[str]:
-    """Why a worker cannot train in an environment; empty where it can, as far as that is known.
+    """Return the reasons why a worker cannot train in an environment; empty if none is known.
 
     Args:
         worker: The worker.
         spec: The environment.
-        known: More of it, as :meth:`WorkerCapabilities.incompatibilities` takes it.
+        known: More requirements, as keyword arguments of :meth:`WorkerCapabilities.incompatibilities`.
     """
     if worker.train is None:
         return ["it does not train"]
@@ -190,18 +190,18 @@ def training_incompatibilities(worker: WorkerTypeDefinition, spec: EnvSpec, **kn
 
 
 def known_paradigm(spec: EnvSpec) -> SteppingParadigm | None:
-    """How an environment's agents take turns; ``None`` where only making it would tell."""
+    """Return how an environment's agents take turns, or ``None`` if it must be created to find out."""
     return None if spec.traits.get("api_unknown") else spec.paradigm
 
 
 def requirements_of(spec: EnvSpec) -> dict[str, Any]:
-    """What an environment asks of who trains in it, for :meth:`WorkerTypeRegistry.find_compatible`."""
+    """Return an environment's requirements for training, for :meth:`WorkerTypeRegistry.find_compatible`."""
     env_id = family_of(spec).pattern_id(spec)
     return {"paradigm": spec.paradigm, "env_type": spec.env_type, "env_id": env_id}
 
 
 def policy_path(assignment: WorkerAssignment, definition: WorkerTypeDefinition) -> Path | None:
-    """Where the policy is that an assignment names, or ``None`` where it names none."""
+    """Return the path of the policy that an assignment names, or ``None`` if it names none."""
     setting = next((s.name for s in definition.settings_schema if s.kind == "policy"), "checkpoint")
     written = assignment.settings.get(setting)
     return Path(written).expanduser() if isinstance(written, str) and written else None
@@ -210,20 +210,20 @@ def policy_path(assignment: WorkerAssignment, definition: WorkerTypeDefinition) 
 def pipeline_of(
     assignment: WorkerAssignment, definition: WorkerTypeDefinition, slot: SlotInfo
 ) -> Pipeline | None:
-    """What happens to a slot's observations before its worker sees them.
+    """Return the preprocessing of a slot's observations.
 
-    The slot's own ``preprocess`` wins over what the policy's ``policy.json`` says.
+    The slot's own ``preprocess`` takes precedence over the steps in the policy's ``policy.json``.
 
     Args:
-        assignment: Who plays the slot.
-        definition: Its worker.
+        assignment: The worker that plays the slot, with its settings.
+        definition: Type of that worker.
         slot: The slot.
 
     Returns:
-        ``None`` where nothing happens to them.
+        The pipeline, or ``None`` if there are no steps.
 
     Raises:
-        PreprocessingError: The steps are none, or do not fit the slot.
+        PreprocessingError: The steps are invalid or do not fit the slot.
     """
     path = policy_path(assignment, definition)
     file = read_policy_file(path) if path is not None else None
@@ -235,16 +235,16 @@ def pipeline_of(
 
 
 class JointPipeline(Pipeline):
-    """What happens to observations before a joint policy sees them, whichever agent its slot plays.
+    """Preprocessing for a joint policy, with separate steps for each agent that the slot may play.
 
     Args:
-        description: What its ``policy.json`` says.
+        description: Contents of the policy's ``policy.json``.
         agent: The slot's own agent.
-        observation_space: What the slot sees.
+        observation_space: Observation space of the slot.
 
     Raises:
-        LoadError: Nothing of it plays the slot's own agent.
-        PreprocessingError: Its steps do not fit.
+        LoadError: No part of the policy plays the slot's own agent.
+        PreprocessingError: The policy's steps do not fit the observation space.
     """
 
     def __init__(self, description: PolicyDescription, agent: str, observation_space: Any) -> None:
@@ -253,7 +253,7 @@ class JointPipeline(Pipeline):
         self._by_agent: dict[str, Pipeline] = {agent: self}
 
     def of(self, agent: str) -> Pipeline:
-        """What applies while the slot plays an agent."""
+        """Return the pipeline to use while the slot plays an agent."""
         found = self._by_agent.get(agent)
         if found is None:
             steps = self._description.played_instead(agent, self._own).preprocessing
@@ -264,7 +264,7 @@ class JointPipeline(Pipeline):
 def _steps(
     assignment: WorkerAssignment, definition: WorkerTypeDefinition, file: PolicyFile | None
 ) -> Sequence[Any]:
-    """The slot's own steps, else those of its policy; raises as :func:`pipeline_of`."""
+    """Return the slot's own steps, else those of its policy. Raises like :func:`pipeline_of`."""
     if assignment.preprocess:
         if definition.kind == "human":
             raise PreprocessingError("a person sees the environment itself; leave 'preprocess' out")
@@ -278,7 +278,7 @@ def _steps(
 
 
 def other_worker(file: PolicyFile, definition: WorkerTypeDefinition) -> str:
-    """Why a worker cannot play a policy that another one plays, as a sentence; empty where it is its own."""
+    """Return a sentence that names the worker that plays a policy; empty if it is the given worker."""
     if file.worker_id in (definition.type_id, *definition.aliases):
         return ""
     return f"{file.title} is played by {file.worker_id}, not by {definition.type_id}: choose that worker"
@@ -287,16 +287,16 @@ def other_worker(file: PolicyFile, definition: WorkerTypeDefinition) -> str:
 def incompatibility(
     file: PolicyFile, observation_space: Any, action_space: Any, preprocess: Sequence[Any] = ()
 ) -> str:
-    """Why a trained policy cannot play a slot, as far as its description tells.
+    """Return why a trained policy cannot play a slot, judged by the policy's description.
 
     Args:
         file: The policy.
-        observation_space: Space, or description, of what the slot sees.
-        action_space: The same of what it does.
-        preprocess: The slot's own steps, in place of the policy's.
+        observation_space: Observation space of the slot, or its description.
+        action_space: Action space of the slot, or its description.
+        preprocess: The slot's own steps, which replace those of the policy.
 
     Returns:
-        A sentence without a full stop; empty when it fits.
+        A sentence without a full stop; empty if the policy fits.
     """
     trained, given = space_words(file.shown), ""
     steps = list(preprocess or file.preprocessing)
@@ -314,10 +314,10 @@ def incompatibility(
 
 
 def shown_space(steps: Sequence[Any], observation_space: Any) -> Space:
-    """Description of what comes out of steps.
+    """Return the description of the observation space after some preprocessing steps.
 
     Raises:
-        PreprocessingError: They do not fit the space.
+        PreprocessingError: The steps do not fit the space.
     """
     described = to_space(observation_space)
     if not steps:
@@ -327,20 +327,20 @@ def shown_space(steps: Sequence[Any], observation_space: Any) -> Space:
 
 @functools.lru_cache(maxsize=512)
 def _shown_space(steps: str, space: str) -> Space:
-    # The same few policies are held against the same few slots whenever a row changes.
+    # Cached, because the same few policies are checked against the same few slots whenever a row changes.
     return to_space(Pipeline(json.loads(steps), Space.from_json(json.loads(space))).input_space)
 
 
 def seen_after(steps: Sequence[Any], observation_space: Any) -> tuple[list[str], str]:
-    """What an observation is after each of some steps.
+    """Return the observation space after each of some preprocessing steps.
 
     Args:
         steps: See :func:`mosaic_worker.preprocessing.check_steps`.
-        observation_space: What the slot sees.
+        observation_space: Observation space of the slot.
 
     Returns:
-        A space in words for each step, as far as they can be applied, and why the next one cannot: a sentence
-        without a full stop, or nothing.
+        The space as text after each step that can be applied, and the reason why the next step cannot:
+        a sentence without a full stop, or an empty string.
     """
     spaces: list[str] = []
     for count in range(1, len(steps) + 1):
@@ -352,7 +352,7 @@ def seen_after(steps: Sequence[Any], observation_space: Any) -> tuple[list[str],
 
 
 def own_steps(assignment: WorkerAssignment, definition: WorkerTypeDefinition, agent: str) -> Sequence[Any]:
-    """The steps that a slot's policy brings, which hold where the slot has none of its own."""
+    """Return the steps of a slot's policy, which apply if the slot has no steps of its own."""
     path = policy_path(assignment, definition)
     file = read_policy_file(path) if path is not None else None
     try:
@@ -362,7 +362,7 @@ def own_steps(assignment: WorkerAssignment, definition: WorkerTypeDefinition, ag
 
 
 def space_words(space: Any) -> str:
-    """What must agree between a policy and a slot, in words: bounds and element types need not."""
+    """Return the properties of a space that policy and slot must share, as text without bounds and dtypes."""
     words = _space_words(to_space(space))
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 

@@ -1,4 +1,4 @@
-"""What an environment can be made with (``env_kwargs``): settings for a form, and text for all the rest."""
+"""Arguments of an environment (``env_kwargs``): settings for a form, and YAML text for the others."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gym_gui.workers.settings.settings_text import text_of
 
 _EXAMPLE: Final = "Write one to a line, for example size: 8, or {} for none"
 _MOST: Final = 3
-"""So many are named in one line."""
+"""Largest number of values that one line names."""
 
 
 def settings_of(spec: EnvSpec) -> tuple[tuple[Setting, ...], tuple[str, ...]]:
-    """What is known of an environment's arguments, without importing it.
+    """Return what is known of an environment's arguments without importing the environment.
 
     Returns:
-        Settings for a form, and names of arguments whose type is not known or that no form has a field for.
+        Settings for a form, and the names of arguments without a known type or without a form field.
     """
     known: dict[str, Mapping[str, Any]] = {}
     others: list[str] = []
@@ -35,7 +35,7 @@ def settings_of(spec: EnvSpec) -> tuple[tuple[Setting, ...], tuple[str, ...]]:
 
 
 def _worded(about: Mapping[str, Any]) -> dict[str, Any]:
-    """With the default that only the package can make, in its own words."""
+    """Return an argument's description with the package's own default in its text, if it is short."""
     said = str(about.get("description", ""))
     usual = str(about.get("x-default", ""))
     if usual and len(usual) <= 30:
@@ -44,10 +44,10 @@ def _worded(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_further(text: str) -> dict[str, Any]:
-    """Arguments that are written out as YAML or JSON.
+    """Return the arguments that a text gives as YAML or JSON.
 
     Raises:
-        MosaicError: It is neither, or no table of names and values; one sentence.
+        MosaicError: The text is not valid, or is not a table of names and values.
     """
     found = parse_yaml(text, "further arguments")
     if found is None:
@@ -58,12 +58,12 @@ def read_further(text: str) -> dict[str, Any]:
 
 
 def write_further(values: Mapping[str, Any]) -> str:
-    """The same as YAML, a line to each."""
+    """Return arguments as YAML, one per line."""
     return "\n".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
 
 
 def in_one_line(values: Mapping[str, Any]) -> str:
-    """``size 8, is_slippery off``: for a button or a caption; empty where nothing is set."""
+    """Return values for a button or a caption, such as ``size 8, is_slippery off``; empty if none is set."""
     said: Sequence[str] = [f"{name} {text_of(value)}" for name, value in values.items()]
     more = f" and {len(said) - _MOST} more" if len(said) > _MOST else ""
     return ", ".join(said[:_MOST]) + more

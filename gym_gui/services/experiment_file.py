@@ -1,8 +1,8 @@
-"""Experiment files: Python, YAML or JSON in, a checked :class:`Experiment` out.
+"""Reads Python, YAML and JSON experiment files into checked :class:`Experiment` objects.
 
-A file that is literal data is parsed and never executed. Any other Python file is
-evaluated in a separate process (:mod:`gym_gui.services.experiments.experiment_process`), and only
-where the caller allows it. The format is described in ``docs/experiment_format.md``.
+A file that is literal data is parsed and never executed. Any other Python file is evaluated in a
+separate process (:mod:`gym_gui.services.experiments.experiment_process`), and only if the caller allows
+it. ``docs/experiment_format.md`` describes the format.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from gym_gui.services.policies.group_operators import members_of, pool_of
 from gym_gui.services.policies.policy_library import PREFIX, PolicyLibrary
 from gym_gui.services.secrets import resolve_secrets
 
-# Imported for what it does: it tells the types of workers with a manifest.
+# Imported for its side effect: it registers the types of workers that have a manifest.
 from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.registry import WorkerTypeRegistry
 from mosaic_worker.plain_files import read_file
@@ -61,11 +61,11 @@ __all__ = [
 ]
 
 MAX_FILE_BYTES: Final = {".py": 2**20, ".yaml": 2**20, ".yml": 2**20, ".json": 16 * 2**20}
-"""By suffix; a ``run.json`` may list a million seeds."""
+"""Largest file size by suffix. A JSON file may be larger, as a ``run.json`` may list a million seeds."""
 
 
 def needs_code(path: str | Path) -> bool:
-    """Whether reading this experiment means running a program.
+    """Return whether an experiment file can only be read by running it as a program.
 
     Raises:
         ExperimentError: The file cannot be read, or is not valid Python.
@@ -82,7 +82,7 @@ def needs_code(path: str | Path) -> bool:
 
 
 def need_of_program(path: str | Path) -> Need:
-    """What has to be allowed before an experiment that is a program is run to be looked at."""
+    """Return the permission that is needed before a program is run to read its experiment."""
     file = _locate(Path(path)).resolve()
     return Need(Subject("program", str(file), hash_of(file)), str(path), "is a program:")
 
@@ -101,13 +101,15 @@ def load_experiment(
     Args:
         path: A ``.py``, ``.yaml``, ``.yml`` or ``.json`` file, a ``run.json``, or a run folder.
         allow_code: Whether a Python file that is a program may be run to read it.
-        episodes: Takes the place of ``num_episodes``.
-        limits: What such a program may use.
-        places_of: Says where one can sit in the environments of a matrix; by default they are made.
-        anew: Whether rows that could not be played when a run was begun are tried again.
+        episodes: Number of episodes, which replaces ``num_episodes`` of the file.
+        limits: Resource limits of the process that runs a program.
+        places_of: Returns the slots of the environments of a matrix. By default, the environments are
+            created to find their slots.
+        anew: Whether to try again the rows of a run's matrix that could not be played when it began.
 
     Raises:
-        ExperimentError: One line that says what is wrong, where, and what to do.
+        ExperimentError: The file is invalid. The message says in one line what is wrong, where, and what
+            to do.
     """
     file = _locate(Path(path))
     folder = file.absolute().parent
@@ -122,10 +124,10 @@ def load_experiment(
 
 
 def is_tournament(path: str | Path) -> bool:
-    """Whether a file is of a tournament: YAML or JSON with a pool of policies. Runs nothing.
+    """Return whether a file is a tournament: YAML or JSON with a pool of policies. No code is run.
 
     Raises:
-        ExperimentError: It cannot be read.
+        ExperimentError: The file cannot be read.
     """
     file = _locate(Path(path))
     if file.suffix == ".py":
@@ -135,18 +137,20 @@ def is_tournament(path: str | Path) -> bool:
 
 
 def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfig] | None:
-    """Everybody whom a tournament file or a matrix names, to see what they need; makes no environment.
+    """Return the players that a tournament file or a matrix names, to check what they need.
+
+    No environment is created.
 
     Args:
         path: As for :func:`load_experiment`.
-        allow_code: As there.
+        allow_code: As for :func:`load_experiment`.
 
     Returns:
-        For each environment an operator that has each player in a slot by itself; ``None``: it is neither a
-        tournament file nor has a matrix to be expanded.
+        One operator for each environment, with every player in a slot of its own. ``None`` if the file
+        is neither a tournament nor has a matrix to expand.
 
     Raises:
-        ExperimentError: As there.
+        ExperimentError: As for :func:`load_experiment`.
     """
     file = _locate(Path(path))
     with _in_its_place(file):
@@ -164,13 +168,16 @@ def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfi
 
 
 def load_tournament(path: str | Path) -> Tournament:
-    """Read a tournament file, the tournament of a run, or that of all members of a training's league.
+    """Read a tournament from a tournament file, from a run, or from a league of a training.
+
+    The tournament of a league contains all of its members.
 
     Args:
         path: A ``.yaml``, ``.yml`` or ``.json`` file, a ``run.json``, or a run folder.
 
     Raises:
-        ExperimentError: One line that says what is wrong, where, and what to do.
+        ExperimentError: The file is invalid. The message says in one line what is wrong, where, and what
+            to do.
     """
     file = _locate(Path(path))
     if file.suffix == ".py":
@@ -194,13 +201,13 @@ def load_tournament(path: str | Path) -> Tournament:
 
 
 def find_problem(path: Path, source: str) -> MosaicError | None:
-    """What is wrong with the text of an experiment or tournament file, as far as it says so unread.
+    """Return the first problem in the text of an experiment or tournament file, or ``None``.
 
-    A program is not run: of it, it is said where it is no Python.
+    A program is not run: it is only checked for Python syntax.
 
     Args:
-        path: The file that the text is, or will be, in.
-        source: The text.
+        path: The file that contains or will contain the text.
+        source: Text to check.
     """
     try:
         with _in_its_place(path, source):
@@ -224,7 +231,7 @@ def find_problem(path: Path, source: str) -> MosaicError | None:
 
 @contextmanager
 def _in_its_place(file: Path, source: str | None = None) -> Generator[None]:
-    """What is wrong in a file says at which line of it."""
+    """Add the file and, if known, the line to an error about the file's contents."""
     try:
         yield
     except ConfigError as error:
@@ -237,7 +244,7 @@ def _in_its_place(file: Path, source: str | None = None) -> Generator[None]:
 
 
 def _data(file: Path, allow_code: bool, limits: Limits | None) -> object:
-    """What an experiment file holds."""
+    """Return the contents of an experiment file."""
     if file.suffix == ".py":
         return _python_data(file, _read_text(file), allow_code, limits or Limits())
     return _plain_data(file)
@@ -248,7 +255,7 @@ def _written(data: object) -> dict[str, object]:
 
 
 def _has_matrix(data: object, *, anew: bool) -> bool:
-    """Whether there is a matrix to be expanded; a run's is only where its rows are tried ``anew``."""
+    """Return whether there is a matrix to expand. The matrix of a run is expanded only if ``anew``."""
     content = _written(data)
     content = _written(content.get("experiment")) or content
     return "matrix" in content and (anew or "asked" not in _written(content["matrix"]))
@@ -266,7 +273,7 @@ def _origin(file: Path) -> Origin:
 
 
 def _plain_data(file: Path) -> object:
-    """What a YAML or JSON file holds."""
+    """Return the contents of a YAML or JSON file."""
     return _parsed(_read_text(file), file)
 
 
@@ -279,10 +286,10 @@ def _parsed(source: str, file: Path) -> object:
 
 
 def _anchored(experiment: Experiment, folder: Path) -> Experiment:
-    """Find policies and other files that lie beside the experiment file, and policies of the library.
+    """Make the paths beside the experiment file and the policies of the library into full paths.
 
     Raises:
-        UnknownNameError: The library has no policy of a name.
+        UnknownNameError: The library has no policy of that name.
     """
     written = [each for operator in experiment.operators for each in members_of(operator)]
     operators = [
@@ -300,13 +307,13 @@ def _anchored(experiment: Experiment, folder: Path) -> Experiment:
 
 
 def anchored_player(assignment: WorkerAssignment, folder: Path) -> WorkerAssignment:
-    """A player with the files that lie beside the file which names it, and policies of the library.
+    """Return a player whose paths of files and library policies can be opened.
 
-    A relative path is one from the working directory; where nothing is there, from
-    ``folder``, so that an experiment and what it names travel together.
+    A relative path is tried from the working directory first, then from ``folder``. So an experiment and
+    the files that it names can be moved together.
 
     Raises:
-        UnknownNameError: The library has no policy of a name.
+        UnknownNameError: The library has no policy of that name.
     """
     given = {name: assignment.settings.get(name) for name in file_settings(assignment.worker_id)}
     found = {name: _path_beside(path, folder) for name, path in given.items() if isinstance(path, str)}
@@ -323,7 +330,7 @@ def _path_beside(written: str, folder: Path) -> str:
 
 
 def file_settings(worker_id: str) -> list[str]:
-    """The settings of a worker that are paths of files or folders which it reads."""
+    """Return the names of a worker's settings that are paths of files or folders to read."""
     find_workers([worker_id])
     definition = WorkerTypeRegistry.get(worker_id)
     schema = () if definition is None else definition.settings_schema
@@ -331,7 +338,10 @@ def file_settings(worker_id: str) -> list[str]:
 
 
 def _locate(path: Path) -> Path:
-    """The file itself; a run folder stands for its ``run.json``, a training with a league for that."""
+    """Return the file that a path stands for.
+
+    A run folder stands for its ``run.json``, and a training with a league for its league file.
+    """
     try:
         file = path
         if path.is_dir():
@@ -350,7 +360,7 @@ def _locate(path: Path) -> Path:
 
 
 def _instead(file: Path) -> str:
-    """What the person may have meant, or what is wanted."""
+    """Return advice after a wrong path: a file with a similar name, or the accepted kinds of files."""
     folder = file.parent
     beside = [p.name for p in folder.iterdir() if p.suffix in MAX_FILE_BYTES] if folder.is_dir() else []
     near = difflib.get_close_matches(file.name, beside, n=1, cutoff=0.6)
@@ -360,13 +370,13 @@ def _instead(file: Path) -> str:
 
 
 def _label(file: Path) -> str:
-    """The file's name as messages give it, on one line whatever it is."""
+    """Return the file's name for messages, as ASCII with escapes if it has unprintable characters."""
     return file.name if file.name.isprintable() else ascii(file.name)
 
 
 def _read_text(file: Path) -> str:
     try:
-        # A run's own file is no link; one that a person has named may be.
+        # A run.json may not be a link. A file that a person has named may be one.
         raw = read_file(file, links=file.name != "run.json", limit=MAX_FILE_BYTES[file.suffix])
         return io.TextIOWrapper(io.BytesIO(raw), "utf-8-sig").read()
     except UnicodeDecodeError as error:

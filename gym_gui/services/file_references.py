@@ -1,7 +1,7 @@
-"""Files and lines that a message names: what a person may want to open.
+"""Finds files and line numbers in messages, so that a person can open the files.
 
-Messages name a file of a person's as its author knows it (``maze.py, line 12, in step``), and nothing of
-where it lies: it is looked for in the folders that the file can be from. Tracebacks in the log name it whole.
+A message names a person's file by its short name (``maze.py, line 12, in step``), so the file is searched
+for in the folders that it can come from. Tracebacks in the log contain full paths.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gym_gui.core.errors import Place
 from gym_gui.core.paths import PACKAGE
 
 SUFFIXES: Final = ("py", "asl", "yaml", "yml", "json", "toml")
-"""Of files that can be opened at a line."""
+"""Suffixes of files that can be opened at a line."""
 _NAME: Final = rf"(?P<file>(?:[~/]|\b)[^\s:;,\"'()]*?\.(?:{'|'.join(SUFFIXES)}))"
 _FORMS: Final = (
     re.compile(rf'File "(?P<file>[^"\n]+\.(?:{"|".join(SUFFIXES)}))", line (?P<line>\d+)'),
@@ -26,20 +26,20 @@ _FORMS: Final = (
     re.compile(rf"{_NAME}:(?P<line>\d+)(?::(?P<column>\d+))?"),
 )
 _MOST: Final = 20_000
-"""Letters of a message that are looked at."""
+"""Largest number of characters searched, counted from the end of the message."""
 _NOT_OURS: Final = frozenset({"site-packages", "dist-packages"})
 
 
 def place_in(text: str, folders: Iterable[str | Path] = ()) -> Place | None:
-    """The place that a message or a traceback is about.
+    """Return the file and line that a message or a traceback refers to.
 
     Args:
         text: The message.
-        folders: Where a file may lie that is named without its folder.
+        folders: Folders to search for files that are named without a folder.
 
     Returns:
-        Of several the innermost that is neither a library's nor MOSAIC's own; ``None`` where it names none
-        that is there.
+        The innermost place of a traceback, or the first place of another message, that is neither in a
+        library nor in MOSAIC itself. ``None`` if no existing file is named.
     """
     searched = [Path(folder) for folder in dict.fromkeys(map(str, folders)) if str(folder)]
     for form in _FORMS:
@@ -73,7 +73,7 @@ def _is_library(file: Path) -> bool:
 
 
 def folders_of(operator: OperatorConfig) -> list[Path]:
-    """Where files lie that an operator plays with: beside its experiment, and with what its settings name."""
+    """Return the folders of an operator's files: its experiment's folder and those named in its settings."""
     from gym_gui.services.experiment_file import file_settings
     from gym_gui.workers.registry import WorkerTypeRegistry
 

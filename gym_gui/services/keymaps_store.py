@@ -1,7 +1,7 @@
-"""Key maps that a person has changed, kept in the data folder.
+"""Stores the key maps that a person has changed in the data folder.
 
-A map belongs to a family and to what its actions are called: all MiniGrid tasks share one,
-CartPole and FrozenLake, which are of one family, do not.
+A map belongs to an environment family and to the names of its actions. All MiniGrid tasks share one map.
+CartPole and FrozenLake have different maps, although they belong to the same family.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class KeymapName:
-    """Which environments and which player a map is for.
+    """Key of a map: the environments and the player that the map is for.
 
     Attributes:
         family: Environment family.
-        actions: The action's words, in the order of their numbers; the components of a
-            continuous action.
+        actions: Names of the actions in the order of their numbers; for a continuous action, names of its
+            components.
         player: 0 for the first person at the keyboard, 1 for the second.
     """
 
@@ -41,7 +41,7 @@ class KeymapName:
 
     @classmethod
     def of(cls, family: str, actions: Sequence[str], player: int = 0) -> KeymapName:
-        """From any sequence of words."""
+        """Return a name made from any sequence of action names."""
         return cls(family, tuple(actions), player)
 
 
@@ -49,7 +49,7 @@ class KeymapsStore:
     """Reads and writes ``keymaps.json`` in the data folder.
 
     Args:
-        store: Where the data folder is.
+        store: Provides the data folder.
     """
 
     def __init__(self, store: Store) -> None:
@@ -58,7 +58,7 @@ class KeymapsStore:
         self._newer: NewerFormatError | None = None
 
     def apply(self, name: KeymapName, scheme: KeyScheme) -> KeyScheme:
-        """The person's own keys in place of ``scheme``'s, where there are any that fit."""
+        """Return ``scheme`` with the person's own keys, if the person has saved some that fit."""
         saved = self._load().get(name)
         if saved is None:
             return scheme
@@ -69,11 +69,11 @@ class KeymapsStore:
         return replace(scheme, bindings=bindings, axes=axes)
 
     def changed(self, name: KeymapName) -> bool:
-        """Whether the person has keys of their own there."""
+        """Return whether the person has saved own keys under a name."""
         return name in self._load()
 
     def save(self, name: KeymapName, scheme: KeyScheme) -> None:
-        """Keep a scheme's keys.
+        """Save the keys of a scheme.
 
         Raises:
             UsageError: The data folder cannot be written.
@@ -83,13 +83,13 @@ class KeymapsStore:
         self._write()
 
     def reset(self, name: KeymapName) -> None:
-        """Forget the person's own keys; raises as :meth:`save`."""
+        """Remove the person's own keys. Raises like :meth:`save`."""
         if self._load().pop(name, None) is not None:
             self._write()
 
     @property
     def path(self) -> Path:
-        """The file; it need not be there."""
+        """Path of the file, which may not exist yet."""
         return self._store.data / "keymaps.json"
 
     def _load(self) -> dict[KeymapName, dict[str, Any]]:
@@ -110,7 +110,7 @@ class KeymapsStore:
             return {}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             _log.warning("%s cannot be read and is left aside: %s; keys are as by default", self.path, error)
-            # What a person typed is not overwritten only because we cannot read it.
+            # Keys that a person has typed are not overwritten only because the file cannot be read.
             with contextlib.suppress(OSError):
                 self.path.replace(self.path.with_suffix(".unreadable.json"))
             return {}

@@ -1,4 +1,4 @@
-"""What a process that goes on by itself has said last, in a log that others wrote to before it."""
+"""Reads the last line that a detached process wrote to a shared log."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from mosaic_worker.plain_files import open_file
 
 
 def last_log_line(log: Path, began: int) -> str:
-    """The last line that is not empty, without the program's name; ``""`` where there is none.
+    """Return the last non-empty line without the program's name, or ``""`` if there is none.
 
     Args:
-        log: What it writes to.
-        began: Bytes that were there before it.
+        log: Log of the process.
+        began: Size of the log in bytes before the process began to write.
     """
     with contextlib.suppress(OSError), open_file(log) as file:
         file.seek(began)

@@ -1,7 +1,7 @@
-"""Asks a module of a worker something, in a process of its own: one JSON object in, one line out.
+"""Sends a question to a module of a worker in a separate process: one JSON object in, one line out.
 
-It runs with the worker's interpreter and python path, as the worker itself will. What is
-asked, a key among it, goes through stdin alone.
+The process has the worker's interpreter and Python path, like the worker itself. The question, which may
+contain an API key, is only passed through stdin.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from gym_gui.workers.settings.settings_schema import Setting
 from gym_gui.workers.status import check_installed
 
 PATIENCE_S: Final = 90.0
-"""A model that is being loaded may take so long to say its first word."""
+"""Longest time until an answer, in seconds. A model that is still loading answers late."""
 _MOST: Final = 8 << 20
 
 
 class NoAnswerError(MosaicError):
-    """The module did not answer; the message says why, and holds nothing of what was asked."""
+    """The module did not answer. The message says why and contains nothing of the question."""
 
 
 async def ask(
     worker: WorkerTypeDefinition, module: str, question: Mapping[str, Any], *, patience_s: float = PATIENCE_S
 ) -> dict[str, Any]:
-    """Ask once; cancelling ends the process.
+    """Ask one question in a new process. Cancelling the task ends the process.
 
     Args:
-        worker: Whose environment it runs in.
-        module: Run with ``python -m``.
-        question: Sent as JSON.
-        patience_s: Longest time.
+        worker: Worker whose environment the process uses.
+        module: Module to run with ``python -m``.
+        question: Object to send as JSON.
+        patience_s: Longest time to wait, in seconds.
 
     Returns:
-        The object of its last line.
+        The JSON object of the last line that holds one.
 
     Raises:
-        WorkerLaunchError: It could not be started.
-        NoAnswerError: It ended without an answer, or took too long.
+        WorkerLaunchError: The process could not be started.
+        NoAnswerError: The process ended without an answer, or took too long.
     """
     done = await run_child(
         *_module(worker, module),
@@ -69,13 +69,13 @@ async def ask(
 
 
 class Conversation:
-    """What checks a setting's file, asked again and again: one process, one line for each question.
+    """Process that checks the file of a setting repeatedly, with one line for each question.
 
-    The first question starts it, and so does one after it has ended.
+    The first question starts the process. A question after the process has ended starts it again.
 
     Args:
-        worker: Whose environment it runs in.
-        setting: Names the module or the command.
+        worker: Worker whose environment the process uses.
+        setting: Setting that names the module or the command to run.
     """
 
     def __init__(self, worker: WorkerTypeDefinition, setting: Setting) -> None:
@@ -83,10 +83,10 @@ class Conversation:
         self._child: ManagedChild | None = None
 
     async def ask(self, question: Mapping[str, Any], *, patience_s: float = PATIENCE_S) -> dict[str, Any]:
-        """Ask; one question at a time. Cancelling ends the process.
+        """Ask one question and return the answer. Only one question at a time; cancelling ends the process.
 
         Raises:
-            NoAnswerError: It could not be started, ended without an answer, or took too long.
+            NoAnswerError: The process could not be started, ended without an answer, or took too long.
         """
         try:
             async with asyncio.timeout(patience_s):
@@ -97,17 +97,17 @@ class Conversation:
         except ChildStartError as error:
             raise await _no_answer(self._worker, str(error)) from None
         except asyncio.CancelledError:
-            await self.close()  # its answer would be taken for the next question's
+            await self.close()  # a late answer would be taken for the answer to the next question
             raise
         if answer is None:
             raise await _no_answer(self._worker, await self.close())
         return answer
 
     async def close(self) -> str:
-        """End its process, if there is one.
+        """End the process if there is one.
 
         Returns:
-            The last line that it printed.
+            The last line that the process printed.
         """
         child, self._child = self._child, None
         return (await child.end()).last_line if child is not None else ""
@@ -129,7 +129,7 @@ class Conversation:
 
 
 async def _exchange(child: ManagedChild, line: bytes) -> dict[str, Any] | None:
-    """The first object that comes back; ``None`` where there comes none."""
+    """Send a line and return the first JSON object that comes back, or ``None`` if none comes."""
     assert child.stdin is not None
     assert child.stdout is not None
     with contextlib.suppress(ConnectionError):
@@ -167,7 +167,7 @@ def _too_long(worker: WorkerTypeDefinition, patience_s: float) -> NoAnswerError:
 
 
 async def _no_answer(worker: WorkerTypeDefinition, last: str) -> NoAnswerError:
-    """What is not installed is the better reason."""
+    """Return the error for a missing answer. A worker that is not installed is the better reason to give."""
     status = await asyncio.to_thread(check_installed, worker)
     if status.state != "installed" and status.reason:
         fix = f"Run: {status.install}" if status.install else ""

@@ -1,4 +1,4 @@
-"""Operators side by side: the shared seed schedule, and starting and stopping them."""
+"""Services that hold operators, give them a shared seed schedule, and start and stop them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _log = logging.getLogger(__name__)
 
 
 class OperatorService:
-    """The operators of an experiment and the seeds they share.
+    """The operators of an experiment and their shared seeds.
 
-    Seeds depend on the episode's index alone, never on the operator, so that all
-    operators meet the same episodes whatever their order, number or speed.
+    Seeds depend only on the episode's index, not on the operator. So all operators play the same episodes,
+    whatever their order, number or speed.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class OperatorService:
         """Add an operator.
 
         Raises:
-            UsageError: Its id is taken.
+            UsageError: The operator's id is taken.
         """
         if config.operator_id in self._operators:
             raise UsageError(
@@ -54,16 +54,16 @@ class OperatorService:
         """Remove an operator.
 
         Raises:
-            UnknownNameError: There is none of that id.
+            UnknownNameError: No operator has that id.
         """
         self.get(operator_id)
         del self._operators[operator_id]
 
     def get(self, operator_id: str) -> OperatorConfig:
-        """One operator.
+        """Return one operator's configuration.
 
         Raises:
-            UnknownNameError: There is none of that id.
+            UnknownNameError: No operator has that id.
         """
         try:
             return self._operators[operator_id]
@@ -71,68 +71,68 @@ class OperatorService:
             raise UnknownNameError("operator", operator_id, self._operators) from None
 
     def operators(self) -> list[OperatorConfig]:
-        """All operators, in the order they were added."""
+        """Return all operators in the order in which they were added."""
         return list(self._operators.values())
 
     def seed(self, n: int) -> None:
-        """Seed the schedule of every operator, also of those added later.
+        """Set the first seed of all operators, also of those added later.
 
         Args:
-            n: Environment seed of the first episode; the next ones count up from it.
+            n: Environment seed of the first episode. Each next episode adds 1.
 
         Raises:
-            UsageError: It is negative or exceeds 2**63 - 1.
+            UsageError: The seed is negative or exceeds 2**63 - 1.
         """
         self.follow(ExecutionConfig(seeds=check_seed(n)))
 
     def follow(self, execution: ExecutionConfig) -> None:
-        """Have every operator play the episodes of an experiment, also those added later."""
+        """Use the episodes and seeds of an experiment for all operators, also for those added later."""
         self._execution = execution
 
     def schedule(
         self, operator_id: str, seatings: int = 1, only: Collection[int] | None = None
     ) -> list[EpisodePlan]:
-        """The episodes of an operator, in order.
+        """Return the episodes of an operator in order.
 
         Args:
-            operator_id: Which.
-            seatings: How many rotations of the teams there are; 1 when seats are fixed.
-            only: Indices of those that are wanted; all of them by default.
+            operator_id: Id of the operator.
+            seatings: Number of rotations of the teams; 1 if seats are fixed.
+            only: Indices of the episodes to return; all by default.
 
         Raises:
-            UnknownNameError: There is no such operator.
-            ConfigError: Fewer seeds than are needed.
+            UnknownNameError: No operator has that id.
+            ConfigError: The experiment has fewer seeds than needed.
         """
         self.get(operator_id)
         return self._execution.schedule(seatings, only)
 
 
 class OperatorHandle(Protocol):
-    """A started operator: it has one session in the window, and one or more in a run."""
+    """A started operator, which has one session in the window and one or more in a run."""
 
     def is_running(self) -> bool:
-        """Whether it is still at work."""
+        """Return whether the operator is still running."""
         ...
 
     def stop(self) -> None:
-        """End it; safe to call twice. Where ending takes time, it goes on after the return."""
+        """Stop the operator. A second call has no effect. Stopping may continue after the return."""
         ...
 
 
 OperatorLauncher = Callable[[OperatorConfig], OperatorHandle]
-"""Starts an operator's first session; raises a :class:`MosaicError` when it cannot.
+"""Starts the first session of an operator, and raises a :class:`MosaicError` if that fails.
 
-Where starting takes time, it goes on after the return."""
+Starting may continue after the return."""
 
 
 class MultiOperatorService:
     """Starts and stops the operators of the window and of runs.
 
-    They play in parallel, each with its own environment, on shared seeds.
+    Operators run in parallel, each with its own environment, on shared seeds.
 
     Args:
         launcher: Starts one operator. The service itself starts no process.
-        operators: Where configurations are kept; one of its own by default.
+        operators: Holds the configurations; by default, a new service.
     """
 
     def __init__(self, launcher: OperatorLauncher, operators: OperatorService | None = None) -> None:
@@ -141,14 +141,14 @@ class MultiOperatorService:
         self._handles: dict[str, OperatorHandle] = {}
 
     def add_operator(self, config: OperatorConfig, handle: OperatorHandle | None = None) -> None:
-        """Add an operator; it is started by the next :meth:`start_all`.
+        """Add an operator. The next :meth:`start_all` starts it.
 
         Args:
             config: The operator.
-            handle: Where it has been started already, what it is stopped by.
+            handle: Handle of the operator if it has been started already.
 
         Raises:
-            UsageError: Its id is taken.
+            UsageError: The operator's id is taken.
         """
         self.operators.register(config)
         if handle is not None:
@@ -159,32 +159,32 @@ class MultiOperatorService:
 
         Args:
             operator_id: Its id.
-            stop: Stop it if it is running; ``False``: the code that started it stops it.
+            stop: Whether to stop the operator if it is running. Otherwise the code that started it stops it.
 
         Raises:
-            UnknownNameError: There is no operator of that id.
+            UnknownNameError: No operator has that id.
         """
         self.operators.get(operator_id)
         handle = self._handles.pop(operator_id, None)
-        # Removed even when stopping fails: an operator in limbo could not be added again.
+        # Removed even if stopping fails, because a half-removed operator could not be added again.
         self.operators.unregister(operator_id)
         if handle is not None and stop:
             handle.stop()
 
     def get_active_operators(self) -> list[OperatorConfig]:
-        """Operators that take part (added and not removed), in the order they were added."""
+        """Return the operators that were added and not removed, in the order in which they were added."""
         return self.operators.operators()
 
     def running(self) -> list[str]:
-        """Ids of operators that are at work now."""
+        """Return the ids of the operators that are running."""
         return [operator_id for operator_id, handle in self._handles.items() if handle.is_running()]
 
     def start(self, operator_id: str) -> None:
         """Start an operator that is not running.
 
         Raises:
-            UnknownNameError: There is none of that id.
-            MosaicError: It could not start.
+            UnknownNameError: No operator has that id.
+            MosaicError: The operator could not start.
         """
         config, handle = self.operators.get(operator_id), self._handles.get(operator_id)
         if handle is None or not handle.is_running():
@@ -193,10 +193,10 @@ class MultiOperatorService:
     def start_all(self) -> None:
         """Start every operator that is not running.
 
-        One that cannot start does not keep the others from starting.
+        If one operator cannot start, the others are started nevertheless.
 
         Raises:
-            WorkerLaunchError: Some could not start; names each with its reason.
+            WorkerLaunchError: Some operators could not start. The message names each with its reason.
         """
         failures: dict[str, MosaicError] = {}
         for config in self.operators.operators():
@@ -208,11 +208,11 @@ class MultiOperatorService:
         _raise_together("did not start", failures)
 
     def stop(self, operator_id: str) -> None:
-        """Stop an operator; :meth:`start` starts it again.
+        """Stop an operator. :meth:`start` can start it again.
 
         Raises:
-            UnknownNameError: There is none of that id.
-            MosaicError: It did not stop as it should.
+            UnknownNameError: No operator has that id.
+            MosaicError: The operator did not stop correctly.
         """
         self.operators.get(operator_id)
         handle = self._handles.pop(operator_id, None)
@@ -222,10 +222,10 @@ class MultiOperatorService:
     def stop_all(self) -> None:
         """Stop every operator.
 
-        One that does not stop as it should does not keep the others from stopping.
+        If one operator does not stop correctly, the others are stopped nevertheless.
 
         Raises:
-            WorkerLaunchError: Some could not be stopped; names each with its reason.
+            WorkerLaunchError: Some operators could not be stopped. The message names each with its reason.
         """
         failures: dict[str, MosaicError] = {}
         while self._handles:

@@ -1,4 +1,4 @@
-"""The operators that are put side by side by hand: what can be undone, and what is there after a restart."""
+"""The table of operators on the Operators page, saved to a file for undo and for the next start."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gym_gui.services.preset_store import write_text
 from mosaic_worker.plain_files import read_file
 
 NAME: Final = "operators.json"
-"""In the data folder: what the Operators page shows; others keep their one operator in files of their own."""
+"""File in the data folder for the Operators page. Pages with one operator keep it in other files."""
 FORMAT: Final = 1
 _KEY: Final = "mosaic_operators"
 _MAX_BYTES: Final = 2**23
@@ -26,12 +26,12 @@ _MAX_BYTES: Final = 2**23
 
 @dataclass(frozen=True)
 class OperatorTable:
-    """Who plays side by side, and from which seed on.
+    """The operators that play side by side, and their first seed.
 
     Attributes:
-        operators: In order.
+        operators: Operators in order.
         seed: Environment seed of the first episode.
-        time_control: How much time each side has, of a game on the clock.
+        time_control: Time of each side in a game with a clock; ``None`` without a clock.
     """
 
     operators: tuple[OperatorConfig, ...] = ()
@@ -40,18 +40,18 @@ class OperatorTable:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Of the operators, in order."""
+        """Ids of the operators, in order."""
         return tuple(operator.operator_id for operator in self.operators)
 
     def find(self, operator_id: str) -> OperatorConfig | None:
-        """The operator of that id."""
+        """Return the operator with an id, or ``None``."""
         return next((o for o in self.operators if o.operator_id == operator_id), None)
 
     def save(self, path: Path) -> None:
-        """Write it to a file, whole or not at all.
+        """Write the table to a file, whole or not at all.
 
         Raises:
-            UsageError: It cannot be written.
+            UsageError: The file cannot be written.
         """
         content = {
             _KEY: FORMAT,
@@ -67,10 +67,10 @@ class OperatorTable:
 
     @classmethod
     def load(cls, path: Path) -> OperatorTable | None:
-        """What was written; ``None`` where nothing was.
+        """Return the table saved in a file, or ``None`` if there is no such file.
 
         Raises:
-            UsageError: It cannot be read.
+            UsageError: The file cannot be read, is damaged, or has a later format.
         """
         try:
             content: Any = json.loads(read_file(path, links=True, limit=_MAX_BYTES))
@@ -89,9 +89,9 @@ class OperatorTable:
 
 def _operator(record: dict[str, Any]) -> OperatorConfig:
     fields = dict(record)
-    # What a person built themselves is theirs after a restart; what a file named is still that file's.
+    # ``origin`` and ``named`` are kept, so that values that came from a file still count as the file's.
     said = cast("dict[str, Any]", fields.pop("origin"))
     origin, named = Origin(str(said["file"]), str(said["folder"])), bool(fields.pop("named"))
-    host = str(fields.pop("host", ""))  # where it runs, which no experiment says
+    host = str(fields.pop("host", ""))  # the machine to run on, which is not part of an experiment
     experiment = experiment_from_data({"operators": [fields]}, complete=False, origin=origin)
     return replace(experiment.operators[0], named=named, host=host)

@@ -1,4 +1,4 @@
-"""Trained policies on disk, by what their ``policy.json`` says; nothing of them is loaded."""
+"""Describes trained policies on disk by their ``policy.json``, without loading them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class PolicyFile:
     """A trained policy on disk.
 
     Attributes:
-        path: Its folder.
-        description: What its ``policy.json`` says.
-        name: What the library calls it, and files refer to it by; empty outside of the library.
-        called: What its training is called by people; empty where no training left it.
+        path: Folder of the policy.
+        description: Contents of the policy's ``policy.json``.
+        name: Name in the policy library, which experiment files refer to; empty outside the library.
+        called: Title of the training that made the policy; empty if no training did.
     """
 
     path: Path
@@ -35,64 +35,64 @@ class PolicyFile:
 
     @property
     def title(self) -> str:
-        """What people call it, everywhere: as its training, else as the library does, else as its folder."""
+        """Name shown to people: the training's title, else the library's name, else the folder's name."""
         return self.called or self.name or self.path.name
 
     @property
     def algorithm(self) -> str:
-        """How it was trained, in lower case."""
+        """Algorithm that trained the policy, in lower case."""
         return self.description.algorithm.lower()
 
     @property
     def env_id(self) -> str:
-        """Where it was trained."""
+        """Id of the environment that the policy was trained in."""
         return self.description.env_id
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Agents whose parts it holds."""
+        """Agents that the policy has parts for."""
         return self.description.agents
 
     @property
     def observation_space(self) -> Space:
-        """Space of the observations that it was trained on, before preprocessing."""
+        """Space of the observations in training, before preprocessing."""
         return self.description.observation_space
 
     @property
     def shown(self) -> Space:
-        """Space of what comes out of its preprocessing."""
+        """Space of the observations after the policy's preprocessing."""
         return self.description.shown_space
 
     @property
     def action_space(self) -> Space:
-        """Space of its actions."""
+        """Action space of the policy."""
         return self.description.action_space
 
     @property
     def preprocessing(self) -> tuple[Mapping[str, Any], ...]:
-        """Steps between what the slot sees and what it is shown."""
+        """Preprocessing steps of the policy."""
         return self.description.preprocessing
 
     def played_by(self, agent: str, part: str | None = None) -> PolicyFile:
-        """What of it plays an agent; raises as :meth:`PolicyDescription.played_by`."""
+        """Return the part that plays an agent. Raises like :meth:`PolicyDescription.played_by`."""
         return replace(self, description=self.description.played_by(agent, part))
 
     @property
     def steps(self) -> int:
-        """Environment steps it was trained for."""
+        """Number of environment steps in training."""
         return self.description.total_steps
 
     @property
     def worker_id(self) -> str:
-        """The worker that plays it."""
+        """Id of the worker that plays the policy."""
         return self.description.worker
 
 
 def read_policy_file(path: Path) -> PolicyFile | None:
-    """Describe a trained policy; ``None`` where there is none that can be described.
+    """Return the description of a trained policy, or ``None`` if there is no readable one.
 
     Args:
-        path: Its folder, or a file in it.
+        path: Folder of the policy, or a file in it.
     """
     try:
         return describe_policy(path)
@@ -101,14 +101,14 @@ def read_policy_file(path: Path) -> PolicyFile | None:
 
 
 def describe_policy(path: Path) -> PolicyFile:
-    """Describe a trained policy.
+    """Return the description of a trained policy.
 
     Args:
-        path: Its folder, or a file in it.
+        path: Folder of the policy, or a file in it.
 
     Raises:
-        OSError: It cannot be read.
-        ValueError: It is no description, or one that is not understood here.
+        OSError: The description cannot be read.
+        ValueError: The file is not a description, or uses a feature that is not supported here.
     """
     folder = path.expanduser()
     described = folder / DESCRIPTION if folder.is_dir() else folder.parent / DESCRIPTION
@@ -122,7 +122,7 @@ def describe_policy(path: Path) -> PolicyFile:
 
 
 def preprocessing_problem(path: Path) -> str:
-    """What is wrong with a policy's preprocessing, where that is what keeps it from being read."""
+    """Return the error in a policy's preprocessing if it keeps the policy from being read, else ``""``."""
     try:
         describe_policy(path)
     except PreprocessingError as error:
@@ -133,7 +133,7 @@ def preprocessing_problem(path: Path) -> str:
 
 
 def find_policy_files(roots: Iterable[Path]) -> list[PolicyFile]:
-    """Trained policies in some folders and up to two levels below, each once, by path."""
+    """Return the trained policies in some folders and up to two levels below, each once, sorted by path."""
     found: dict[Path, PolicyFile] = {}
     for root in roots:
         for pattern in (DESCRIPTION, f"*/{DESCRIPTION}", f"*/*/{DESCRIPTION}"):
@@ -142,6 +142,6 @@ def find_policy_files(roots: Iterable[Path]) -> list[PolicyFile]:
                 if policy is not None:
                     found.setdefault(described.parent.resolve(), policy)
     if any(policy.preprocessing for policy in found.values()):
-        # Gymnasium takes half a second to import, which who then looks for a fit may not have.
+        # Importing Gymnasium takes half a second. Import it here, so that a later check of fit does not wait.
         import_module("mosaic_worker.observation_wrappers")
     return list(found.values())

@@ -1,4 +1,4 @@
-"""Which policy decides for which agent. A session asks here on every step, in every paradigm."""
+"""Service that maps agents to policies and passes the decisions of a session to these policies."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class AgentPolicyBinding:
     """Binding between an agent and its policy.
 
     Attributes:
-        agent_id: The agent (a configured slot).
-        policy_id: The policy's name: a worker's for what it plays, or that of an in-process one.
-        worker_id: The worker behind it, ``None`` for an in-process policy.
-        config: Its settings.
+        agent_id: The agent, which is a configured slot.
+        policy_id: Name of the policy.
+        worker_id: Worker that runs the policy; ``None`` for an in-process policy.
+        config: Settings of the policy.
         worker_type: Kind of decision-maker (``rl``, ``llm``, ``human``, ``baseline``, …).
     """
 
@@ -56,19 +56,19 @@ class AgentPolicyBinding:
 
 
 class PolicyMappingService:
-    """Maps agents to policies, and asks these in batches.
+    """Maps agents to policies and asks the policies in batches.
 
-    An agent's policy is one of the actor service's, bound by its name (:meth:`bind_agent_policy`), an object
-    (:meth:`set_policy`), or a worker's slot (:meth:`attach`). A session hands in the decisions of all
-    episodes in flight (:meth:`select_batch`); :meth:`select_action` asks one in-process policy without a
-    session.
+    An agent's policy is one of three: a policy of the actor service, bound by its name
+    (:meth:`bind_agent_policy`), a policy object (:meth:`set_policy`), or the slot of a worker
+    (:meth:`attach`). A session passes the decisions of all running episodes to :meth:`select_batch`. Without
+    a session, :meth:`select_action` asks one in-process policy.
 
     Args:
-        actor_service: In-process policies by name; without one, a service with the built-in
-            policies is made.
+        actor_service: Holds the in-process policies by name. By default, a service with the built-in
+            policies is created.
 
     Attributes:
-        on_bound: Told of every binding that gets a policy behind it; a session listens here.
+        on_bound: Called with every binding that gets a backend. A session sets this callback.
     """
 
     def __init__(self, actor_service: ActorService | None = None) -> None:
@@ -77,14 +77,15 @@ class PolicyMappingService:
         self._agents: list[AgentID] = []
         self._bindings: dict[AgentID, AgentPolicyBinding] = {}
         self._backends: dict[AgentID, PolicyBackend] = {}
-        # Which of them are these, too: to ask each whether it is takes longer than what it is asked.
+        # The backends that are also paid or batch backends. isinstance() at each call would take longer
+        # than the call itself.
         self._paid: dict[AgentID, PaidBackend] = {}
         self._batch_backends: dict[AgentID, BatchBackend] = {}
         self._controllers: dict[AgentID, PolicyController] = {}
         self._default: PolicySource | None = None
         self._default_controller: PolicyController | None = None
         self._by_default: dict[AgentID, PolicyBackend] = {}
-        self._unasked: set[AgentID] = set()  # bound by set_agents alone
+        self._unasked: set[AgentID] = set()  # bound by set_agents, not by a caller
         self.on_bound: Callable[[AgentPolicyBinding], None] | None = None
         self._slots: dict[AgentID, SlotInfo] = {}
         self._appeared = AppearedAgents()
@@ -98,7 +99,7 @@ class PolicyMappingService:
 
     @property
     def paradigm(self) -> SteppingParadigm:
-        """How the environment takes turns; a hint, which changes nothing."""
+        """How agents take turns in the environment. It is a hint and changes nothing here."""
         return self._paradigm
 
     @property
@@ -118,9 +119,9 @@ class PolicyMappingService:
     set_paradigm_hint = set_paradigm
 
     def set_agents(self, agent_ids: Sequence[AgentID]) -> None:
-        """Name the environment's agents.
+        """Set the environment's agents.
 
-        Agents that have no policy are bound to the active actor, unless there is a default policy.
+        Agents without a binding are bound to the active actor, unless there is a default policy.
         """
         self._agents = list(agent_ids)
         active = self._actors.get_active_actor_id()
@@ -134,7 +135,10 @@ class PolicyMappingService:
         return len(self._agents) > 1
 
     def set_slot(self, slot: SlotInfo) -> None:
-        """Tell a slot's spaces: observations are checked for NaN, in-process actions for legality."""
+        """Set the spaces of a slot.
+
+        They serve to check observations for NaN and in-process actions for legality.
+        """
         self._slots[slot.agent_id] = slot
         self._by_default.pop(slot.agent_id, None)
         backend = self._backends.get(slot.agent_id)
@@ -153,18 +157,18 @@ class PolicyMappingService:
     ) -> None:
         """Bind an agent to a policy of the actor service.
 
-        In a running session this takes effect at the agent's next decision. A worker's policy is only
-        recorded here, with its settings: a session starts it.
+        A running session uses the new policy from the agent's next decision on. For a policy that runs in a
+        worker, this method only records the binding and its settings, and a session starts the worker.
 
         Args:
             agent_id: The agent.
             policy_id: The policy's name.
-            worker_id: The worker that the binding names; by default, the one that plays the policy.
+            worker_id: Worker to record in the binding; by default, the worker that runs the policy.
             config: The policy's settings.
 
         Raises:
             KeyError: ``policy_id`` is unknown.
-            UsageError: Its own ``seed`` is no seed.
+            UsageError: The setting ``seed`` is not a valid seed.
         """
         registration = self._actors.registration(policy_id)
         settings = dict(config or {})
@@ -180,15 +184,15 @@ class PolicyMappingService:
         )
 
     def set_policy(self, agent_id: AgentID, policy: PolicyController) -> None:
-        """Assign a policy object to control a specific agent."""
+        """Bind an agent to a policy object."""
         binding = AgentPolicyBinding(agent_id, as_actor(policy).id)
         self.attach(binding, ActorBackend.of(PolicySource.held(policy), agent_id, self.collect))
         self._controllers[agent_id] = policy
 
     def set_default_policy(self, policy: PolicyController) -> None:
-        """Assign the policy of agents that have none of their own.
+        """Set the policy for agents that have no policy of their own.
 
-        It takes the place of the active actor where :meth:`set_agents` has bound that.
+        It replaces the active actor for all agents that :meth:`set_agents` bound to that actor.
         """
         self._default = PolicySource.held(policy)
         self._by_default.clear()
@@ -206,12 +210,12 @@ class PolicyMappingService:
     def attach(
         self, binding: AgentPolicyBinding, backend: PolicyBackend, allowance: Amount | None = None
     ) -> None:
-        """Put a backend (a worker's slot, say) behind an agent, replacing what was there.
+        """Bind an agent to a backend, for example the slot of a worker, and replace the agent's old backend.
 
         Args:
             binding: The agent and its policy.
-            backend: What decides for it.
-            allowance: What it may take in each episode that is on, where that is limited.
+            backend: Decides for the agent.
+            allowance: The most that the backend may spend in each running episode; ``None`` for no limit.
         """
         agent = binding.agent_id
         self.unfold()  # before the old backend is forgotten
@@ -235,24 +239,24 @@ class PolicyMappingService:
             self.on_bound(binding)
 
     def get_policy(self, agent_id: AgentID) -> PolicyController | None:
-        """The policy object given for the agent; where it is bound to nothing, the default one."""
+        """Return the policy object set for an agent; for an agent without a binding, the default policy."""
         default = None if agent_id in self._bindings else self._default_controller
         return self._controllers.get(agent_id, default)
 
     def get_binding(self, agent_id: AgentID) -> AgentPolicyBinding | None:
-        """The agent's binding, or ``None``."""
+        """Return the agent's binding, or ``None``."""
         return self._bindings.get(agent_id)
 
     def get_all_bindings(self) -> dict[AgentID, AgentPolicyBinding]:
-        """All bindings, by agent."""
+        """Return all bindings by agent."""
         return dict(self._bindings)
 
     def list_agents(self) -> list[AgentID]:
-        """Agents that have a policy of their own."""
+        """Return the agents that have a backend of their own."""
         return list(self._backends)
 
     def clear(self) -> None:
-        """Forget every policy."""
+        """Remove all policies and bindings."""
         self._bindings.clear()
         for known in (self._backends, self._paid, self._batch_backends):
             known.clear()
@@ -263,13 +267,13 @@ class PolicyMappingService:
 
     @property
     def own_seeds(self) -> dict[AgentID, int]:
-        """The setting ``seed`` of agents that have one; it is mixed into their policy seeds."""
+        """Setting ``seed`` of each agent that has one. It is mixed into the agent's policy seeds."""
         seeds = {agent: binding.config.get(SEED) for agent, binding in self._bindings.items()}
         return {agent: seed for agent, seed in seeds.items() if isinstance(seed, int)}
 
     @property
     def exclusive(self) -> bool:
-        """Whether some policy can hold one episode at a time only."""
+        """Whether some policy can play only one episode at a time."""
         if self._default is not None and self._default.exclusive:
             return True
         return any(backend.exclusive for backend in self._backends.values())
@@ -295,16 +299,16 @@ class PolicyMappingService:
     def select_action(
         self, agent_id: AgentID, snapshot: StepSnapshot | Any, info: Mapping[str, Any] | None = None
     ) -> Any:
-        """Action for one agent (turn-based use).
+        """Return the action of one agent, for turn-based use.
 
         Args:
             agent_id: The agent.
             snapshot: A :class:`StepSnapshot`, or a bare observation.
-            info: The environment's info, when an observation is given.
+            info: Info of the environment, if ``snapshot`` is a bare observation.
 
         Raises:
-            UsageError: The agent has no policy, or its policy lives in a worker process,
-                which only a session can ask.
+            UsageError: The agent has no policy, or its policy runs in a worker process, which only a
+                session can ask.
         """
         if not isinstance(snapshot, StepSnapshot):
             snapshot = StepSnapshot(observation=snapshot, agent_id=agent_id, info=dict(info or {}))
@@ -314,11 +318,12 @@ class PolicyMappingService:
     def select_actions(
         self, observations: Mapping[AgentID, Any], snapshots: Mapping[AgentID, Any] | None = None
     ) -> dict[AgentID, Any]:
-        """Actions for all agents (simultaneous use).
+        """Return the actions of all agents, for simultaneous use.
 
         Args:
-            observations: What each agent sees.
-            snapshots: Snapshot or info by agent, where there is more to say.
+            observations: Observation of each agent.
+            snapshots: For some agents, a :class:`StepSnapshot` that replaces the observation, or an info
+                that is passed with it.
         """
         actions: dict[AgentID, Any] = {}
         for agent, observation in observations.items():
@@ -332,23 +337,23 @@ class PolicyMappingService:
         return actions
 
     def notify_step(self, agent_id: AgentID, snapshot: StepSnapshot) -> None:
-        """Tell an agent's policy the result of a step."""
+        """Pass the result of a step to an agent's policy."""
         own = self._in_process(agent_id, snapshot.episode_index, snapshot.seed)
         (self._actors.notify_step if own is None else own.on_step)(snapshot)
 
     def notify_episode_end(self, agent_id: AgentID, summary: EpisodeSummary) -> None:
-        """Tell an agent's policy that the episode is over."""
+        """Notify an agent's policy that the episode is over."""
         if self._is_asked(agent_id):
             self._backend_of(agent_id).end(summary)
         elif self._in_process(agent_id, summary.episode_index, None) is None:
             self._actors.notify_episode_end(summary)
 
     def _is_asked(self, agent_id: AgentID) -> bool:
-        """Whether a policy of its own, or the default one, decides for it; else the active actor does."""
+        """Return whether an agent's own policy or the default policy decides for it, not the active actor."""
         return agent_id in self._bindings or self._default is not None
 
     def _in_process(self, agent_id: AgentID, episode: int, seed: int | None) -> Actor | None:
-        """The actor of an episode; ``None`` where the active one of the actor service decides."""
+        """Return the actor of an episode, or ``None`` if the actor service's active actor decides."""
         backend = self._backend_of(agent_id) if self._is_asked(agent_id) else None
         if isinstance(backend, ActorBackend):
             return backend.actor(episode, seed)
@@ -363,15 +368,17 @@ class PolicyMappingService:
     async def select_batch(
         self, decisions: Sequence[Decision], batches: Sequence[DecisionBatch] = ()
     ) -> list[Answer | AnswerBatch]:
-        """Hand in decisions and return answers that have arrived, to these or earlier ones.
+        """Pass decisions to the policies and return the answers that have arrived.
 
-        Waits until there is at least one answer while any is owed; answers come in any
-        order. An empty list means nothing is owed, or :meth:`wake` was called.
+        The answers may be to these or to earlier decisions, in any order. If answers are owed and none has
+        arrived, the method waits for one. An empty list means that no answer is owed or that :meth:`wake` was
+        called.
 
         Args:
-            decisions: Questions as objects.
-            batches: Questions without (:attr:`takes_batches`); they are answered as a whole, in parts or,
-                where something is to be said of one, by objects.
+            decisions: Decisions as one object each.
+            batches: Decisions without an object each, allowed if :attr:`takes_batches`. A batch is
+                answered as a whole or in parts. It is answered by :class:`Answer` objects if an answer
+                carries more than an action.
         """
         self._owed.update({d.id: d.episode for d in decisions})
         for agent, asked in self._by_slot(decisions).items():
@@ -395,7 +402,7 @@ class PolicyMappingService:
 
     @property
     def takes_batches(self) -> bool:
-        """Whether every policy can be asked in batches now."""
+        """Whether every policy can be asked in batches at present."""
         backends = [self._batch_backends.get(slot) for slot in self._slots]
         return bool(backends) and all(backend and backend.takes_batches for backend in backends)
 
@@ -409,49 +416,49 @@ class PolicyMappingService:
             self._backend_of(batch.slot).ask(self._finite(batch.slot, batch.unfold()))
 
     def on_answered(self, answered: AnswerBatch) -> None:
-        """A batch has its answers."""
+        """Take the answers to a batch from a backend."""
         self._owed_in_batches -= len(answered.batch)
         self._answers.append(answered)
         self.wake()
 
     def on_unfolded(self, batch: DecisionBatch, decisions: Sequence[Decision]) -> None:
-        """What is still open of a batch is asked as objects from now on."""
+        """Take the open decisions of a batch as objects, because a backend will answer them one by one."""
         self._owed_in_batches -= len(batch)
         self._owed.update({d.id: d.episode for d in decisions})
 
     def unfold(self) -> None:
-        """Make objects of all that was asked in batches and has no answer yet."""
+        """Have the batch backends turn all unanswered decisions of batches into objects."""
         if self._owed_in_batches:
             for backend in self._batch_backends.values():
                 backend.unfold()
 
     def collect(self, answers: list[Answer]) -> None:
-        """Sink for backends: answers that have arrived."""
+        """Take answers from a backend."""
         self._answers += self._appeared.restored(answers)
         self.wake()
 
     def revoke(self, decisions: Iterable[Decision]) -> None:
-        """Wait for no answers to these any more; one that comes is handed out all the same."""
+        """Stop waiting for the answers to decisions. An answer that still arrives is returned anyway."""
         for decision in decisions:
             self._owed.pop(decision.id, None)
 
     def wake(self) -> None:
-        """Have a waiting :meth:`select_batch` return, with whatever there is."""
+        """Make a waiting :meth:`select_batch` return with the answers that it has."""
         if self._wakeup is not None and not self._wakeup.done():
             self._wakeup.set_result(None)
 
     @property
     def owes(self) -> bool:
-        """Whether an answer is still waited for."""
+        """Whether some answer is still owed."""
         return bool(self._owed) or self._owed_in_batches > 0
 
     def _carriers(self) -> Collection[Carrier]:
-        """Each once, however many slots share it."""
+        """Return each carrier once, even if several slots share it."""
         carriers = [backend.carrier for backend in self._backends.values()]
         return dict.fromkeys([carrier for carrier in carriers if carrier is not None])
 
     def _pump_a_moment(self, carriers: Collection[Carrier]) -> None:
-        """Wait a moment for policies that answer at once: cheaper than a trip through the event loop."""
+        """Poll the carriers for up to 0.3 ms, because fast policies answer before the event loop would."""
         answers = self._answers
         until = time.perf_counter() + _AT_ONCE_S
         while True:
@@ -491,12 +498,12 @@ class PolicyMappingService:
         seats: Mapping[AgentID, tuple[int, AgentID]],
         allowances: Mapping[AgentID, Amount] | None = None,
     ) -> None:
-        """An episode begins.
+        """Begin an episode for the policies of its slots.
 
         Args:
-            episode: Its index.
-            seats: Policy seed and agent played, by slot.
-            allowances: What slots that pay for their decisions may take, where that is limited.
+            episode: Index of the episode.
+            seats: For each slot, its policy seed and the agent that it plays.
+            allowances: The most that each slot with a paid policy may spend, if it is limited.
         """
         self._live[episode] = dict(seats)
         for slot, allowance in (allowances or {}).items():
@@ -506,13 +513,15 @@ class PolicyMappingService:
             self._backend_of(slot).begin(episode, seed, agent)
 
     def join(self, slot: AgentID, seed: int, info: SlotInfo, joined: Joined) -> None:
-        """An agent has appeared in an episode; a slot plays it that plays others there too.
+        """Give an agent that has appeared during an episode to the policy of a slot.
+
+        The slot plays its own agent in the episode too.
 
         Args:
-            slot: The slot whose policy plays it.
-            seed: Its policy seed.
-            info: The agent, what it sees and does.
-            joined: The episode, and the agent's context.
+            slot: The slot whose policy plays the new agent.
+            seed: Policy seed of the new agent.
+            info: The new agent with its spaces.
+            joined: The episode, and the context that the agent gets.
         """
         backend, agent = self._backend_of(slot), info.agent_id
         if isinstance(backend, TellsAgentsApart):
@@ -523,11 +532,11 @@ class PolicyMappingService:
         backend.begin(known.episode, seed, agent, joined)
 
     def tell(self, agent: AgentID, joined: Joined) -> None:
-        """Keep the context of an agent that has appeared for the next player of its slot."""
+        """Set the context that an appeared agent gets from the next policy of its slot."""
         self._appeared.tell(agent, joined)
 
     def with_remaining_allowances(self, plan: EpisodePlan) -> EpisodePlan:
-        """The plan of an episode that is begun again, with what its slots may still spend."""
+        """Return the plan of a restarted episode with its allowances reduced to what is left of them."""
         if not plan.allowances:
             return plan
         left: dict[AgentID, Amount] = {}
@@ -537,11 +546,11 @@ class PolicyMappingService:
         return replace(plan, allowances=left)
 
     def wants_results(self, agent_id: AgentID) -> bool:
-        """Whether :meth:`notify_result` has a listener for this agent."""
+        """Return whether this agent's policy uses the results of :meth:`notify_result`."""
         return self._backend_of(agent_id).wants_results
 
     def notify_result(self, outcome: StepOutcome) -> None:
-        """Tell a policy what its action led to."""
+        """Pass the result of an action to the policy that chose it."""
         if self._appeared and (known := self._appeared.get(outcome.episode, outcome.agent_id)) is not None:
             outcome = outcome._replace(episode=known.episode)
         self._backend_of(outcome.slot).result(outcome)
@@ -552,12 +561,12 @@ class PolicyMappingService:
         summaries: Mapping[AgentID, EpisodeSummary],
         joined: Mapping[AgentID, EpisodeSummary] | None = None,
     ) -> None:
-        """An episode is over. No answer is waited for where it was cut off.
+        """End an episode for the policies of its slots. If it was cut off, drop its unanswered decisions.
 
         Args:
-            episode: Its index.
-            summaries: By slot.
-            joined: Of agents that have appeared, by agent.
+            episode: Index of the episode.
+            summaries: Summary of each slot.
+            joined: Summary of each agent that appeared during the episode.
         """
         self._live.pop(episode, None)
         for agent, summary in (joined or {}).items():
@@ -572,12 +581,12 @@ class PolicyMappingService:
             backend.over(episode)
 
     def _owe_nothing(self, summary: EpisodeSummary) -> None:
-        """Forget what an episode that did not come to its end was asked."""
+        """Stop waiting for the answers to an episode's decisions if the episode was not completed."""
         if summary.status != EpisodeStatus.COMPLETED:
             self._owed = {i: e for i, e in self._owed.items() if e != summary.episode_index}
 
     def settle(self) -> None:
-        """Deliver pending notifications, when nothing will be asked for a while."""
+        """Deliver pending notifications. A session calls this before a pause without decisions."""
         for backend in self._backends.values():
             backend.settle()
 

@@ -1,4 +1,4 @@
-"""What people keep under a name, a file each: configurations of Agents, trainings."""
+"""Stores presets, such as configurations of the Agents page and trainings, by name in one file each."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _MAX_BYTES: Final = 2**20
 
 T = TypeVar("T")
 Trash = Callable[[Path], object]
-"""Throws a file away so that it can be had back."""
+"""Moves a file to the trash, from where it can be restored."""
 
 
 class PresetError(UsageError):
-    """A preset that cannot be saved, read or found."""
+    """A preset cannot be saved, read or found."""
 
 
 @dataclass(frozen=True)
 class PresetKind(Generic[T]):
-    """What presets of one kind are, and how a file holds them.
+    """Kind of preset, with the format of its files.
 
     Attributes:
-        suffix: What their files' names end in.
-        key: The file's key that says its format.
-        to_data: Name and value as the file has them, without that key.
-        from_data: The opposite, from the file's path and content; raises :class:`PresetError`.
-        environment: Which one a value is for.
-        elsewhere: Where to go with a file that is something else.
+        suffix: Suffix of the files' names.
+        key: Key of the file that holds the format number.
+        to_data: Returns the file's content for a name and a value, without ``key``.
+        from_data: Returns the value for the file's path and content, or raises :class:`PresetError`.
+        environment: Returns the environment that a value is for.
+        elsewhere: Advice to show for a file that is not a preset.
     """
 
     suffix: str
@@ -46,26 +46,26 @@ class PresetKind(Generic[T]):
     elsewhere: str = "Delete it, or save it anew"
 
     def read(self, path: Path) -> tuple[str, T]:
-        """Name and value of a file.
+        """Return the name and the value in a file.
 
         Raises:
-            PresetError: It cannot be read, is no preset, or of a later version.
+            PresetError: The file cannot be read, is not a preset, or has a later format.
         """
         content = self._content(path)
         name = content.get("name")
         return (name if isinstance(name, str) and name else self.name_of(path)), self.from_data(path, content)
 
     def write(self, path: Path, name: str, value: T) -> None:
-        """Write a preset to any file, to be passed on.
+        """Write a preset to any file, for example to share it.
 
         Raises:
-            PresetError: It cannot be written.
+            PresetError: The file cannot be written.
         """
         content = {self.key: FORMAT, **self.to_data(name, value)}
         write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
     def name_of(self, path: Path) -> str:
-        """The name under which a preset's file is found; renaming the file renames the preset."""
+        """Return the preset's name: the file name without suffix. Renaming the file renames the preset."""
         return path.name.removesuffix(self.suffix)
 
     def _content(self, path: Path) -> dict[str, Any]:
@@ -88,13 +88,13 @@ class PresetKind(Generic[T]):
 
 @dataclass(frozen=True)
 class Preset:
-    """A saved value, as lists show it.
+    """Summary of a preset for lists.
 
     Attributes:
-        name: As people call it.
-        path: Its file.
-        environment: What it is for.
-        problem: Why it cannot be loaded, as a sentence; empty when it can.
+        name: Name of the preset.
+        path: File of the preset.
+        environment: Environment that the preset is for.
+        problem: Why the preset cannot be loaded, as a sentence; empty if it can be loaded.
     """
 
     name: str
@@ -107,9 +107,9 @@ class PresetStore(Generic[T]):
     """The presets of one kind in a folder.
 
     Args:
-        folder: Where they are; made when the first is saved.
-        kind: What they are.
-        trash: What :meth:`delete` does with a file; the desktop's trash by default.
+        folder: Folder of the presets, created when the first preset is saved.
+        kind: Kind of the presets.
+        trash: Removes the file of a deleted preset; by default, moves it to the desktop's trash.
     """
 
     def __init__(self, folder: Path, kind: PresetKind[T], trash: Trash | None = None) -> None:
@@ -117,15 +117,15 @@ class PresetStore(Generic[T]):
         self._trash = trash or _to_trash
 
     def presets(self) -> list[Preset]:
-        """All of them, by name; those that cannot be read say why."""
+        """Return all presets, sorted by name. A preset that cannot be read has a ``problem``."""
         found = [self._described(path) for path in self.folder.glob(f"*{self.kind.suffix}")]
         return sorted(found, key=lambda preset: preset.name.casefold())
 
     def path_of(self, name: str) -> Path:
-        """The file of a preset, there or not.
+        """Return the path of a preset's file, whether the file exists or not.
 
         Raises:
-            PresetError: No file can be called so.
+            PresetError: The name cannot be a file name.
         """
         try:
             return self.folder / f"{folder_name(name.strip(), 'name')}{self.kind.suffix}"
@@ -134,15 +134,15 @@ class PresetStore(Generic[T]):
             raise PresetError(f"a preset cannot be called so: {problem}", fix=error.fix) from None
 
     def save(self, name: str, value: T, *, replace_it: bool = False) -> Preset:
-        """Save a value.
+        """Save a value as a preset.
 
         Args:
-            name: What to call it.
-            value: The configuration, or training.
-            replace_it: Whether one of that name may be replaced.
+            name: Name of the preset.
+            value: The configuration or training to save.
+            replace_it: Whether to replace an existing preset of that name.
 
         Raises:
-            PresetError: There is one of that name, or it cannot be written.
+            PresetError: A preset of that name exists already, or the file cannot be written.
         """
         path = self.path_of(name)
         if path.exists() and not replace_it:
@@ -153,18 +153,18 @@ class PresetStore(Generic[T]):
         return self._described(path)
 
     def load(self, name: str) -> T:
-        """The value of that name.
+        """Return the value of a preset.
 
         Raises:
-            PresetError: There is none, or it cannot be read.
+            PresetError: No preset has that name, or its file cannot be read.
         """
         return self.kind.read(self.path_of(name))[1]
 
     def import_file(self, path: Path) -> Preset:
-        """Take over a preset from a file of another user; a name that is taken gets a number.
+        """Import a preset from a file of another user. If its name is taken, a number is added.
 
         Raises:
-            PresetError: The file is no preset, or the preset cannot be kept.
+            PresetError: The file is not a preset, or the preset cannot be saved.
         """
         name, value = self.kind.read(path)
         taken = {preset.name.casefold() for preset in self.presets()}
@@ -174,11 +174,11 @@ class PresetStore(Generic[T]):
         return self.save(wanted, value)
 
     def delete(self, name: str) -> bytes:
-        """Throw a preset away; returns its content, for :meth:`restore`.
+        """Move a preset to the trash and return its content, for :meth:`restore`.
 
         Raises:
-            PresetError: There is none.
-            MosaicError: The trash does not take it.
+            PresetError: No preset has that name, or its file cannot be read or removed.
+            MosaicError: The trash refuses the file.
         """
         path = self.path_of(name)
         try:
@@ -191,10 +191,10 @@ class PresetStore(Generic[T]):
         return content
 
     def restore(self, name: str, content: bytes) -> None:
-        """Undo :meth:`delete`.
+        """Undo :meth:`delete` by writing the preset's content back.
 
         Raises:
-            PresetError: It cannot be written.
+            PresetError: The file cannot be written.
         """
         write_bytes(self.path_of(name), content)
 
@@ -207,16 +207,16 @@ class PresetStore(Generic[T]):
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write a file, whole or not at all; its folder is made.
+    """Write text to a file, whole or not at all, and create its folder.
 
     Raises:
-        PresetError: It cannot be written.
+        PresetError: The file cannot be written.
     """
     write_bytes(path, content.encode())
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """:func:`write_text` of bytes."""
+    """Write bytes to a file as :func:`write_text` writes text."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, content, sync=False)

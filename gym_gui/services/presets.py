@@ -1,4 +1,4 @@
-"""Configurations under a name: saved, loaded, shared as a file, exported as an experiment."""
+"""Presets of operator configurations, and their export as experiment and tournament files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _to_data(name: str, config: OperatorConfig) -> dict[str, Any]:
 
 def _from_data(path: Path, content: Mapping[str, Any]) -> OperatorConfig:
     try:
-        # A configuration on the way to being complete is kept as well.
+        # Incomplete configurations may be saved too.
         data = {"operators": [content.get("operator")]}
         origin = Origin(str(path), str(path.absolute().parent))
         return experiment_from_data(data, complete=False, origin=origin).operators[0]
@@ -58,21 +58,21 @@ def export_experiment(
 ) -> Experiment:
     """Write operators as an experiment file.
 
-    Paths of policies are written so that they are found from where the file lies: relative
-    to it where they lie beside or below it, else in full.
+    Paths of policies beside or below the file are written relative to the file's folder, others in full. So
+    they are found from the file.
 
     Args:
         path: A ``.yaml``, ``.yml`` or ``.py`` file; Python is written as literal data.
-        operators: In order.
-        execution: How often and with which seeds; one episode with seed 0 by default.
-        heading: A line of comment above it.
+        operators: Operators in order.
+        execution: Number of episodes and seeds; by default, one episode with seed 0.
+        heading: Comment line at the top of the file.
 
     Returns:
-        What was written.
+        The experiment as written.
 
     Raises:
-        PresetError: The name says no format, or the file cannot be written.
-        ConfigError: The configuration is not complete.
+        PresetError: The file's suffix is not supported, or the file cannot be written.
+        ConfigError: The configuration of an operator is not complete.
     """
     for config in operators:
         config.check_complete()
@@ -88,12 +88,12 @@ def export_experiment(
 
 
 def export_tournament(path: Path, tournament: Tournament, heading: str = "") -> None:
-    """Write a tournament file; paths of policies as :func:`export_experiment` writes them.
+    """Write a tournament file, with paths of policies as in :func:`export_experiment`.
 
     Args:
         path: A ``.yaml`` or ``.yml`` file.
-        tournament: What is played.
-        heading: A line of comment above it.
+        tournament: Tournament to write.
+        heading: Comment line at the top of the file.
 
     Raises:
         PresetError: The file cannot be written.
@@ -139,7 +139,7 @@ def _anchored(config: OperatorConfig, folder: Path) -> OperatorConfig:
 
 
 def _plainer(record: dict[str, Plain]) -> dict[str, Plain]:
-    """Leaves out what says nothing: empty settings, and values that hold anyway."""
+    """Return a record without empty settings and without values that equal their defaults."""
     operators = [_operator(cast("dict[str, Plain]", o)) for o in cast("list[Plain]", record["operators"])]
     execution = cast("dict[str, Plain]", record["execution"])
     usual = ExecutionConfig(1).to_record()
@@ -162,13 +162,13 @@ def _player(player: dict[str, Plain]) -> Plain:
 
 
 def _chosen(record: Mapping[str, Plain], of: type) -> dict[str, Plain]:
-    """Without the keys that have the values that hold anyway."""
+    """Return a record without the keys whose values equal their defaults."""
     usual = usual_record(of)
     return {key: value for key, value in record.items() if key not in usual or usual[key] != value}
 
 
 def _yaml(record: dict[str, Plain]) -> str:
-    import yaml  # only where a YAML file is written
+    import yaml  # imported only when a YAML file is written
 
     def dump(readable: bool) -> str:
         return yaml.safe_dump(record, sort_keys=False, allow_unicode=readable, width=100)

@@ -1,4 +1,4 @@
-"""What this program and everything it started use, read from outside the GUI thread."""
+"""Measures the CPU and memory use of this program and of all processes that it started."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """One sample.
+    """One sample of the processes' use.
 
     Attributes:
-        workers: Worker processes that live.
-        stopped: Those of them that are stopped and cannot answer.
-        hosts: Session hosts.
-        cpu: Processor time used since the sample before, in cores (1.0: one core busy).
-        memory: Resident memory in bytes; shared pages count in each process.
+        workers: Number of running worker processes.
+        stopped: Number of these workers that are stopped by a signal and cannot answer.
+        hosts: Number of session hosts.
+        cpu: Processor time used since the previous sample, in cores (1.0: one busy core).
+        memory: Resident memory in bytes. Shared pages count once for each process.
     """
 
     workers: int = 0
@@ -34,9 +34,9 @@ class Usage:
 
 
 class ProcessSampler:
-    """Walks our own process tree in ``/proc``: far cheaper than looking at every process there is.
+    """Samples the process tree of this program from ``/proc``, far faster than by scanning all processes.
 
-    Where ``/proc`` does not tell children, psutil is asked.
+    Without ``/proc``, psutil is used.
     """
 
     def __init__(self, pid: int | None = None) -> None:
@@ -46,10 +46,11 @@ class ProcessSampler:
         self._at = 0.0
 
     def sample(self, spare: int = 0) -> Usage:
-        """Look at the tree now.
+        """Return the current use of the process tree.
 
         Args:
-            spare: A session host that no session has yet: its memory counts, and it does not.
+            spare: Process id of a session host without a session. It counts for ``memory`` but not for
+                ``hosts``.
         """
         pids = [self._pid, *_descendants(self._pid)]
         workers = stopped = hosts = memory = ticks = 0
@@ -79,7 +80,7 @@ class ProcessSampler:
 
 
 def _role(command: list[str]) -> str:
-    """What a process is, told by its command line."""
+    """Return the role of a process, judged by its command line: ``host``, ``worker`` or ``other``."""
     if "gym_gui.host" in command:
         return "host"
     if any(part in _WORKER or part.endswith("mosaic_worker/launch.py") for part in command[1:5]):
@@ -99,7 +100,7 @@ def _descendants(pid: int) -> list[int]:
 
 
 def _children(pid: int) -> list[int]:
-    # Every thread is asked, once a second: paths as text, files without buffers.
+    # All threads are read once a second, so this uses paths as text and files without buffers for speed.
     tasks = f"/proc/{pid}/task"
     result: list[int] = []
     try:
@@ -113,7 +114,7 @@ def _children(pid: int) -> list[int]:
 
 
 def _content(path: str) -> bytes:
-    """Of a small file of the kernel's; a list of children that is longer is read to its end."""
+    """Return the whole content of a small kernel file, with more reads for a long list of children."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         text = part = os.read(file, 4096)
@@ -134,7 +135,10 @@ def _children_by_psutil(pid: int) -> list[int]:
 
 
 def _status(pid: int) -> tuple[str, int, int, int] | None:
-    """State letter, ticks used, resident bytes, which program it runs; ``None`` where it has ended."""
+    """Return state letter, used ticks, resident bytes and a number for the running program.
+
+    Return ``None`` if the process has ended.
+    """
     try:
         text = _content(f"/proc/{pid}/stat")
     except OSError:
@@ -144,7 +148,8 @@ def _status(pid: int) -> tuple[str, int, int, int] | None:
     state = parts[0].decode()
     if state in "ZX":
         return None
-    # Where its arguments end: before its exec a child has its parent's, in the midst of it none that show.
+    # parts[46] is the address where the arguments end (arg_end). It changes when the process calls exec:
+    # before, a child has its parent's value, and during exec it has none.
     return state, int(parts[11]) + int(parts[12]), int(parts[21]) * _PAGE, int(parts[46])
 
 

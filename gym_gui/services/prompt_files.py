@@ -1,4 +1,4 @@
-"""The texts that a worker's prompts are made of: its own files, and a person's in their place."""
+"""Prompt files of a worker: the worker's own files, and a person's files that replace them."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _MOST: Final = 512 * 1024
 
 
 class PromptFiles:
-    """A person's folder over the worker's: a file in it stands in the place of the worker's own.
+    """Files of a person's folder over those of the worker's folder. A person's file replaces the worker's.
 
     Args:
-        defaults: The worker's folder, never written to.
-        own: The person's, made with the first file that is kept.
+        defaults: The worker's folder, which is never written to.
+        own: The person's folder, created when the first file is saved.
     """
 
     def __init__(self, defaults: Path, own: Path) -> None:
         self.defaults, self.own = defaults, own
 
     def names(self) -> list[str]:
-        """All files, those in the folder itself first."""
+        """Return the names of all files, first those directly in the folder, then those in subfolders."""
         found = {
             path.relative_to(folder).as_posix()
             for folder in (self.defaults, self.own)
@@ -41,14 +41,14 @@ class PromptFiles:
         return sorted(found, key=lambda name: (name.count("/"), name))
 
     def is_own(self, name: str) -> bool:
-        """Whether the person's file holds."""
+        """Return whether the person's file is used."""
         return (self.own / name).is_file()
 
     def text(self, name: str) -> str:
-        """What holds.
+        """Return the text that is used: the person's, else the worker's.
 
         Raises:
-            UsageError: It cannot be read as text.
+            UsageError: The file cannot be read as text.
         """
         path = self.own / name if self.is_own(name) else self.defaults / name
         try:
@@ -57,7 +57,7 @@ class PromptFiles:
             raise UsageError(f"{path} cannot be read: {error}", fix="Put the worker's file back") from None
 
     def save(self, name: str, text: str) -> None:
-        """Keep a text; one like the worker's own needs no file.
+        """Save a text as the person's file. If it equals the worker's text, remove the person's file.
 
         Raises:
             UsageError: The folder cannot be written.
@@ -75,7 +75,7 @@ class PromptFiles:
             raise UsageError(f"{target} cannot be written: {error}", fix="Choose another folder") from None
 
     def put_back(self, name: str) -> None:
-        """The worker's own text holds again.
+        """Remove the person's file, so that the worker's text is used again.
 
         Raises:
             UsageError: The person's file cannot be removed.
@@ -86,7 +86,7 @@ class PromptFiles:
             raise UsageError(f"{self.own / name} cannot be removed: {error}") from None
 
     def with_draft(self, folder: Path, name: str, text: str) -> Path:
-        """Make ``folder`` what the person's would be with a text that is not kept yet."""
+        """Copy the person's folder to ``folder``, add an unsaved text, and return ``folder``."""
         if self.own.is_dir():
             shutil.copytree(self.own, folder, symlinks=True, dirs_exist_ok=True)
         target = folder / name
@@ -96,10 +96,12 @@ class PromptFiles:
 
 
 def default_prompts(worker: WorkerTypeDefinition, module: str) -> Path:
-    """The folder ``prompts`` beside a worker's module, or of a worker it builds on; nothing is imported.
+    """Return the folder ``prompts`` beside a worker's module or in a worker that it requires.
+
+    Nothing is imported.
 
     Raises:
-        UsageError: There is none.
+        UsageError: There is no such folder.
     """
     path = worker_environment(worker).get("PYTHONPATH", "")
     places = [Path(place) for place in path.split(os.pathsep) if place]
@@ -113,6 +115,6 @@ def default_prompts(worker: WorkerTypeDefinition, module: str) -> Path:
 
 
 def _installed(package: str) -> list[Path]:
-    """Folders that hold a package of this interpreter."""
+    """Return the folders in which this interpreter has a package installed."""
     spec = importlib.util.find_spec(package.partition("/")[0])
     return [Path(place).parent for place in (spec.submodule_search_locations or ())] if spec else []

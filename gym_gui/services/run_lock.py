@@ -1,4 +1,4 @@
-"""One writer of a run folder at a time, however it ends."""
+"""Lock of a run folder, so that only one process writes a run. The system frees it if the process dies."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 from gym_gui.core.errors import UsageError
 
 _TRIES, _PAUSE_S = 5, 0.02
-"""Who lists runs holds the lock for an instant; who writes holds it to the end."""
+"""Retries and pause, because a process that lists runs also holds the lock for a moment."""
 
 
 def lock_run(folder: Path) -> int:
-    """Lock a run until what is returned is closed; the system frees it where the process ends.
+    """Lock a run until the returned descriptor is closed or the process ends.
 
     Returns:
         A descriptor of the folder.
 
     Raises:
-        UsageError: Another process writes it.
+        UsageError: Another process is writing the run.
         OSError: The folder cannot be opened.
     """
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -36,14 +36,14 @@ def lock_run(folder: Path) -> int:
                 f"the run {folder} is being written by another process",
                 fix="Wait for it to end, or stop it first",
             ) from None
-        except OSError:  # a file system without locks: other writers are not seen, as before
+        except OSError:  # this file system has no locks, so other writers are not detected
             pass
         break
     return handle
 
 
 def is_being_written(folder: Path) -> bool:
-    """Whether a process writes this run now; one that is ``running`` and has none was cut off.
+    """Return whether a process is writing this run. A ``running`` run without a writer was cut off.
 
     Raises:
         OSError: The folder cannot be opened.
@@ -53,7 +53,7 @@ def is_being_written(folder: Path) -> bool:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except OSError:  # a file system without locks
+    except OSError:  # this file system has no locks
         return False
     finally:
         os.close(handle)

@@ -1,4 +1,4 @@
-"""Looks up the secrets that a slot's settings refer to."""
+"""Resolves the secrets that a slot's settings refer to."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _provided: dict[str, str] = {}
 
 
 def provide(variables: Mapping[str, str]) -> None:
-    """Have these found as environment variables are, though this process's environment has them not.
+    """Make secrets available by variable name without putting them into this process's environment.
 
-    For a process that runs others' code: what is in its environment is theirs to read.
+    A process that runs foreign code needs this, because the code could read the environment.
     """
     _provided.update(variables)
 
 
 def resolve_secrets(assignment: WorkerAssignment) -> dict[str, str]:
-    """The secrets of one slot, for the handshake with its worker and nothing else.
+    """Return the secrets of one slot, only for the handshake with its worker.
 
-    ``settings`` keep their references; what is returned must never be written or logged.
+    ``settings`` keep their references. The returned secrets must never be written or logged.
 
     Returns:
-        Place in ``settings`` (``"api_key"``, ``"headers.Authorization"``) -> secret.
+        Secrets by their place in ``settings`` (``"api_key"``, ``"headers.Authorization"``).
 
     Raises:
-        ExperimentError: A secret is not there.
-        MissingDependencyError: ``keyring:`` is used and the package is not installed.
+        ExperimentError: A secret is missing or cannot be read.
+        MissingDependencyError: A ``keyring:`` reference is used and the package is not installed.
     """
     return {place: _lookup(ref, place) for place, ref in references(assignment.settings)}
 

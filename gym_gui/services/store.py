@@ -1,4 +1,4 @@
-"""The folders MOSAIC writes to, made when first asked for."""
+"""Folders that MOSAIC writes to, created on first use."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from gym_gui.core import paths
 from gym_gui.core.errors import UsageError
 
 _SOCKET_PATH_BYTES = 107
-"""Longest path of a Unix socket on Linux (``sun_path`` less its terminating zero)."""
+"""Longest path of a Unix socket on Linux in bytes (``sun_path`` without its terminating zero)."""
 _SOCKET_NAME_BYTES = 40
-"""Room that is kept for the socket's own name."""
+"""Bytes that are reserved for the socket's own name."""
 
 
 @dataclass(eq=False)
 class Store:
-    """Where things live. Every property makes its folder if it is not there.
+    """Paths of the folders that MOSAIC writes to. The methods create a folder if it does not exist.
 
     Attributes:
-        data: Workers, policies, presets of the user.
-        runs: Run folders. May be moved while the window is open: a run that is on stays where it began.
-        cache: What can be made again.
-        runtime: Sockets; empty for the default.
+        data: Folder of the user's workers, policies and presets.
+        runs: Folder of run folders. It may change while the window is open, but a current run stays in
+            its folder.
+        cache: Folder of files that can be created again.
+        runtime: Folder of sockets; ``None`` for the default.
     """
 
     data: Path = field(default_factory=paths.data_dir)
@@ -34,10 +35,10 @@ class Store:
     runtime: Path | None = None
 
     def data_dir(self, *parts: str) -> Path:
-        """A folder below the data folder; what is made of them is private (mode 0700).
+        """Return a folder below the data folder. Folders that are created are private (mode 0700).
 
         Raises:
-            UsageError: It cannot be made; names the variable that moves it.
+            UsageError: The folder cannot be created. The message names the variable that changes its place.
         """
         folder = self.data
         try:
@@ -51,28 +52,28 @@ class Store:
         return folder
 
     def runs_dir(self) -> Path:
-        """Where run folders go when no other place is given; raises as :meth:`data_dir`."""
+        """Return the default folder of run folders. Raises like :meth:`data_dir`."""
         return _made_folder(self.runs, "MOSAIC_RUNS_DIR")
 
     def cache_dir(self, *parts: str) -> Path:
-        """A folder below the cache folder; raises as :meth:`data_dir`."""
+        """Return a folder below the cache folder. Raises like :meth:`data_dir`."""
         return _made_folder(self.cache.joinpath(*parts), "MOSAIC_CACHE_DIR")
 
     def runtime_dir(self) -> Path:
-        """A private folder (mode 0700) for sockets, with a path short enough for them.
+        """Return a private folder (mode 0700) for sockets, with a path that is short enough for them.
 
-        ``MOSAIC_RUNTIME_DIR``, else a folder in ``XDG_RUNTIME_DIR``, else one in the
-        system's temporary folder.
+        The folder is ``MOSAIC_RUNTIME_DIR``, else one in ``XDG_RUNTIME_DIR``, else one in the system's
+        temporary folder.
 
         Raises:
-            UsageError: The folder cannot be made, is too deep, or belongs to another user
-                (who could then read and answer our messages).
+            UsageError: The folder cannot be created, its path is too long, or it belongs to another user,
+                who could then read and answer messages.
         """
         folder = self.runtime or _runtime_candidate()
         _check_length(folder)
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # lstat: a link planted in a shared folder is not ours either.
+            # lstat, because a link that another user put into a shared folder must be refused too.
             status = folder.lstat()
             if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
                 raise UsageError(
@@ -91,7 +92,7 @@ def _runtime_candidate() -> Path:
     if given:
         return Path(given).expanduser().absolute()
     base = os.environ.get("XDG_RUNTIME_DIR", "").strip()
-    # A container may name a folder that does not exist; a deep one is no use for sockets.
+    # A container may name a folder that does not exist. A folder with a long path cannot hold sockets.
     if base and Path(base).is_dir() and os.access(base, os.W_OK) and _fits(Path(base) / "mosaic"):
         return Path(base) / "mosaic"
     temporary = Path(tempfile.gettempdir())

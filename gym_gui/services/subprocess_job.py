@@ -1,10 +1,10 @@
-"""Long work in a process of its own: the window neither waits for it nor carries its memory.
+"""Runs long work in a separate process, so that the window neither waits for it nor holds its memory.
 
-What runs there is one of our own modules. It reports progress as JSON lines on stderr, and
-writes its result to stdout. Cancelling the task ends it with all it started.
+The process runs a module of this project. It reports progress as JSON lines on stderr and writes its
+result to stdout. Cancelling the task ends the process and all processes that it started.
 
-A job that runs foreign code (:func:`run_foreign_job`, and in its process :func:`answer_job`) gives an answer
-or a sentence whatever that code does: prints, starts threads, ends its process, or never returns.
+A job with foreign code (:func:`run_foreign_job`, and in its process :func:`answer_job`) returns an answer
+or an error message even if that code prints, starts threads, exits, or never returns.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from gym_gui.workers.environment_variables import engine_environment
 from mosaic_worker.failures import described
 
 USAGE = 2
-"""Exit status of a command that the person can put right."""
+"""Exit status for an error that the user can fix."""
 
 OnProgress = Callable[[Any], None]
-"""Told what the process reports: the value of ``progress`` of each of its lines. What it raises ends the
-process and is raised to the caller."""
+"""Called with the value of ``progress`` of each progress line. An exception in it ends the process and is
+raised to the caller."""
 
 
 LONGEST_CALL_S: Final = 120.0
-"""Time after which foreign code that has not returned is taken to hang: simulators start within it."""
+"""Longest time without progress until foreign code counts as hanging. Simulators start within it."""
 _LONGEST_START_S: Final = 600.0
-"""Time until a process has reported for the first time: it imports our own modules until then."""
+"""Longest time until the first progress report, as the process imports this project's modules first."""
 _MOST_ANSWER = 64 << 20
-"""Bytes of what a job with foreign code answers: more is not ours."""
+"""Largest answer of a job with foreign code, in bytes. A larger answer cannot come from this project."""
 
 
 class SubprocessJobError(MosaicError):
-    """The process failed for a reason that the user cannot put right.
+    """The process failed for a reason that the user cannot fix.
 
     Attributes:
-        outcome: How it ended, where that is the reason.
+        outcome: How the process ended, if that is the reason.
     """
 
     def __init__(self, message: str, *, fix: str = "", outcome: ChildOutcome | None = None) -> None:
@@ -61,12 +61,12 @@ class SubprocessJobError(MosaicError):
 
 @dataclass(frozen=True)
 class Finished:
-    """How the process ended.
+    """Result of a process that has ended.
 
     Attributes:
-        status: 0 done, 1 the work failed.
-        output: What it wrote to stdout.
-        complaint: The last line on stderr that is no progress.
+        status: 0 for success, 1 for failed work.
+        output: Bytes written to stdout.
+        complaint: The last line on stderr that is not a progress report.
     """
 
     status: int
@@ -74,10 +74,10 @@ class Finished:
     complaint: str
 
     def json(self) -> Any:
-        """The output as JSON.
+        """Return the output as JSON.
 
         Raises:
-            SubprocessJobError: It is none.
+            SubprocessJobError: The output is not valid JSON.
         """
         try:
             return orjson.loads(self.output)
@@ -95,15 +95,15 @@ async def run_subprocess_job(
     """Run ``python -m module arguments`` to its end.
 
     Args:
-        module: One of ours.
+        module: A module of this project.
         arguments: Its command line.
-        on_progress: Called in the event loop.
-        named: Variables that it gets as well, of those that are kept from others.
-        folder: Where it runs.
+        on_progress: Called in the event loop with each progress report.
+        named: Environment variables to pass on that other processes do not get.
+        folder: Working directory of the process.
 
     Raises:
-        UsageError: It ended with status 2, in its own words.
-        SubprocessJobError: It was killed, or ended with another status than 0, 1 or 2.
+        UsageError: The process ended with status 2. The message is the process's own.
+        SubprocessJobError: The process was killed or ended with a status other than 0, 1 or 2.
     """
     done = await _run(module, arguments, on_progress, named=named, folder=folder)
     outcome = done.outcome
@@ -126,21 +126,22 @@ async def run_foreign_job(
     """Run ``python -m module arguments``, which runs foreign code and ends with :func:`answer_job`.
 
     Args:
-        module: One of ours.
+        module: A module of this project.
         arguments: Its command line.
-        question: What it reads from stdin.
-        on_progress: Called in the event loop; foreign code may write progress of its own making.
-        subjects: Foreign code that it may use.
-        longest_s: Longest time without progress.
+        question: Bytes that the process reads from stdin.
+        on_progress: Called in the event loop with each progress report. Foreign code may write reports
+            too.
+        subjects: Foreign code that the process may use.
+        longest_s: Longest time without progress, in seconds.
 
     Returns:
         The answer.
 
     Raises:
-        UsageError: Its own, for what a person can fix.
-        SubprocessJobError: It ended without an answer, or was ended because it made no progress: its
-            ``outcome`` says which.
-        MosaicError: Its own.
+        UsageError: Raised by the job for an error that the user can fix.
+        SubprocessJobError: The process ended without an answer, or was ended because it made no
+            progress. Its ``outcome`` says which.
+        MosaicError: Raised by the job for another error.
     """
     done = await _run(
         module,
@@ -164,10 +165,11 @@ async def run_foreign_job(
 
 
 def answer_job(work: Callable[[], Any]) -> NoReturn:
-    """In the process of :func:`run_foreign_job`: do ``work``, write what it returns as JSON, and end.
+    """Call ``work``, write its result as JSON to stdout, and end the process.
 
-    What foreign code prints goes to stderr; threads that it has left do not keep the process from
-    ending. It may use what was handed on to this process alone.
+    This runs in the process of :func:`run_foreign_job`. Output of foreign code goes to stderr, and threads
+    that it leaves behind do not keep the process alive. The process may use only the foreign code that was
+    handed on to it.
     """
     out = keep_stdout()
     trust.enforce()
@@ -177,7 +179,7 @@ def answer_job(work: Callable[[], Any]) -> NoReturn:
     except MosaicError as error:
         is_usage = isinstance(error, UsageError)
         answer = {"problem": error.message, "fix": error.fix, "is_usage": is_usage}
-    except (Exception, SystemExit) as error:  # the border to foreign code
+    except (Exception, SystemExit) as error:  # foreign code may raise anything
         answer = {"problem": described(error), "fix": "", "is_usage": False}
     with suppress(BrokenPipeError), os.fdopen(out, "wb") as file:
         file.write(orjson.dumps(answer))
@@ -185,8 +187,8 @@ def answer_job(work: Callable[[], Any]) -> NoReturn:
 
 
 def tell_progress(value: Any) -> None:
-    """In the process of a job: report progress, at once and on a line of its own."""
-    # Foreign code may have left a line without an end; an empty line is passed over.
+    """Report progress from the process of a job, at once and on a line of its own."""
+    # Foreign code may have left an unfinished line. The reader skips empty lines.
     os.write(2, b"\n" + orjson.dumps({"progress": value}) + b"\n")
 
 
@@ -219,7 +221,7 @@ async def _run(
                     progress = _progress_of(line)
                     if progress is None:
                         child.keep(_sentence_of(line))
-                        # A child that prints without end lets no time pass here.
+                        # Else a child that prints without pause would keep the timeout from running.
                         await asyncio.sleep(0)
                         continue
                     if longest_s is not None:
@@ -233,7 +235,7 @@ async def _run(
             return
         try:
             on_progress(progress)
-        except Exception as error:  # raised to the caller; stderr is read on until the process has ended
+        except Exception as error:  # raised to the caller after stderr has been read to its end
             failures.append(error)
             child.kill("is no longer listened to")
 
@@ -251,7 +253,7 @@ async def _run(
 
 
 def _sentence_of(line: str) -> str:
-    """A line as a person reads it: what is an event to programs says what is wrong, then what to do."""
+    """Return a line of stderr for people: of a JSON event, its message and then its fix."""
     try:
         event = orjson.loads(line)
     except orjson.JSONDecodeError:

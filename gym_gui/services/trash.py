@@ -1,4 +1,4 @@
-"""Throws folders and files away so that they can be had back."""
+"""Moves folders and files to the desktop's trash and restores them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gym_gui.services.run_lock import is_being_written
 
 
 class TrashError(MosaicError):
-    """A folder could not be thrown away, or not be had back."""
+    """A folder or file could not be moved to the trash or restored from it."""
 
 
 def throw_away(folder: Path) -> Path | None:
@@ -24,11 +24,11 @@ def throw_away(folder: Path) -> Path | None:
         folder: The run folder, or the file.
 
     Returns:
-        Where it lies now, for :func:`put_back`; ``None`` where the system does not say.
+        The path in the trash, for :func:`put_back`; ``None`` if the system does not tell it.
 
     Raises:
-        UsageError: It is being written.
-        TrashError: There is no trash for the disk it is on, or it may not be moved.
+        UsageError: The run is being written, or the path does not exist.
+        TrashError: The disk of the path has no trash, or the path may not be moved.
         MissingDependencyError: Send2Trash is not installed.
     """
     try:
@@ -50,10 +50,10 @@ def throw_away(folder: Path) -> Path | None:
 
 
 def put_back(trashed: Path, folder: Path) -> None:
-    """Undo :func:`throw_away`.
+    """Undo :func:`throw_away` by moving a folder or file from the trash back to its path.
 
     Raises:
-        TrashError: It is not in the trash any more, or its place is taken.
+        TrashError: It is no longer in the trash, or its old path exists again.
     """
     if folder.exists():
         raise TrashError(f"{folder} is there already", fix="Nothing needs to be put back")
@@ -68,7 +68,7 @@ def put_back(trashed: Path, folder: Path) -> None:
 
 
 def _entries_of(folder: Path) -> Iterator[Path]:
-    """Where the trash (of the freedesktop.org specification) keeps the folder, newest first."""
+    """Yield the places of a folder in the trash (freedesktop.org specification), newest first."""
     absolute = folder.absolute()
     listed: list[tuple[str, Path]] = []
     for trash, base in _trashes(absolute):
@@ -82,7 +82,7 @@ def _entries_of(folder: Path) -> Iterator[Path]:
 
 
 def _trashes(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Trash folders that may hold it, each with the folder its relative paths begin at."""
+    """Yield trash folders that may contain a folder, each with the base of its relative paths."""
     home = os.environ.get("XDG_DATA_HOME", "").strip()
     yield (Path(home) if home else Path.home() / ".local" / "share") / "Trash", Path("/")
     for top in folder.parents:

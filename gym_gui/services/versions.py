@@ -1,4 +1,4 @@
-"""Versions of everything that acts, and the machine it acts on, for the record."""
+"""Collects versions of packages and properties of the machine, to be recorded with a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _HasEnvironment(Protocol):
 
 
 def version_of(package: str) -> str | None:
-    """Version of the distribution that holds an import package, or ``None``."""
+    """Return the version of the distribution that contains an import package, or ``None``."""
     return next(filter(None, map(_installed, distributions_of(package) or (package,))), None)
 
 
@@ -35,19 +35,19 @@ def _installed(distribution: str) -> str | None:
 
 
 def versions_of(resolved: _HasEnvironment) -> dict[str, str]:
-    """Versions of the engine and of what an operator's environment comes from."""
+    """Return the versions of Python, MOSAIC, its main packages, and the environment's package."""
     ours = ("numpy", "gymnasium", "pettingzoo", "protobuf")
     found: dict[str, str | None] = {name: _installed(name) for name in ours}
     if package := resolved.env_package:
         found.setdefault(package, version_of(package))
-        # Of an interpreter of its own, in which other versions of ours may be.
+        # An environment with its own interpreter may use other versions of these packages.
         found = {**installed_versions(package), **found}
     known = {name: number for name, number in found.items() if number is not None}
     return {"python": platform.python_version(), "mosaic": __version__, **known}
 
 
 def machine() -> dict[str, Any]:
-    """What ran it: system, processor count, memory in MB."""
+    """Return the machine's system, processor architecture, number of cores and memory in MB."""
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return {
         "system": platform.platform(),
@@ -58,14 +58,14 @@ def machine() -> dict[str, Any]:
 
 
 def commit(folder: Path) -> str | None:
-    """The commit that ``folder`` is at, with ``+`` for uncommitted changes; ``None`` outside git."""
+    """Return the git commit of ``folder``, with ``+`` for uncommitted changes; ``None`` outside git."""
     head = _git(folder, "rev-parse", "HEAD")
     changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
     return None if head is None or changed is None else head + ("+" if changed else "")
 
 
 def made_here() -> dict[str, Any]:
-    """What ``run.json`` says of where a run was played: machine and commit."""
+    """Return the entries for ``run.json`` that say where a run was played: machine and commit."""
     return {"machine": machine(), "commit": commit(PACKAGE)}
 
 

@@ -1,4 +1,4 @@
-"""Writes pictures as a video file that any player shows (H.264 in mp4)."""
+"""Writes pictures to a video file in a common format (H.264 in mp4)."""
 
 from __future__ import annotations
 
@@ -14,28 +14,30 @@ from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
 from mosaic_worker.plain_files import replaced
 
 SMALL_SIDE = 480
-"""Pictures with shorter sides are enlarged by a whole factor up to about this, so that cells stay sharp."""
+"""Target size of a picture's shorter side in pixels.
+
+A smaller picture is enlarged by a whole factor, so that its cells stay sharp."""
 
 
 class VideoError(MosaicError):
-    """The video could not be written."""
+    """A video could not be written."""
 
 
 def write_video(path: Path, pictures: Iterable[NDArray[np.uint8]], fps: float) -> int:
     """Write a video, whole or not at all.
 
-    Pictures of another size than the first are fitted into its frame.
+    Pictures that differ in size from the first are cropped or padded to the size of the first.
 
     Args:
-        path: An ``.mp4`` file; one that is there is replaced.
+        path: An ``.mp4`` file, which is replaced if it exists.
         pictures: ``(height, width, 3)``, RGB.
         fps: Pictures per second.
 
     Returns:
-        Pictures written.
+        Number of pictures written.
 
     Raises:
-        UsageError: The path is no ``.mp4`` or cannot be written; there are no pictures.
+        UsageError: The path is not an ``.mp4`` file, its folder does not exist, or there are no pictures.
         MissingDependencyError: PyAV is not installed.
     """
     if path.suffix.lower() != ".mp4":
@@ -60,7 +62,7 @@ def write_video(path: Path, pictures: Iterable[NDArray[np.uint8]], fps: float) -
 
 
 def _encode(container: Any, pictures: Iterable[NDArray[np.uint8]], fps: float) -> int:
-    """Feed the encoder; the stream is made when the first picture says how big it is."""
+    """Encode the pictures and return their number. The first picture sets the size of the stream."""
     import av
 
     stream: Any = None
@@ -82,7 +84,7 @@ def _stream(container: Any, size: tuple[int, int], fps: float) -> Any:
     rate = Fraction(fps).limit_denominator(1000)
     stream = container.add_stream("libx264", rate=rate, options={"crf": "18", "preset": "veryfast"})
     stream.height, stream.width = size
-    stream.pix_fmt = "yuv420p"  # what every player and browser shows
+    stream.pix_fmt = "yuv420p"  # the format that all players and browsers support
     return stream
 
 
@@ -91,7 +93,7 @@ def _even(height: int, width: int) -> tuple[int, int]:
 
 
 def _fitted(picture: NDArray[np.uint8], factor: int, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """Enlarged by whole pixels, on a black ground of the video's size."""
+    """Return a picture enlarged by a whole factor and placed on a black background of the video's size."""
     big = picture.repeat(factor, axis=0).repeat(factor, axis=1) if factor > 1 else picture
     if big.shape[:2] == size:
         return np.ascontiguousarray(big)

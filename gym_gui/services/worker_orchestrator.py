@@ -1,7 +1,7 @@
-"""From "train on this" to a worker that can: paradigm, selection, launch.
+"""Selects a worker that can train in an environment and submits the training.
 
-The paradigm comes from the environment. The worker is the one the user names, or the
-best of those that fit; a dispatcher that is passed in has it train.
+The paradigm comes from the environment. The worker is the one that the user names or the best of those
+that fit. A dispatcher, which the caller passes in, starts it.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from gym_gui.workers.status import check_installed
 
 @dataclass(frozen=True)
 class UnifiedRunConfig:
-    """A training run, whatever worker will do it.
+    """Configuration of a training run for any worker.
 
     Attributes:
         task: Environment id, or ``module:factory``.
-        env_name: Family hint, or ``None``.
-        api: PettingZoo interface to ask for, or ``None`` for the native one.
-        worker_type: The user's choice of worker; empty to select one.
-        algorithm: Algorithm that the worker must know; empty for its own default.
-        action_space: Kind of the action space, where known (``"discrete"``).
-        observation_space: Kind of the observation space, where known (``"box"``).
-        agents: Number of agents, where known.
+        env_name: Environment family as a hint, or ``None``.
+        api: PettingZoo interface to use, or ``None`` for the environment's native one.
+        worker_type: Worker that the user has chosen; empty to select one.
+        algorithm: Algorithm that the worker must support; empty for the worker's default.
+        action_space: Kind of the action space (such as ``"discrete"``), or ``None`` if unknown.
+        observation_space: Kind of the observation space (such as ``"box"``), or ``None`` if unknown.
+        agents: Number of agents, or ``None`` if unknown.
         seed: Seed of the training.
         settings: Settings for the worker.
-        group: What a group of trainings is called that differ in their seed alone; empty for none.
+        group: Name of a group of trainings that differ only in their seed; empty for no group.
     """
 
     task: str
@@ -52,24 +52,24 @@ class UnifiedRunConfig:
 
 
 class WorkerDispatcher(Protocol):
-    """Has trainings carried out, as the trainer daemon's client does."""
+    """Interface that starts trainings, such as the client of the trainer daemon."""
 
     async def submit(
         self, config: UnifiedRunConfig, *, title: str = "", priority: int = 0, resume_of: str = ""
     ) -> str:
-        """Queue a training, whose worker is named, and return its id."""
+        """Queue a training whose configuration names the worker, and return the training's id."""
         ...
 
 
 class WorkerOrchestrator:
-    """Chooses workers for training runs and has them launched.
+    """Selects workers for training runs and submits the runs to a dispatcher.
 
     Args:
-        registry: The workers there are.
-        dispatcher: Has trainings carried out; without one :meth:`submit_run` is not available.
-        gpu_available: Whether a GPU can be used; by default, whether one is there.
-        is_installed: Whether a worker could start here; by default, its requirements are checked.
-        find_environment: Resolves an environment's name.
+        registry: Registry of the workers.
+        dispatcher: Starts trainings. Without a dispatcher, :meth:`submit_run` is not available.
+        gpu_available: Returns whether a GPU can be used; by default, whether one is detected.
+        is_installed: Returns whether a worker could start here; by default, its requirements are checked.
+        find_environment: Returns the environment with a given name.
     """
 
     def __init__(
@@ -88,27 +88,27 @@ class WorkerOrchestrator:
         self._find_environment = find_environment
 
     def environment(self, config: UnifiedRunConfig) -> EnvSpec:
-        """The environment of a run.
+        """Return the environment of a run.
 
         Raises:
-            UsageError: It is unknown, or the hints contradict it.
+            UsageError: The environment is unknown, or the hints contradict it.
         """
         return self._find_environment(config.task, env_name=config.env_name, api=config.api)
 
     def infer_paradigm(self, config: UnifiedRunConfig) -> SteppingParadigm:
-        """How the environment of a run takes turns; raises as :meth:`environment`."""
+        """Return how agents take turns in the environment of a run. Raises like :meth:`environment`."""
         return self.environment(config).paradigm
 
     def select_worker(self, config: UnifiedRunConfig) -> WorkerTypeDefinition:
-        """The worker for a run: the user's choice, or the best that fits.
+        """Return the worker for a run: the user's choice, or the best worker that fits.
 
-        Best is, in this order: one that is installed, one whose wish for a GPU agrees with
-        what there is, the first by id. A GPU is a preference: without one, a worker that
-        would like it is still chosen when no other fits.
+        The best worker is, in this order: an installed one, one whose GPU preference matches this
+        machine, the first by id. Without a GPU, a worker that prefers one is still selected if no other
+        worker fits.
 
         Raises:
-            UnknownNameError: The user's choice, or its algorithm, is unknown.
-            UsageError: The choice does not fit, or no worker does; says why.
+            UnknownNameError: The worker that the user chose, or the algorithm, is unknown.
+            UsageError: The chosen worker does not fit, or no worker does. The message says why.
         """
         if config.worker_type:
             return self._chosen(config)
@@ -134,19 +134,19 @@ class WorkerOrchestrator:
     async def submit_run(
         self, config: UnifiedRunConfig, *, title: str = "", priority: int = 0, resume_of: str = ""
     ) -> str:
-        """Select the worker and have it train.
+        """Select the worker and submit the training.
 
         Args:
-            config: What to train.
-            title: What a person calls it.
-            priority: Higher runs first.
-            resume_of: A run that is over, to resume in its folder and under its id.
+            config: The training.
+            title: Title for people.
+            priority: Runs with a higher priority start first.
+            resume_of: Id of a finished run to resume in its folder and under its id.
 
         Returns:
             The run's id.
 
         Raises:
-            UsageError: As :meth:`select_worker`.
+            UsageError: As for :meth:`select_worker`.
             RuntimeError: The orchestrator was made without a dispatcher.
         """
         if self._dispatcher is None:

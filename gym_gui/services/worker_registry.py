@@ -1,4 +1,4 @@
-"""The workers there are, with their state, and the worker that a slot asks for."""
+"""Catalog of the known workers with their installation state, and of the worker that a slot uses."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ResolvedWorker:
-    """The worker behind an assignment.
+    """Worker of an assignment, with its settings.
 
     Attributes:
-        definition: What the registry knows of it.
-        settings: Its default settings, overridden by those of the slot.
+        definition: The worker's definition in the registry.
+        settings: The worker's default settings, overridden by those of the slot.
     """
 
     definition: WorkerTypeDefinition
@@ -33,10 +33,10 @@ class ResolvedWorker:
 
 
 class WorkerCatalog:
-    """What people and the engine ask about workers.
+    """Answers questions of the window and the engine about workers.
 
     Args:
-        registry: Where definitions are kept; filled by discovery when the catalog is made.
+        registry: Registry of the definitions. Creating the catalog fills it by discovery.
     """
 
     def __init__(self, registry: type[WorkerTypeRegistry] = WorkerTypeRegistry) -> None:
@@ -44,13 +44,13 @@ class WorkerCatalog:
         self._found = discover(registry)
 
     def refresh(self) -> None:
-        """Look for workers again."""
+        """Discover the workers again."""
         self._found = discover(self.registry)
 
     def statuses(self) -> list[WorkerStatus]:
-        """State of every worker, by id: installed, missing something, or broken.
+        """Return the state of every worker, sorted by id: installed, missing something, or broken.
 
-        Asks the interpreters of workers that have their own, about 50 ms each.
+        This starts the interpreter of each worker that has its own, which takes about 50 ms each.
         """
         listed = [status_of(found) for found in self._found]
         met = {status.worker_id for status in listed}
@@ -58,19 +58,19 @@ class WorkerCatalog:
         return sorted(listed, key=lambda status: status.worker_id)
 
     def status(self, worker_id: str) -> WorkerStatus:
-        """State of one worker, under any accepted name.
+        """Return the state of one worker, by its id or an alias.
 
         Raises:
-            UsageError: It is unknown or its manifest is broken.
+            UsageError: The worker is unknown or its manifest is broken.
         """
         return check_installed(self.registry.require(worker_id))
 
     def require_installed(self, worker_id: str) -> WorkerTypeDefinition:
-        """A worker that can start here.
+        """Return a worker's definition after a check that the worker can start here.
 
         Raises:
-            UsageError: It is unknown or broken.
-            MissingDependencyError: Something it needs is not installed; carries the line.
+            UsageError: The worker is unknown or broken.
+            MissingDependencyError: A requirement is not installed. The error contains the install command.
         """
         definition = self.registry.require(worker_id)
         status = check_installed(definition)
@@ -82,10 +82,10 @@ class WorkerCatalog:
         raise UsageError(f"worker {definition.type_id} cannot start: {status.reason}")
 
     def resolve(self, assignment: WorkerAssignment) -> ResolvedWorker:
-        """The worker that an assignment names.
+        """Return the worker that an assignment names, with its settings.
 
         Raises:
-            UsageError: It is unknown, broken, or of another type than the assignment says.
+            UsageError: The worker is unknown, broken, or of another type than the assignment says.
         """
         definition, defaults = self.registry.resolve(assignment.worker_id)
         if definition.kind.value != assignment.worker_type:

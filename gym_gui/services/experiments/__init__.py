@@ -1,1 +1,1 @@
-"""Reads experiment files: literal data here, programs in a process of their own."""
+"""Readers of experiment files: literal data in this process, programs in a separate one."""

@@ -1,6 +1,7 @@
-"""What has to be equal for parts of an experiment to be parts of one: what is asked for, and what plays it.
+"""Identity of an experiment, which must be equal for shards to belong together: request and players.
 
-Paths of files say where they lie on one machine, so of these the name counts, and their content by itself.
+Paths of files differ between machines. So only a file's name is part of the identity; its content is compared
+separately.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ _SLOTS = ("workers", "manager")
 
 
 def identity_of(experiment: Mapping[str, Any]) -> dict[str, Any]:
-    """An experiment, as recorded, without what does not change what is played.
+    """Return a recorded experiment without values that do not change what is played.
 
     Args:
-        experiment: The shape that ``run.json`` has it in.
+        experiment: The experiment in the form of ``run.json``.
     """
     kept = essence(experiment)
     kept["operators"] = [_operator(mapping(each) or {}) for each in items(kept.get("operators")) or []]
@@ -32,12 +33,12 @@ def identity_of(experiment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def identity_digest(experiment: Mapping[str, Any]) -> str:
-    """SHA-256 of :func:`identity_of`, as hexadecimal digits."""
+    """Return the SHA-256 of :func:`identity_of` as hexadecimal digits."""
     return sha256(orjson.dumps(identity_of(experiment), option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def first_difference(one: object, other: object, where: str = "") -> str:
-    """Where plain data parts, as ``execution.max_steps is 500, and 200``; empty where it is equal."""
+    """Return the first difference of plain data: ``execution.max_steps is 500, and 200``; empty if equal."""
     if one == other:
         return ""
     a, b, rows, others = mapping(one), mapping(other), items(one), items(other)
@@ -53,10 +54,10 @@ def first_difference(one: object, other: object, where: str = "") -> str:
 
 
 def content_of(path: Path) -> str:
-    """SHA-256 of what a file, or all files of a folder, hold; empty where there is neither.
+    """Return the SHA-256 of the contents of a file or of all files in a folder; empty if there is neither.
 
     Raises:
-        OSError: It cannot be read.
+        OSError: A file cannot be read.
     """
     if path.is_file():
         return hash_of(path)
@@ -83,7 +84,7 @@ def _assignment(assignment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _named(values: Mapping[str, Any], paths: Container[str]) -> dict[str, Any]:
-    """Values, with paths replaced by the names that they end in."""
+    """Return values in which paths are replaced by the names of their files."""
     return {
         key: Path(value).name if key in paths and isinstance(value, str) else value
         for key, value in values.items()

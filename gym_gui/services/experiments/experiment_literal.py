@@ -1,4 +1,4 @@
-"""Python experiment files that are literal data: read, never executed."""
+"""Reads Python experiment files that are literal data, without executing them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_gui.core.validation import shown
 
 
 class NotLiteralError(Exception):
-    """The file is a program; ``line`` is the first that shows it."""
+    """The file is a program. ``line`` is the first line that is not literal data."""
 
     def __init__(self, line: int) -> None:
         super().__init__(f"line {line} is no literal data")
@@ -20,18 +20,18 @@ class NotLiteralError(Exception):
 
 
 def parse_python(source: str, name: str) -> ast.Module:
-    """Syntax tree of an experiment file.
+    """Return the syntax tree of an experiment file.
 
     Args:
-        source: The text.
-        name: The file's name, for messages.
+        source: Text of the file.
+        name: Name of the file in messages.
 
     Raises:
-        ExperimentError: Not Python, or a mapping that gives a key twice.
+        ExperimentError: The text is not Python, or a mapping has a key twice.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # '\\d' in a text is no reason to stop
+            warnings.simplefilter("ignore")  # a text such as '\\d' is no reason to fail
             tree = ast.parse(source)
     except SyntaxError as error:
         place = Place(name, error.lineno or 1, error.offset or 0)
@@ -46,12 +46,12 @@ def parse_python(source: str, name: str) -> ast.Module:
 
 
 def literal_values(tree: ast.Module) -> dict[str, object]:
-    """What the file's plain assignments say.
+    """Return the values of the file's plain assignments.
 
-    Accepted are literals, ``range(...)``, ``list(...)`` of such, and names assigned before.
+    Accepted values are literals, ``range(...)``, ``list(...)`` of such values, and names assigned before.
 
     Raises:
-        NotLiteralError: Anything else stands in the file.
+        NotLiteralError: The file contains anything else.
     """
     values: dict[str, object] = {}
     for statement in tree.body:
@@ -101,7 +101,7 @@ def _range(arguments: list[object], line: int) -> range:
         raise NotLiteralError(line)
     try:
         return range(*numbers)
-    except (TypeError, ValueError):  # evaluating it will say what is wrong
+    except (TypeError, ValueError):  # the evaluation will report the error
         raise NotLiteralError(line) from None
 
 

@@ -1,4 +1,4 @@
-"""Matrices in experiment files, and where one can sit in their environments."""
+"""Expands matrices in experiment files, and finds the slots of their environments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gym_gui.core.trusted.trust import Origin
 from gym_gui.core.validation import ConfigError, Plain, keys, mapping
 
 Anchored = Callable[[WorkerAssignment], WorkerAssignment]
-"""Finds the files that a player names."""
+"""Resolves the files that a player names."""
 
 
 def expanded(
@@ -29,18 +29,18 @@ def expanded(
     where: PlacesOf | None = None,
     episodes: int | None = None,
 ) -> Experiment:
-    """The experiment that a file's matrix becomes, or once more that of a run.
+    """Return the experiment that the matrix of a file or run expands to.
 
     Args:
-        data: What the file holds.
+        data: Content of the file.
         origin: The file.
-        anchored: Finds the files that a player names.
-        where: Says where one can sit in an environment; by default it is made.
-        episodes: Takes the place of ``num_episodes``.
+        anchored: Resolves the files that a player names.
+        where: Returns the slots of an environment; by default, the environment is created.
+        episodes: Number of episodes, which replaces ``num_episodes``.
 
     Raises:
-        NotAllowedError: An environment is code that the person has not allowed.
-        ConfigError: With the place of what is wrong.
+        NotAllowedError: An environment is code that the user has not allowed.
+        ConfigError: The data is invalid. The error names the place.
     """
     content = _content(data)
     execution = execution_from_data(content.get("execution") or {}, episodes)
@@ -49,15 +49,15 @@ def expanded(
 
 
 def read_matrix(data: object, origin: Origin, anchored: Anchored) -> Matrix:
-    """The matrix that a file or a run asks for; no environment of it is made.
+    """Return the matrix in a file or a run, without creating its environments.
 
     Args:
-        data: What the file holds.
+        data: Content of the file.
         origin: The file.
-        anchored: Finds the files that a player names.
+        anchored: Resolves the files that a player names.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: The data is invalid. The error names the place.
     """
     content = _content(data)
     asked = content.get("matrix") or dict[str, object]()  # an empty one is refused below
@@ -79,11 +79,11 @@ def _content(data: object) -> dict[str, object]:
 
 
 def with_anchors(matrix: Matrix, anchored: Anchored) -> Matrix:
-    """A matrix whose policies have the files that they name; those that cannot be had are noted.
+    """Return a matrix whose policies have resolved files. Policies whose files are missing are noted.
 
     Args:
-        matrix: As it was read.
-        anchored: Finds what a player names.
+        matrix: The matrix as read.
+        anchored: Resolves the files that a player names.
     """
     found, broken = dict(matrix.policies), dict(matrix.broken)
     for name, player in matrix.policies.items():
@@ -103,7 +103,7 @@ def with_anchors(matrix: Matrix, anchored: Anchored) -> Matrix:
 
 
 class _Changes:
-    """What is different of policies in rows and settings, with the files that it names."""
+    """Resolves the files in a matrix's rows and settings that change policies."""
 
     def __init__(self, matrix: Matrix, policies: Mapping[str, WorkerAssignment], anchored: Anchored) -> None:
         self._matrix, self._policies, self._anchored = matrix, policies, anchored
@@ -119,7 +119,7 @@ class _Changes:
         return replace(variant, policies=of)
 
     def written(self) -> Mapping[str, Plain]:
-        """The matrix as it was written, with files found, so that a run can be resumed from any folder."""
+        """Return the matrix as written but with resolved files, so that any folder can resume a run."""
         written = dict(self._matrix.written)
         if "rows" in written:
             written["rows"] = self._seats(written["rows"])
@@ -151,7 +151,7 @@ class _Changes:
         try:
             there = self._anchored(replace(player, settings={**nested, **inline})).settings
         except UsageError:
-            return changes  # a run that plays with these changes reports it
+            return changes  # the run that plays with these changes reports the error
         own: dict[str, Plain] = {**changes, **{key: there.get(key, value) for key, value in inline.items()}}
         if nested:
             own["settings"] = {key: there.get(key, value) for key, value in nested.items()}
@@ -163,12 +163,12 @@ def _table(value: object) -> dict[str, Plain]:
 
 
 def places_of(operator: OperatorConfig) -> Places:
-    """Where one can sit in an operator's environment, which is made for that.
+    """Return the slots of an operator's environment, which is created for that.
 
     Raises:
-        UsageError: It is unknown, not installed, not allowed, or cannot be made so.
+        UsageError: The environment is unknown, not installed, not allowed, or cannot be created.
     """
-    from gym_gui import envs  # NumPy and Gymnasium: only where a matrix is expanded
+    from gym_gui import envs  # imports NumPy and Gymnasium, which only an expansion needs
 
     made = envs.make(
         operator.task,

@@ -1,9 +1,8 @@
-"""Cuts a process, and all that it starts, off from the network. Standard library only.
+"""Cuts a process and its children off from the network. It uses only the standard library.
 
-A filter of system calls (seccomp) lets no socket be made: neither one of the network nor one that
-speaks with the person's other programs. Where there is none for this processor, the process gets a
-network namespace of its own, in which there is no network. Run as a program, it says with its exit
-status whether one of the two works here.
+A system call filter (seccomp) prevents the creation of sockets, both to the network and to the user's other
+programs. If there is no filter for this processor, the process gets its own network namespace without a
+network. Run as a program, the module reports by its exit status whether one of the two works here.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ _ALLOW, _DENY = 0x7FFF0000, 0x00050000 | errno.EACCES
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _NUMBER_AT, _ARCHITECTURE_AT = 0, 4
 _X32: Final = 0x40000000
-"""From here on, numbers are those of x86's other set of calls, under which the filter could be passed."""
+"""From this number on, system calls are those of x86's x32 ABI, which could bypass the filter."""
 
-# Architecture as the kernel names it; socket, ptrace; the others have one number everywhere:
-# io_uring_setup makes sockets too, pidfd_getfd takes those of other processes.
+# Kernel's number of the architecture; numbers of socket and ptrace. The other calls have one number on all
+# processors: io_uring_setup creates sockets too, and pidfd_getfd takes those of other processes.
 _PROCESSORS: Final = {"x86_64": (0xC000003E, 41, 101), "aarch64": (0xC00000B7, 198, 117)}
 _EVERYWHERE: Final = (425, 438)
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 
 
 def close_network() -> bool:
-    """Cut this process off, for good; its children too.
+    """Cut this process and its children off from the network for good.
 
     Returns:
-        Whether that was possible.
+        Whether this was possible.
     """
     if sys.platform != "linux":
         return False
@@ -50,7 +49,7 @@ def _filter_calls(libc: Any) -> bool:
         return False
     architecture, *numbers = _PROCESSORS[platform.machine()]
     numbers += _EVERYWHERE
-    # Each jump says how many lines it passes over where it holds, and where it does not.
+    # Each jump contains the number of lines to skip if it matches and if it does not.
     lines = [(_LOAD, 0, 0, _ARCHITECTURE_AT), (_EQUAL, 0, len(numbers) + 3, architecture)]
     lines += [(_LOAD, 0, 0, _NUMBER_AT), (_AT_LEAST, len(numbers) + 1, 0, _X32)]
     lines += [(_EQUAL, len(numbers) - i, 0, number) for i, number in enumerate(numbers)]
@@ -66,7 +65,7 @@ def _leave_network(libc: Any) -> bool:
     user, group = os.getuid(), os.getgid()
     if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) != 0:
         return False
-    with suppress(OSError):  # without these, its own files seem to belong to no known user
+    with suppress(OSError):  # without this, its own files seem to belong to an unknown user
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")

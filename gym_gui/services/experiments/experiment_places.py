@@ -1,4 +1,4 @@
-"""Where in an experiment file a value stands: the line of ``operators[1].workers.agent.seed``."""
+"""Finds the line of a value in an experiment file, such as ``operators[1].workers.agent.seed``."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 _STEP: Final = re.compile(r"\[(\d+)\]|\[('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\]|\.?([^.\[\]]+)")
 _LARGEST: Final = 2**20
-"""Bytes of a file that a place is looked for in."""
+"""Largest size in bytes of a file that is searched."""
 _MOST: Final = 20_000
-"""Values of a file; one that says more, as by names for what it holds, is not looked through."""
+"""Largest number of values in a file that is searched. Anchors in YAML can multiply the values."""
 _SHORTEST: Final = 3
-"""Letters of a value that is looked for in a message."""
+"""Least number of characters of a value that is searched for in a message."""
 
 
 class _At(NamedTuple):
-    """A value in a text: where it is, and where what it holds is.
+    """A value in a text, with its place and the places of its items.
 
     Attributes:
-        line: From 1.
-        column: From 1.
-        value: Its text; empty for what holds others.
-        items: What it holds, by key or number.
+        line: Line, from 1.
+        column: Column, from 1.
+        value: Text of the value; empty for a container.
+        items: Items of a container, by key or number.
     """
 
     line: int
@@ -42,15 +42,15 @@ class _At(NamedTuple):
 
 
 def place_of_value(file: Path, where: str, source: str | None = None) -> Place | None:
-    """The line of a value, or of the nearest that holds it.
+    """Return the place of a value, or of the nearest container that the file has.
 
     Args:
-        file: A Python, YAML or JSON file. A program's values are found where they are written as such.
-        where: Its path, as :class:`~gym_gui.core.validation.ConfigError` has it.
-        source: The file's text; read by default.
+        file: A Python, YAML or JSON file. In a program, only literal values are found.
+        where: Path of the value, in the form of :class:`~gym_gui.core.validation.ConfigError`.
+        source: Text of the file, which is read by default.
 
     Returns:
-        ``None`` where the file says nothing of it.
+        The place, or ``None`` if the file cannot be parsed.
     """
     found = _root(file, source)
     if found is None:
@@ -64,12 +64,12 @@ def place_of_value(file: Path, where: str, source: str | None = None) -> Place |
 
 
 def place_of_operator(file: Path, operator_id: str, message: str = "") -> Place | None:
-    """The line of what a message says of an operator: of the value that it quotes, else of the operator.
+    """Return the place of the value that a message about an operator quotes, else of the operator.
 
     Args:
         file: The experiment file.
-        operator_id: The operator's ``id``.
-        message: What is wrong.
+        operator_id: Id of the operator.
+        message: The message.
     """
     root = _root(file, None)
     operators = root.items.get("operators") if root is not None else None
@@ -81,12 +81,12 @@ def place_of_operator(file: Path, operator_id: str, message: str = "") -> Place 
 
 
 def place_of_policy(file: Path, name: str, message: str = "") -> Place | None:
-    """The same of a policy of a tournament file.
+    """Return the place of the value that a message about a policy quotes, else of the policy.
 
     Args:
         file: The tournament file.
-        name: The policy's name in it.
-        message: What is wrong.
+        name: Name of the policy in the file.
+        message: The message.
     """
     root = _root(file, None)
     policies = root.items.get("policies") if root is not None else None
@@ -95,7 +95,7 @@ def place_of_policy(file: Path, name: str, message: str = "") -> Place | None:
 
 
 def _quoted(file: Path, at: _At, message: str, name: _At | None = None) -> Place:
-    """Where a value stands that a message quotes; else where what holds it does."""
+    """Return the place of the longest value that a message quotes, else of the container."""
     quoted = [each for each in _leaves(at) if len(each.value) >= _SHORTEST and each.value in message]
     other = [each for each in quoted if each is not name] or quoted
     found = max(other, key=lambda each: len(each.value), default=at)
@@ -132,8 +132,8 @@ def _leaves(at: _At) -> Iterator[_At]:
 
 
 def _of_yaml(text: str) -> _At | None:
-    """JSON is read as YAML, too: of its spaces only tabs are none of YAML's."""
-    import yaml  # as where a file is read
+    """Return the values of YAML or JSON text. JSON is read as YAML after tabs are replaced by spaces."""
+    import yaml  # imported only when a file is read
 
     try:
         node = yaml.compose(text.replace("\t", " "), yaml.SafeLoader)
@@ -143,7 +143,7 @@ def _of_yaml(text: str) -> _At | None:
 
 
 def _of_node(node: Node, key: Node, counted: Iterator[int]) -> _At:
-    """Where a node's value is; raises ``ValueError`` for a file that holds itself, or grows without end."""
+    """Return a node's value. Raises ``ValueError`` for a recursive file or too many values."""
     from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
     if next(counted) > _MOST:

@@ -1,4 +1,4 @@
-"""Starts the process that evaluates an experiment file, and reads what it reports."""
+"""Starts the process that evaluates an experiment file, and reads its report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gym_gui.processes.run_child import run_child_sync
 _log = logging.getLogger(__name__)
 
 NAMES: Final = tuple(FILE)
-"""What a Python file may define; whatever else stands in it is its own affair."""
+"""Names that a Python file may define. Other names in the file are ignored."""
 
 _SANDBOX: Final = Path(__file__).with_name("experiment_sandbox.py")
 _NETWORK: Final = Path(__file__).with_name("experiment_network.py")
@@ -31,12 +31,12 @@ _GRACE_S: Final = 2.0
 
 @dataclass(frozen=True)
 class Limits:
-    """What evaluating an experiment file may use.
+    """Limits of the evaluation of an experiment file.
 
     Attributes:
-        time_s: Seconds.
-        memory_bytes: Address space.
-        reply_bytes: Size of the data that comes back, as JSON.
+        time_s: Longest duration in seconds.
+        memory_bytes: Largest address space.
+        reply_bytes: Largest size of the returned data as JSON.
     """
 
     time_s: float = 10.0
@@ -45,20 +45,20 @@ class Limits:
 
 
 def evaluate_file(path: Path, source: str, limits: Limits, name: str) -> dict[str, object]:
-    """Run an experiment file in a process of its own.
+    """Run an experiment file in a separate process.
 
     Args:
-        path: The file; its folder is where its imports are looked for.
-        source: Its text, already read.
-        limits: What it may use.
-        name: What messages call the file.
+        path: The file. Its imports are searched for in its folder.
+        source: Text of the file, already read.
+        limits: Limits of the process.
+        name: Name of the file in messages.
 
     Returns:
-        Those of :data:`NAMES` that it defines, as plain data.
+        The values in :data:`NAMES` that the file defines, as plain data.
 
     Raises:
-        ExperimentError: The file raised, ended the process, exceeded a limit, tried to
-            start a process, or defines something that is not plain data.
+        ExperimentError: The file raised an error, ended the process, exceeded a limit, tried to start a
+            process or to use the network, or defines a value that is not plain data.
     """
     request = {
         "path": str(path.absolute()),
@@ -82,7 +82,7 @@ def evaluate_file(path: Path, source: str, limits: Limits, name: str) -> dict[st
 
 
 def missing_operators(name: str, defined: list[str]) -> ExperimentError:
-    """The error for a file that defines neither ``operators`` nor a ``matrix``."""
+    """Return the error for a file that defines neither ``operators`` nor a ``matrix``."""
     shown = f"; it defines {', '.join(sorted(defined)[:8])}" if defined else ""
     return ExperimentError(
         f"{name}: defines no 'operators'{shown}",
@@ -92,7 +92,7 @@ def missing_operators(name: str, defined: list[str]) -> ExperimentError:
 
 @cache
 def network_is_closed() -> bool:
-    """Whether experiment files that are programs can be cut off from the network on this system."""
+    """Return whether this system can cut off experiment files that are programs from the network."""
     command = (sys.executable, "-I", "-S", str(_NETWORK))
     done = run_child_sync(*command, name=_NETWORK.stem, environment=_environment(), tied=False)
     return done.outcome.succeeded
@@ -106,8 +106,8 @@ def _run_sandbox(request: bytes, limits: Limits) -> dict[str, Any]:
         environment=_environment(),
         text=request,
         within_s=limits.time_s + _EXIT_MARGIN_S,
-        grace_s=_GRACE_S,  # on SIGTERM it ends what it started before itself
-        tied=False,  # it sees to that itself
+        grace_s=_GRACE_S,  # on SIGTERM, it first ends the processes that it started
+        tied=False,  # it ends with this program by itself
     )
     outcome = done.outcome
     if outcome.status is ChildStatus.TIMED_OUT:
@@ -119,21 +119,21 @@ def _run_sandbox(request: bytes, limits: Limits) -> dict[str, Any]:
 
 
 def _environment() -> dict[str, str]:
-    """Variables that importing needs; no keys and tokens."""
+    """Return the environment variables that imports need, without keys and tokens."""
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     root = str(PACKAGE.parent)
     inherited = os.environ.get("PYTHONPATH", "")
     return kept | {
         "PYTHONPATH": os.pathsep.join(part for part in (root, inherited) if part),
         "PYTHONDONTWRITEBYTECODE": "1",
-        # Thread pools reserve address space for every core.
+        # Thread pools reserve address space for each core.
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
     }
 
 
 def _failure(reply: dict[str, Any], name: str, limits: Limits) -> ExperimentError:
-    """The report in one line that a person can act on."""
+    """Return the error for a report, in one line that a person can act on."""
     line = int(reply.get("line", 0))
     where = f"{name}:{line}" if line else name
     message = " ".join(str(reply.get("message", "")).split())[:300]

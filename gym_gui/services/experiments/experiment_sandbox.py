@@ -1,14 +1,15 @@
-"""The process in which an experiment file that is a program is evaluated.
+"""Process that evaluates an experiment file that is a program.
 
-Run by path or as ``python -m``; reads one JSON request on stdin and writes one JSON
-reply on stdout. Two processes: the *guard* keeps the limits and afterwards ends
-everything that was started, whatever its process group; its child, the *reader*,
-executes the file and hands plain data back over a pipe. Standard library only, so
-that it starts fast and its memory limit is the file's alone.
+The module is run by path or with ``python -m``. It reads one JSON request from stdin and writes one JSON
+reply
+to stdout. It uses two processes. The *guard* enforces the limits and afterwards ends all processes that were
+started, whatever their process group. Its child, the *reader*, executes the file and returns plain data over
+a
+pipe. Only the standard library is used, so that it starts fast and the file can use the whole memory limit.
 
-The reader has no network (:mod:`gym_gui.services.experiments.experiment_network`) where the system can
-take it away. For the rest this keeps mistakes harmless and is no wall against a file that means
-harm, which can read and write the person's files: that is why people are asked before a file is run.
+If the system allows it, the reader has no network (:mod:`gym_gui.services.experiments.experiment_network`).
+Apart from that, the process protects against mistakes but not against malicious files, which can read and
+write the user's files. So users are asked before a file is run.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _NETWORK_EVENTS: Final = frozenset(
 
 
 class TimeUpError(BaseException):
-    """Raised in the file when its time is over; not an Exception, so that few catch it."""
+    """Raised in the file when its time is over. It is no Exception, so that few handlers catch it."""
 
 
 class ProcessRefusedError(PermissionError):
@@ -59,15 +60,15 @@ class ProcessRefusedError(PermissionError):
 
 
 class NetworkRefusedError(PermissionError):
-    """The file reached for the network."""
+    """The file tried to use the network."""
 
 
 class NotPlainError(TypeError):
-    """A value cannot travel as plain data."""
+    """A value cannot be converted to plain data."""
 
 
 def main() -> int:
-    """Answer the request on stdin."""
+    """Read the request from stdin and write the reply."""
     request = json.loads(sys.stdin.buffer.read())
     reply = guard(request)
     sys.stdout.buffer.write(reply)
@@ -76,7 +77,7 @@ def main() -> int:
 
 
 def guard(request: Mapping[str, Any]) -> bytes:
-    """Run the reader within its limits and leave no process behind.
+    """Run the reader within its limits and end all of its processes.
 
     Args:
         request: ``path``, ``source``, ``time_s``, ``memory_bytes``, ``reply_bytes``, ``names``.
@@ -114,12 +115,12 @@ def _stop(_signal: int, _frame: object) -> NoReturn:
 
 
 def _prctl(option: int, value: int) -> None:
-    with suppress(OSError, AttributeError):  # other systems than Linux have no prctl
+    with suppress(OSError, AttributeError):  # only Linux has prctl
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _collect(fd: int, limit: int, deadline: float) -> bytes | None:
-    """What the reader wrote, up to a newline, its end, or one byte beyond ``limit``."""
+    """Return what the reader wrote until a newline, its end or one byte over ``limit``; ``None`` if late."""
     raw = bytearray()
     while len(raw) <= limit and not raw.endswith(b"\n"):
         ready, _, _ = select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
@@ -133,7 +134,7 @@ def _collect(fd: int, limit: int, deadline: float) -> bytes | None:
 
 
 def _end_children(reader: int) -> int | None:
-    """Kill and reap all descendants. As subreaper, orphans become children of this process."""
+    """Kill and reap all descendants. Orphans become children of this process, which is a subreaper."""
     status: int | None = None
     while True:
         for pid in _children():
@@ -148,7 +149,7 @@ def _end_children(reader: int) -> int | None:
 
 
 def _children() -> list[int]:
-    """Process ids of this process's children."""
+    """Return the process ids of this process's children."""
     try:
         text = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii")
         return [int(pid) for pid in text.split()]
@@ -163,7 +164,7 @@ def _children() -> list[int]:
 
 
 def _read_and_exit(request: Mapping[str, Any], fd: int) -> NoReturn:
-    """Be the reader: never returns into the guard's code."""
+    """Run as the reader and exit, without a return to the guard's code."""
     try:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -183,7 +184,7 @@ def _read_and_exit(request: Mapping[str, Any], fd: int) -> NoReturn:
 
 def _limit(request: Mapping[str, Any]) -> None:
     soft = int(request["memory_bytes"])
-    # The reserve is what reporting a MemoryError may use.
+    # The reserve allows the report of a MemoryError.
     resource.setrlimit(resource.RLIMIT_AS, (soft, soft + _RESERVE_BYTES))
     seconds = int(request["time_s"]) + 2
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
@@ -196,7 +197,7 @@ def _time_up(_signal: int, _frame: object) -> NoReturn:
 
 
 def _refuse(event: str, args: tuple[Any, ...]) -> None:
-    """Say what is refused; what holds, whatever a file does, is that the reader has no network."""
+    """Raise an error for a forbidden event. Independently of this, the reader has no network."""
     if event in _PROCESS_EVENTS:
         raise ProcessRefusedError("an experiment file cannot start processes")
     if event in _NETWORK_EVENTS or (event == "socket.__new__" and args[1] not in (-1, socket.AF_UNIX)):
@@ -204,12 +205,12 @@ def _refuse(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _evaluate(request: Mapping[str, Any]) -> bytes:
-    """Execute the file; what it defines of the names that are asked for as JSON, or what went wrong."""
+    """Execute the file and return the requested names as JSON, or a report of the error."""
     path = str(request["path"])
     module = types.ModuleType("experiment")
     module.__file__ = path
     sys.modules[module.__name__] = module
-    sys.path.append(str(Path(path).parent))  # last: what lies there hides nothing of Python
+    sys.path.append(str(Path(path).parent))  # last, so that the folder's files hide no module of Python
     signal.signal(signal.SIGALRM, _time_up)
     signal.setitimer(signal.ITIMER_REAL, float(request["time_s"]))
     try:
@@ -220,7 +221,7 @@ def _evaluate(request: Mapping[str, Any]) -> bytes:
         found = {name: vars(module)[name] for name in request["names"] if name in names}
         data = {name: plain_data(value, name, 0) for name, value in found.items()}
         return json.dumps({"data": data, "names": names[:100]}).encode()
-    except BaseException as error:  # the border to a stranger's code: everything becomes a report
+    except BaseException as error:  # foreign code may raise anything, and each error becomes a report
         signal.setitimer(signal.ITIMER_REAL, 0)
         return json.dumps(report_error(error, path)).encode()
     finally:
@@ -228,14 +229,14 @@ def _evaluate(request: Mapping[str, Any]) -> bytes:
 
 
 def report_error(error: BaseException, path: str) -> dict[str, Any]:
-    """What went wrong, and in which line of the file.
+    """Return a report of an error with the line of the file.
 
     Args:
-        error: What the file raised.
+        error: Error that the file raised.
         path: The file, as its code objects name it.
 
     Returns:
-        ``error`` (the kind), ``line`` (0 where none is known), ``type``, ``message``, ``fix``.
+        Dict with ``error`` (the kind), ``line`` (0 if unknown), ``type``, ``message`` and ``fix``.
     """
     line = 0
     trace = error.__traceback__
@@ -259,22 +260,22 @@ def report_error(error: BaseException, path: str) -> dict[str, Any]:
     try:
         report["message"] = str(getattr(error, "message", None) or error)[:1000]
         report["fix"] = str(getattr(error, "fix", ""))[:1000]
-    except Exception:  # a stranger's __str__
+    except Exception:  # a foreign __str__ may raise anything
         report["message"] = ""
     report["ours"] = type(error).__module__.startswith("gym_gui.")
     return report
 
 
 def plain_data(value: object, where: str, depth: int) -> Any:
-    """``value`` in JSON's types; configuration objects as their records.
+    """Return ``value`` in JSON's types, with configuration objects as their records.
 
     Args:
-        value: What the file defines.
-        where: Its place, for messages.
-        depth: Levels above it.
+        value: A value that the file defines.
+        where: Its place in the file, for messages.
+        depth: Number of levels above it.
 
     Raises:
-        NotPlainError: It holds anything else, or more than 40 levels.
+        NotPlainError: It contains other types, or more than 40 levels.
     """
     if depth > _MAX_DEPTH:
         raise NotPlainError(f"{where[:100]} is nested too deeply")
@@ -303,7 +304,7 @@ def plain_data(value: object, where: str, depth: int) -> Any:
 
 
 def _scalar(value: bool | float | str | None) -> Any:
-    """Without the subclass: numpy's float64 is a float, a StrEnum a str."""
+    """Return a scalar without its subclass: a float for numpy's float64, a str for a StrEnum."""
     for kind in (bool, int, float, str):
         if isinstance(value, kind):
             return kind(value)

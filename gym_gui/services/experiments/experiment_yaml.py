@@ -1,4 +1,4 @@
-"""YAML experiment files: safe types only, and no key twice."""
+"""Parses YAML experiment files with safe types only, and refuses duplicate keys."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from gym_gui.core.validation import shown
 
 
 def parse_yaml(source: str, name: str) -> object:
-    """The file's content.
+    """Return the content of a YAML file.
 
     Args:
-        source: The text.
-        name: The file's name, for messages.
+        source: Text of the file.
+        name: Name of the file in messages.
 
     Raises:
-        ExperimentError: Not YAML, or a mapping that gives a key twice.
+        ExperimentError: The text is not YAML, or a mapping has a key twice.
     """
-    import yaml  # only where a YAML file is read: it costs 20 ms
+    import yaml  # imported only when a YAML file is read, as it takes 20 ms
 
     class Loader(yaml.SafeLoader):
-        """Refuses what YAML would let the last one win."""
+        """Loader that refuses duplicate keys, of which YAML would use the last."""
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
             written = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]

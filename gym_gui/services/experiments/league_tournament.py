@@ -1,4 +1,4 @@
-"""The league of a training as a tournament: its members, and what it has learnt."""
+"""Converts the league of a training to a tournament of its members and the trained policy."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from gym_gui.core.record_fields import items, mapping, text
 from gym_gui.services.policy_files import read_policy_file
 
 LEARNER: Final = "learner"
-"""What the policy of the training itself is called there."""
+"""Name of the training's own policy in the tournament."""
 
 
 def tournament_of_league(league: Mapping[str, object], file: Path) -> dict[str, object]:
-    """What a tournament file would say, by which all members meet, and the training's policy as ``learner``.
+    """Return a tournament file's content with all members and the training's policy as ``learner``.
 
     Args:
-        league: What the file says.
-        file: Where it lies, beside the policies of past selves.
+        league: Content of the league's file.
+        file: The league's file, which lies beside the policies of past selves.
 
     Raises:
-        ExperimentError: It says too little, or the training has no policy yet.
+        ExperimentError: The league has no environment or members, or the training has no policy yet.
     """
     members, task, trained = items(league.get("members")), text(league.get("env_id")), None
     if members and task:

@@ -1,7 +1,7 @@
-"""Predictive control on MuJoCo beside the learning workers: who plans, and how it is set.
+"""Assigns the MuJoCo predictive-control planner to slots and checks its settings.
 
-The planner itself runs in a process of its own, ``3rd_party/mujoco_mpc_worker``; it does not learn, and no
-orchestrator of trainings knows it.
+The planner runs in a process of its own, ``3rd_party/mujoco_mpc_worker``. It does not learn, so the
+orchestrator of trainings does not use it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ WORKER_ID: Final = "mujoco_mpc_worker"
 
 
 class MuJoCoMPCController:
-    """Seats the planner in slots of MuJoCo's environments.
+    """Assigns the planner to slots of MuJoCo environments.
 
     Attributes:
-        definition: The planner's worker, as its manifest describes it.
+        definition: The planner's worker as described by its manifest.
     """
 
     def __init__(self) -> None:
@@ -27,13 +27,14 @@ class MuJoCoMPCController:
         self.definition: WorkerTypeDefinition = WorkerTypeRegistry.require(WORKER_ID)
 
     def assignment(self, **settings: Any) -> WorkerAssignment:
-        """A slot's player that plans.
+        """Return an assignment of the planner to a slot.
 
         Args:
-            settings: As ``mosaic workers show mujoco_mpc_worker`` lists them: ``planner="cem"``.
+            settings: Settings such as ``planner="cem"``. ``mosaic workers show mujoco_mpc_worker`` lists
+                them.
 
         Raises:
-            UsageError: One is unknown (the nearest is named) or its value is none of its values.
+            UsageError: A setting is unknown or has an invalid value. The message names the nearest setting.
         """
         self.definition.check_settings(settings, "the planner")
         return WorkerAssignment(WORKER_ID, self.definition.kind.value, settings)

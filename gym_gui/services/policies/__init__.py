@@ -1,1 +1,1 @@
-"""The library of trained policies: kept, described, imported, scored."""
+"""The library of trained policies: listing, description, import, export and scores."""

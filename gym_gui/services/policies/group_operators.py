@@ -1,4 +1,4 @@
-"""Players that name a group of trainings, as one player for each of them."""
+"""Expands players that name a group of trainings into one player for each training."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gym_gui.core.experiment.tournament_pool import Player, Pool, altered, assig
 
 
 def members_of(operator: OperatorConfig) -> list[OperatorConfig]:
-    """The operators that an operator of an experiment file stands for; itself, where it names no group.
+    """Return one operator per training if an operator names a group; else the operator itself.
 
     Raises:
         UnknownNameError: There is no such group.
-        UsageError: Its trainings are not of one kind, or not all of them are done.
-        ExperimentError: It names several groups.
+        UsageError: The group's trainings differ, or not all of them are done.
+        ExperimentError: The operator names several groups.
     """
     players = (*operator.workers.values(), *operator.manager.values())
     return [
@@ -36,12 +36,12 @@ def members_of(operator: OperatorConfig) -> list[OperatorConfig]:
 
 
 def pool_of(policies: Mapping[str, Player]) -> Pool:
-    """A pool in which each training of a group is a policy of its own.
+    """Return a pool in which each training of a group is a policy of its own.
 
     Raises:
         UnknownNameError: There is no such group.
-        UsageError: Its trainings are not of one kind, or not all of them are done.
-        ExperimentError: One is called as another policy of the pool is.
+        UsageError: The group's trainings differ, or not all of them are done.
+        ExperimentError: A policy has the name of another policy in the pool.
     """
     found: dict[str, Player] = {}
     trainings: dict[str, TrainingOf] = {}
@@ -61,7 +61,7 @@ def pool_of(policies: Mapping[str, Player]) -> Pool:
 
 
 def _policies(who: str, players: Sequence[WorkerAssignment]) -> list[tuple[int, str]]:
-    """Seed and folder of each training of the group that some of them name; none where none does."""
+    """Return seed and folder of each training of the group that the players name; empty if they name none."""
     named = sorted({name for player in players if (name := _group_of(player))})
     if not named:
         return []
@@ -70,7 +70,7 @@ def _policies(who: str, players: Sequence[WorkerAssignment]) -> list[tuple[int, 
             f"{who} names several groups of trainings: {', '.join(named)}",
             fix="Name one, and single policies beside it",
         )
-    from gym_gui.services.trainings.training_groups import TrainingGroups  # most experiments name none
+    from gym_gui.services.trainings.training_groups import TrainingGroups  # rarely needed
 
     group = TrainingGroups().find(named[0])
     waiting = [str(member.seed) for member in group.members if not member.completed]
@@ -89,7 +89,7 @@ def _policies(who: str, players: Sequence[WorkerAssignment]) -> list[tuple[int, 
 
 
 def _trained(player: WorkerAssignment, checkpoint: str) -> WorkerAssignment:
-    """The player with one policy of its group."""
+    """Return a player whose group is replaced by one policy of the group."""
     if not _group_of(player):
         return player
     return replace(player, settings={**player.settings, "checkpoint": checkpoint})

@@ -1,7 +1,7 @@
-"""Policies as people choose them: a worker together with what makes it play one way.
+"""Catalog of the policies that people can choose: a worker together with settings that define its play.
 
-A worker that reads trained policies stands for one policy per file that it can read; one
-whose behaviors are a choice for one per behavior; any other is a policy by itself.
+A worker that reads trained policies gives one policy per readable file. A worker with a choice of behaviors
+gives one policy per behavior. Any other worker is one policy.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ __all__ = [
 ]
 
 _MOST_NAMES = 3
-"""So many who decide together are named."""
+"""Largest number of players that are named together."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Something that may decide for a slot.
+    """A policy that can be chosen for a slot.
 
     Attributes:
-        policy_id: Its name, stable from start to start.
-        title: As people read it.
-        worker_id: Who plays it.
-        kind: Its worker's kind.
-        settings: What makes it this policy.
-        meaning: A sentence.
-        option: The option of its worker that it is, or ``None``.
-        file: The trained policy that it is, or ``None``.
-        takes: Name of the setting that a person has to fill with a path, or empty.
-        model: Name of the setting that says which model is asked, or empty.
-        environments: Patterns of the environments it is made for; empty: all.
-        part: Whose part of a joint file it is; empty: that of the slot it plays.
+        policy_id: Id, the same after each start.
+        title: Name shown to people.
+        worker_id: Worker that plays it.
+        kind: Kind of the worker.
+        settings: Settings that define the policy.
+        meaning: Description in one sentence.
+        option: The worker's option that the policy stands for, or ``None``.
+        file: The trained policy, or ``None``.
+        takes: Name of the setting for which a person must choose a path, or empty.
+        model: Name of the setting for which a person must choose a model, or empty.
+        environments: Patterns of the environments that it is made for; empty for all.
+        part: Agent whose part of a joint file it plays; empty for the agent of its slot.
     """
 
     policy_id: str
@@ -68,18 +68,18 @@ class Policy:
 
     @property
     def complete(self) -> bool:
-        """Whether it can play as it is; otherwise a file or a model must be chosen first."""
+        """Whether the policy can play as it is. If not, a file or a model must be chosen first."""
         return not (self.takes or self.model)
 
     def knows(self, env_id: str) -> bool:
-        """Whether it is made for an environment, not merely for any."""
+        """Return whether the policy is made for this environment and not for any environment."""
         return bool(self.environments) and matches(env_id, self.environments)
 
     def assignment(self, before: WorkerAssignment | None = None) -> WorkerAssignment:
-        """This policy for a slot.
+        """Return the assignment of this policy to a slot.
 
         Args:
-            before: Who played the slot: the rules for unusable answers and time stay.
+            before: Earlier assignment of the slot, whose rules for invalid answers and time are kept.
         """
         rules: dict[str, Any] = {}
         if before is not None:
@@ -91,7 +91,7 @@ class Policy:
 def policies_of(
     workers: Sequence[WorkerTypeDefinition], files: Sequence[PolicyFile] = ()
 ) -> tuple[Policy, ...]:
-    """Everything that may decide for some slot, worker by worker."""
+    """Return all policies that can be chosen, worker by worker."""
     return tuple(policy for worker in workers for policy in _of_worker(worker, files))
 
 
@@ -119,7 +119,7 @@ def _title(worker: WorkerTypeDefinition) -> str:
 
 
 def _of_option(worker: WorkerTypeDefinition, choice: Setting, option: SettingOption) -> Policy:
-    # The worker that a type means by itself gives its behaviors their bare names: "random".
+    # The behaviors of a type's default worker have bare names, such as "random".
     usual = DEFAULT_WORKERS.get(worker.kind.value) == worker.type_id
     policy_id = option.value if usual else f"{worker.type_id}:{option.value}"
     settings = {choice.name: option.value}
@@ -156,12 +156,12 @@ def _reads(worker: WorkerTypeDefinition, file: PolicyFile) -> bool:
 def policy_of(
     assignment: WorkerAssignment, policies: Sequence[Policy], worker: WorkerTypeDefinition | None
 ) -> Policy | None:
-    """The policy that an assignment is, or ``None`` where none of ``policies`` is it.
+    """Return the policy that an assignment stands for, or ``None`` if it is none of ``policies``.
 
     Args:
-        assignment: Who plays a slot.
-        policies: Those to look among.
-        worker: Its worker: a setting that is left out has its default.
+        assignment: Assignment of a slot.
+        policies: Policies to search.
+        worker: Type of the assignment's worker, which provides defaults of missing settings.
     """
     settings = assignment.settings if worker is None else worker.with_defaults(assignment.settings)
     mine = [policy for policy in policies if policy.worker_id == assignment.worker_id]
@@ -178,12 +178,12 @@ def policy_of(
 def title_of(
     assignment: WorkerAssignment, policies: Sequence[Policy], worker: WorkerTypeDefinition | None
 ) -> str:
-    """What people call who plays a slot: a policy's title, a model's or a file's name.
+    """Return a name for the player of a slot: a policy's title, or the name of a model or file.
 
     Args:
         assignment: As for :func:`policy_of`.
-        policies: As there.
-        worker: As there.
+        policies: As for :func:`policy_of`.
+        worker: As for :func:`policy_of`.
     """
     if worker is None:
         return assignment.worker_id
@@ -201,7 +201,7 @@ def title_of(
 
 
 def names_in_words(titles: Sequence[str]) -> str:
-    """Who decide together, each once: ``Soccer chaser and Random``."""
+    """Return the names of players that decide together, each once: ``Soccer chaser and Random``."""
     names = list(dict.fromkeys(titles))
     if len(names) > _MOST_NAMES:
         names = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1} others"]

@@ -1,8 +1,8 @@
-"""Policies on their way: out of the library as a folder or a zip, and into it from anywhere.
+"""Exports policies from the library as a folder or zip file, and imports such exports.
 
-What comes in was written by others. A policy of MOSAIC's own form is read as JSON and safetensors and
-its weights are held against their hash; what another program has written is taken over by the worker
-that plays it, in a process of its own (:mod:`gym_gui.services.policies.policy_import`).
+Imported files come from others. A policy in MOSAIC's own format is read as JSON and safetensors, and its
+weights are checked against their hash. For a policy of another program, the worker that plays the policy
+converts it in a separate process (:mod:`gym_gui.services.policies.policy_import`).
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _COPY = 1 << 20
 
 
 def export_policy(entry: PolicyEntry, target: Path) -> Path:
-    """Write a policy with its score, so that another library takes it as it is.
+    """Write a policy with its score, so that another library can import it unchanged.
 
     Args:
         entry: The policy.
-        target: A name that ends in ``.zip``, or a folder that is not there yet.
+        target: A path that ends in ``.zip``, or a folder that does not exist yet.
 
     Returns:
-        What was written.
+        Path that was written.
 
     Raises:
-        UsageError: There is something already, or it cannot be written.
+        UsageError: The target exists already or cannot be written.
         CheckpointError: The policy is damaged.
     """
     if target.exists():
@@ -77,7 +77,7 @@ def _zip(folder: Path, archive: Path) -> Path:
 
 
 def is_own_form(path: Path) -> bool:
-    """Whether a folder or file is a policy of MOSAIC's form, or an export of one."""
+    """Return whether a folder or file is a policy in MOSAIC's format, or an export of one."""
     if path.is_dir():
         return (path / DESCRIPTION).is_file()
     if path.name in (DESCRIPTION, WEIGHTS):
@@ -90,17 +90,17 @@ def is_own_form(path: Path) -> bool:
 
 
 def take_in(library: PolicyLibrary, path: Path, name: str = "", licence: str = "") -> PolicyEntry:
-    """Put a policy of MOSAIC's form into the library.
+    """Import a policy in MOSAIC's format into the library.
 
     Args:
-        library: Where to.
-        path: Its folder, a file in it, or a zip that :func:`export_policy` wrote.
-        name: What to call it; by default as it is called there.
-        licence: Of the policy, where its description does not say.
+        library: The library.
+        path: The policy's folder, a file in it, or a zip file that :func:`export_policy` wrote.
+        name: Name in the library; by default, the name of the folder or file.
+        licence: License of the policy, which replaces the one in its description.
 
     Raises:
-        UsageError: It is none, the name is taken, or the library cannot be written.
-        CheckpointError: It is damaged: its weights are not those it describes.
+        UsageError: The path is not a policy, the name is taken, or the library cannot be written.
+        CheckpointError: The policy is damaged: its weights do not match its description.
     """
     named = name or (path.stem if path.is_file() and path.suffix else path.name)
     if not name and path.name in (DESCRIPTION, WEIGHTS):
@@ -115,10 +115,10 @@ def take_in(library: PolicyLibrary, path: Path, name: str = "", licence: str = "
 
 @contextlib.contextmanager
 def incoming(library: PolicyLibrary, name: str) -> Generator[Path]:
-    """An empty folder beside the library's own, for what is to become a policy of that name.
+    """Yield an empty folder beside the library's own policies, to be filled with a new policy.
 
     Raises:
-        UsageError: The name is taken, or nothing can be written there.
+        UsageError: The name is taken, or the folder cannot be written.
     """
     library.place_for(name)
     home = library.store.data_dir("policies")
@@ -132,10 +132,10 @@ def incoming(library: PolicyLibrary, name: str) -> Generator[Path]:
 
 
 def admit(library: PolicyLibrary, folder: Path, name: str, licence: str = "") -> PolicyEntry:
-    """Make a policy in the :func:`incoming` folder one of the library.
+    """Check the policy in the :func:`incoming` folder and move it into the library.
 
     Raises:
-        CheckpointError: It is damaged.
+        CheckpointError: The policy is damaged.
         UsageError: The name is taken.
     """
     weights = _prove(folder)
@@ -180,10 +180,10 @@ def _copy(source: Path, folder: Path) -> None:
 
 
 def _copy_file(source: Path, target: Path) -> None:
-    """Copy a file of a policy, never what a link in its place leads to.
+    """Copy a file of a policy, but never the target of a link.
 
     Raises:
-        CheckpointError: It is no regular file, or too large.
+        CheckpointError: The source is not a regular file, or is too large.
     """
     try:
         with open_file(source) as there, open_file(target, "xb") as here:
@@ -194,7 +194,7 @@ def _copy_file(source: Path, target: Path) -> None:
 
 
 def _unzip(archive: Path, folder: Path) -> None:
-    """Take the files of a policy, and no others, out of an archive; what is too large is refused."""
+    """Extract only the files of a policy from an archive, and refuse files that are too large."""
     try:
         with open_file(archive, links=True) as file, zipfile.ZipFile(file) as opened:
             check_members(opened, [name for name in _LARGEST if name in opened.namelist()], _MOST_BYTES)
@@ -202,7 +202,7 @@ def _unzip(archive: Path, folder: Path) -> None:
                 if name in opened.namelist():
                     _check_size(name, opened.getinfo(name).file_size)
                     with opened.open(name) as inside, open_file(folder / name, "xb") as made:
-                        # Never more than it says of itself, whatever it unpacks to.
+                        # Never extract more than the declared size.
                         left = opened.getinfo(name).file_size
                         while left and (data := inside.read(min(_COPY, left))):
                             left -= len(data)

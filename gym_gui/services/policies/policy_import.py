@@ -1,7 +1,7 @@
-"""Policies of other programs: taken over once, by the worker that will play them.
+"""Imports policies of other programs by means of the workers that will play them.
 
-The worker's ``[import]`` entry reads the file in a process of its own, in the worker's own
-interpreter, and writes a policy of MOSAIC's form, which is then held against its hash like any other.
+The worker's ``[import]`` entry reads the file in a separate process, in the worker's own interpreter, and
+writes a policy in MOSAIC's format. That policy is then checked against its hash like any other.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ _REFUSED = 2
 
 
 class ImportFailedError(MosaicError):
-    """A worker could not take a policy over, for a reason that is not in the file."""
+    """A worker could not import a policy, for a reason that does not lie in the file."""
 
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """A file to be taken over.
+    """Request to import a file.
 
     Attributes:
         path: The file (or folder).
-        env_id: The environment it was trained in; not needed for a policy of MOSAIC's own form.
-        worker: Who plays it; by default the worker that reads files of this ending.
-        name: What to call it; by default as the file is called.
-        licence: Of the policy.
-        extra: More of the command line for the worker's own importer, such as ``--describe FILE``.
+        env_id: Environment of the policy's training; not needed for a policy in MOSAIC's format.
+        worker: Worker that will play it; by default, the worker that reads files with this suffix.
+        name: Name in the library; by default, the name of the file.
+        licence: License of the policy.
+        extra: More arguments for the worker's importer, such as ``--describe FILE``.
     """
 
     path: Path
@@ -58,16 +58,16 @@ class ImportRequest:
 
 
 def add_policy(library: PolicyLibrary, request: ImportRequest, timeout_s: float = TIMEOUT_S) -> PolicyEntry:
-    """Put a policy into the library: one of MOSAIC's own form, or a file that a worker can take over.
+    """Import a policy into the library: in MOSAIC's format, or a file that a worker can convert.
 
     Args:
         library: The library.
-        request: The file, and what the user says of it.
-        timeout_s: Longest time for the worker.
+        request: The file, with the user's information about it.
+        timeout_s: Longest time for the worker, in seconds.
 
     Raises:
-        UsageError: There is no such file, no worker reads it, its name is taken, or the worker
-            refused it (a :class:`~gym_gui.core.errors.CheckpointError`, with its reason).
+        UsageError: There is no such file, no worker reads it, its name is taken, or the worker refused it
+            (a :class:`~gym_gui.core.errors.CheckpointError` with the worker's reason).
         ImportFailedError: The worker failed.
     """
     path = request.path.expanduser()
@@ -90,19 +90,19 @@ def add_policy(library: PolicyLibrary, request: ImportRequest, timeout_s: float 
 
 
 def importers() -> list[WorkerTypeDefinition]:
-    """The workers that take files over."""
+    """Return the workers that can import files."""
     return [worker for worker in known_workers() if worker.imports is not None]
 
 
 def importer(path: Path, worker: str = "") -> WorkerTypeDefinition:
-    """The worker that takes a file over.
+    """Return the worker that imports a file.
 
     Args:
         path: The file.
-        worker: Its id, where it was named.
+        worker: Id of the worker, if the user has named one.
 
     Raises:
-        UsageError: There is none, it takes nothing over, or it is not installed.
+        UsageError: There is no such worker, it cannot import files, or it is not installed.
     """
     able = importers()
     if worker:
@@ -153,7 +153,7 @@ def _arguments(path: Path, folder: Path, request: ImportRequest) -> list[str]:
 def _run(
     definition: WorkerTypeDefinition, arguments: Sequence[str], timeout_s: float, *, env_id: str
 ) -> None:
-    """Run the worker's importer; nothing it started is left."""
+    """Run the worker's importer. None of its processes is left afterwards."""
     assert definition.imports is not None
     done = run_child_sync(
         str(definition.launch.python or sys.executable),

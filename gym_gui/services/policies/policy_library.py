@@ -1,8 +1,7 @@
-"""The library of trained policies: everything there is to play with, under names.
+"""The library of trained policies, which finds policies in several folders and names them.
 
-Policies are found where trainings leave them (run folders) and where they are put
-(``policies`` in the data folder, and folders of the user's own). Nothing is copied or loaded to
-list them.
+Policies are found where trainings save them (run folders) and where users put them (``policies`` in the data
+folder, and the users' own folders). Listing the policies copies and loads nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from gym_gui.services.trash import throw_away
 from mosaic_worker.plain_files import read_file, replace_file
 
 PREFIX: Final = "library:"
-"""``library:NAME`` in place of a policy's path means the policy of that name."""
+"""Prefix for a policy's name in place of its path: ``library:NAME``."""
 
 Place = Literal["library", "training", "runs", "folder", "bundled"]
 
@@ -41,11 +40,11 @@ class PolicyEntry:
     """One policy of the library.
 
     Attributes:
-        name: By which it is asked for; no two have the same.
-        file: Where it is and what its ``policy.json`` says.
-        place: What sort of folder it was found in: ``library`` (put there), ``training`` (a run
-            of the daemon), ``runs``, ``folder`` (one of the user's own), ``bundled``.
-        score: How well it plays on the standard seeds, where that was measured.
+        name: Unique name of the policy.
+        file: Folder of the policy and the content of its ``policy.json``.
+        place: Kind of the folder that it was found in: ``library`` (put there), ``training`` (a run of
+            the daemon), ``runs``, ``folder`` (one of the user's own), ``bundled``.
+        score: Score on the standard seeds; ``None`` if it was not measured.
     """
 
     name: str
@@ -55,7 +54,7 @@ class PolicyEntry:
 
     @property
     def fixed(self) -> str:
-        """Why it cannot be thrown away, as a sentence; empty where it can."""
+        """Why the policy cannot be removed, as a sentence; empty if it can."""
         if self.place == "bundled":
             return "It comes with MOSAIC and stays"
         if self.place == "training":
@@ -63,7 +62,7 @@ class PolicyEntry:
         return ""
 
     def to_json(self) -> dict[str, Any]:
-        """Everything that is known of it, as plain data."""
+        """Return all that is known of the policy as plain data."""
         about = self.file.description
         return {
             "name": self.name,
@@ -92,12 +91,12 @@ class PolicyEntry:
 
 
 class PolicyLibrary:
-    """Finds policies, and keeps what is put into the library.
+    """Finds policies, and stores those that are put into the library.
 
     Reading takes file accesses: call it off the GUI thread.
 
     Args:
-        store: Where MOSAIC keeps things.
+        store: Provides the folders.
     """
 
     def __init__(self, store: Store | None = None) -> None:
@@ -106,11 +105,11 @@ class PolicyLibrary:
 
     @property
     def folder(self) -> Path:
-        """Where policies are put; made when the first is."""
+        """Folder for policies that are put into the library, created with the first one."""
         return self.store.data / "policies"
 
     def roots(self) -> list[tuple[Place, Path]]:
-        """Folders in which policies are looked for, the most important first."""
+        """Return the folders that are searched for policies, the most important first."""
         own: list[tuple[Place, Path]] = [
             ("library", self.folder),
             ("training", self.store.data / "training"),
@@ -123,7 +122,7 @@ class PolicyLibrary:
         return [(place, root.absolute()) for place, root in own if root.is_dir()]
 
     def entries(self) -> list[PolicyEntry]:
-        """All policies, each once, named so that no two names are the same."""
+        """Return all policies, each once and with a unique name."""
         taken: dict[str, PolicyEntry] = {}
         seen: set[Path] = set()
         for place, root in self.roots():
@@ -141,14 +140,14 @@ class PolicyLibrary:
         return list(taken.values())
 
     def files(self) -> list[PolicyFile]:
-        """All policies, as the pickers of the window offer them."""
+        """Return the files of all policies, for the pickers of the window."""
         return [entry.file for entry in self.entries()]
 
     def find(self, name: str) -> PolicyEntry:
-        """The policy of that name.
+        """Return the policy with a name.
 
         Raises:
-            UnknownNameError: There is none; names the nearest.
+            UnknownNameError: There is no such policy. The message names the nearest.
         """
         entries = self.entries()
         wanted = name.removeprefix(PREFIX)
@@ -159,17 +158,17 @@ class PolicyLibrary:
         return found
 
     def path_of(self, written: str) -> str:
-        """Where a policy is that may be written as ``library:NAME``; other paths stay as they are.
+        """Return the path of a policy written as ``library:NAME``. Other paths are returned unchanged.
 
         Raises:
-            UnknownNameError: There is none of that name.
+            UnknownNameError: There is no policy of that name.
         """
         return str(self.find(written).file.path) if written.startswith(PREFIX) else written
 
     # -- the user's own folders ----------------------------------------------------------
 
     def folders(self) -> list[Path]:
-        """Folders of the user's own in which policies are looked for."""
+        """Return the user's own folders that are searched for policies."""
         try:
             data: Any = json.loads(read_file(self.folder / _FOLDERS, links=True))
         except (OSError, ValueError):
@@ -178,10 +177,10 @@ class PolicyLibrary:
         return [Path(each) for each in found if isinstance(each, str) and each]
 
     def watch_folder(self, folder: Path) -> None:
-        """Look for policies in one more folder from now on.
+        """Add a folder to those that are searched for policies.
 
         Raises:
-            UsageError: It is no folder, or that cannot be kept.
+            UsageError: The folder does not exist, or the list of folders cannot be saved.
         """
         whole = folder.expanduser().absolute()
         if not whole.is_dir():
@@ -189,10 +188,10 @@ class PolicyLibrary:
         self._keep_folders([*(f for f in self.folders() if f != whole), whole])
 
     def forget_folder(self, folder: Path) -> None:
-        """Look for no more policies in a folder; what is in it stays.
+        """Remove a folder from those that are searched. Its files stay.
 
         Raises:
-            UnknownNameError: It is not among them.
+            UnknownNameError: The folder is not in the list.
         """
         whole = folder.expanduser().absolute()
         if whole not in self.folders():
@@ -209,10 +208,10 @@ class PolicyLibrary:
     # -- what is put into it -------------------------------------------------------------
 
     def place_for(self, name: str) -> Path:
-        """The folder that a policy of that name would get.
+        """Return the folder for a new policy of a given name.
 
         Raises:
-            UsageError: No folder can be called so, or the name is taken.
+            UsageError: The name cannot be a folder's name, or it is taken.
         """
         if (
             not name
@@ -232,12 +231,12 @@ class PolicyLibrary:
         """Move a policy to the trash.
 
         Returns:
-            Where it lies now, for :func:`gym_gui.services.trash.put_back`; ``None`` where the
-            system does not say.
+            Path in the trash, for :func:`gym_gui.services.trash.put_back`; ``None`` if the system does not
+            tell it.
 
         Raises:
-            UsageError: There is none, it must stay, or a training is writing it.
-            TrashError: It may not be moved.
+            UsageError: There is no such policy, it cannot be removed, or a training is writing it.
+            TrashError: The policy cannot be moved to the trash.
         """
         entry = self.find(name)
         if entry.fixed:
@@ -248,10 +247,10 @@ class PolicyLibrary:
 
 
 def at_path(assignment: WorkerAssignment, library: PolicyLibrary | None = None) -> WorkerAssignment:
-    """An assignment whose policy is written as a path, where it was written as ``library:NAME``.
+    """Return an assignment with each ``library:NAME`` in its settings replaced by the policy's path.
 
     Raises:
-        UnknownNameError: There is none of that name.
+        UnknownNameError: There is no policy of that name.
     """
     named = {k: v for k, v in assignment.settings.items() if isinstance(v, str) and v.startswith(PREFIX)}
     if not named:
@@ -262,20 +261,20 @@ def at_path(assignment: WorkerAssignment, library: PolicyLibrary | None = None) 
 
 
 def known_name(path: Path, library: PolicyLibrary | None = None) -> str:
-    """``library:NAME`` of the policy that a path ends like; empty where there is none."""
+    """Return ``library:NAME`` of the policy whose name is the end of a path; empty if there is none."""
     ends = {"/".join(path.parts[i:]) for i in range(len(path.parts))}
     known = [entry.name for entry in (library or PolicyLibrary()).entries() if entry.name in ends]
     return f"{PREFIX}{max(known, key=len)}" if known else ""
 
 
 def _called(inner: Sequence[str], runs: Mapping[str, str]) -> str:
-    """A run's own policy is called as the run is; what lies in its folder, by that folder and the run."""
+    """Return the title of a run's policy: the run's title, or for a policy inside its folder, both names."""
     run = runs.get(inner[0], "") if inner else ""
     return f"{'/'.join(inner[1:])} of {run}" if run and inner[1:] else run
 
 
 def _names(root: Path, path: Path) -> Iterator[str]:
-    """Names for a policy, the shortest first; the last is its own for certain."""
+    """Yield possible names for a policy, the shortest first. The last name is always unique."""
     inner = path.relative_to(root).parts
     yield "/".join(inner) if inner else path.name
     yield "/".join((root.name, *inner))
@@ -283,7 +282,7 @@ def _names(root: Path, path: Path) -> Iterator[str]:
 
 
 def _is_written(folder: Path) -> bool:
-    """Whether a training holds its run folder at this moment."""
+    """Return whether a training is writing its run folder."""
     try:
         lock = os.open(folder / ".lock", os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -1,4 +1,4 @@
-"""A joint policy, opened into what each of its agents plays."""
+"""Splits a joint policy into the parts of its agents."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mosaic_worker.preprocessing import describe_steps
 
 @dataclass(frozen=True)
 class AgentPart:
-    """What one agent of a joint policy plays.
+    """The part of one agent in a joint policy.
 
     Attributes:
-        agent: Its name.
-        about: The policy of this agent alone.
-        network: Number of its network, from 1 on; agents with the same share it.
+        agent: Name of the agent.
+        about: Description of this agent's policy alone.
+        network: Number of its network, from 1. Agents with the same number share a network.
     """
 
     agent: str
@@ -28,26 +28,26 @@ class AgentPart:
 
     @property
     def sees(self) -> str:
-        """What its slot has to give."""
+        """Observation space that the slot must have, as text."""
         return space_words(self.about.observation_space)
 
     @property
     def shown(self) -> str:
-        """What its network is shown of it."""
+        """Space of the network's input after preprocessing, as text."""
         return space_words(self.about.shown_space)
 
     @property
     def does(self) -> str:
-        """Its actions."""
+        """Action space, as text."""
         return space_words(self.about.action_space)
 
     @property
     def prepared_by(self) -> str:
-        """Steps between its slot and the network; empty for none."""
+        """Preprocessing steps between slot and network, as text; empty if there are none."""
         return describe_steps(self.about.preprocessing) if self.about.preprocessing else ""
 
     def to_json(self) -> dict[str, Any]:
-        """The same, as plain data."""
+        """Return the part as plain data."""
         return {
             "agent": self.agent,
             "observation_space": self.about.observation_space.to_json(),
@@ -59,7 +59,7 @@ class AgentPart:
 
 
 def parts_of(policy: PolicyDescription) -> tuple[AgentPart, ...]:
-    """The parts of a joint policy, agent by agent; none of a policy that plays one agent."""
+    """Return the parts of a joint policy by agent; empty for a policy of a single agent."""
     if len(policy.agents) < 2:
         return ()
     numbers: dict[str, int] = {}
@@ -72,7 +72,7 @@ def parts_of(policy: PolicyDescription) -> tuple[AgentPart, ...]:
 
 
 def networks_in_words(parts: Sequence[AgentPart]) -> str:
-    """Which agents share a network: ``green_0 and green_1 share one, blue_0 has its own``."""
+    """Return which agents share a network, as text: ``green_0 and green_1 share one, blue_0 has its own``."""
     sharers: dict[int, list[str]] = {}
     for part in parts:
         sharers.setdefault(part.network, []).append(part.agent)
@@ -84,11 +84,11 @@ def networks_in_words(parts: Sequence[AgentPart]) -> str:
 
 
 def joint_slots(policy: PolicyDescription, row: Mapping[str, Any]) -> dict[str, Any]:
-    """The slots of an experiment file in which a policy is played whole, loaded once.
+    """Return the slots of an experiment file that play a joint policy with one loaded copy.
 
     Args:
         policy: The policy.
-        row: The slot of one agent.
+        row: Slot settings of the first agent.
     """
     first, *others = policy.agents
     if not others:

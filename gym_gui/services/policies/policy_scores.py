@@ -1,6 +1,6 @@
-"""How well policies play on seeds that are the same for all, kept beside the library.
+"""Stores the scores of policies on seeds that are the same for all, beside the library.
 
-A score belongs to the weights and to what they are played with, not to a folder: copies have it too.
+A score belongs to the weights and to the settings of play, not to a folder, so copies have it too.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from gym_gui.version import __version__
 from mosaic_worker.plain_files import read_file, replace_file
 
 STANDARD_SEEDS: Final = tuple(range(10_000, 10_020))
-"""Environment seeds of a score; no training uses them."""
+"""Environment seeds of a score. No training uses them."""
 FORMAT: Final = 1
 
 
 @dataclass(frozen=True)
 class PolicyScore:
-    """Returns of whole episodes on the standard seeds.
+    """Returns of complete episodes on the standard seeds.
 
     Attributes:
-        returns: One per seed.
+        returns: One return per seed.
         seeds: Environment seeds.
-        scored_at: ISO 8601 time.
-        version: Version of MOSAIC that played them.
+        scored_at: Time of the measurement, in ISO 8601.
+        version: Version of MOSAIC that played the episodes.
     """
 
     returns: tuple[float, ...]
@@ -53,12 +53,12 @@ class PolicyScore:
 
     @classmethod
     def now(cls, returns: Sequence[float], seeds: Sequence[int]) -> PolicyScore:
-        """A score that was just played."""
+        """Return a score that was just measured."""
         time = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(tuple(map(float, returns)), tuple(seeds), time)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data from which :meth:`from_json` makes an equal score."""
+        """Return plain data from which :meth:`from_json` makes an equal score."""
         return {
             "format": FORMAT,
             "mean": self.mean,
@@ -71,10 +71,10 @@ class PolicyScore:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PolicyScore:
-        """Read a score.
+        """Return the score in plain data.
 
         Raises:
-            ValueError: It is none.
+            ValueError: The data is not a score.
         """
         try:
             check_format("the score", data["format"], FORMAT)
@@ -89,17 +89,17 @@ class PolicyScore:
 
 
 class ScoreStore:
-    """Scores in a folder, one file each.
+    """Scores in a folder, with one file each.
 
     Args:
-        folder: Where they are; made when the first is kept.
+        folder: Folder of the scores, created with the first score.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def get(self, policy: PolicyFile) -> PolicyScore | None:
-        """The score of a policy, or ``None`` where it has none."""
+        """Return the score of a policy, or ``None`` if it has none."""
         try:
             data: Any = json.loads(read_file(self._path(policy), links=True))
             return PolicyScore.from_json(cast("Mapping[str, Any]", data))
@@ -107,10 +107,10 @@ class ScoreStore:
             return None
 
     def keep(self, policy: PolicyFile, score: PolicyScore) -> None:
-        """Keep a score in place of an earlier one.
+        """Save a score, replacing an earlier one.
 
         Raises:
-            UsageError: The folder cannot be written, or a later version has kept a score there.
+            UsageError: The folder cannot be written, or contains a score of a later version.
         """
         path = self._path(policy)
         self._spare_newer(path)

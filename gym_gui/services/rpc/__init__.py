@@ -1,1 +1,1 @@
-"""How one process of ours serves another: gRPC on a private Unix socket or TCP, and a token."""
+"""gRPC between MOSAIC's processes, on a private Unix socket or TCP, with a token."""

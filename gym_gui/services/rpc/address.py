@@ -1,4 +1,4 @@
-"""Where a service listens, and what both ends of a connection agree on."""
+"""Addresses of services, and constants that both ends of a connection share."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 TOKEN = "mosaic-token"
-"""Metadata key of every call: the client's token."""
+"""Metadata key of every call, for the client's token."""
 FIX = "mosaic-fix-bin"
-"""Trailing metadata of a call that failed: the way out, as UTF-8."""
+"""Key in the trailing metadata of a failed call, for its fix as UTF-8."""
 ADMITTED = "mosaic-admitted"
-"""Initial metadata of a stream whose client may go on."""
+"""Key in the initial metadata of a stream that the server has accepted."""
 
 OPTIONS: list[tuple[str, Any]] = [
-    # Blocks of rows are large, and a Unix socket needs no proxy.
+    # Blocks of rows are large. A Unix socket needs no proxy.
     ("grpc.max_send_message_length", -1),
     ("grpc.max_receive_message_length", -1),
     ("grpc.enable_http_proxy", 0),
-    # Services follow each other on one socket: a connection is not to fail because an older one has.
+    # Services use one socket after another. A connection must not fail because an older one has failed.
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.initial_reconnect_backoff_ms", 100),
-    # gRPC takes this as the longest time of an attempt to connect: the server may have to wait for a core.
+    # gRPC uses this as the longest time of a connection attempt. The server may have to wait for a core.
     ("grpc.min_reconnect_backoff_ms", 10_000),
 ]
-"""Of both ends."""
+"""Options of both ends."""
 
 
 @dataclass(frozen=True)
 class UnixAddress:
-    """A Unix socket, in a folder of mode 0700."""
+    """Address of a Unix socket, in a folder of mode 0700."""
 
     path: Path
 
@@ -39,11 +39,10 @@ class UnixAddress:
 
 @dataclass(frozen=True)
 class TlsAddress:
-    """A port of a machine, with TLS.
+    """Address of a TCP port with TLS.
 
-    Attributes:
-        target: ``host:port``; a host that the certificate names.
-        certificate: What its certificate is checked against, as PEM.
+    target: ``host:port``; the certificate must name the host.
+    certificate: PEM certificate that the service's certificate is checked against.
     """
 
     target: str

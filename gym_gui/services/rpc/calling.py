@@ -1,4 +1,4 @@
-"""Calling: a channel, its token, and errors as ours."""
+"""Client side of gRPC: connection with token, streams of requests, and errors as MOSAIC's own types."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _T = TypeVar("_T")
 
 
 class Requests(Generic[_T]):
-    """What the client says in a stream of requests.
+    """Stream of requests from a client.
 
     Args:
-        first: Said at once.
+        first: Requests to send at once.
     """
 
     def __init__(self, *first: _T) -> None:
@@ -31,18 +31,19 @@ class Requests(Generic[_T]):
             self.put(request)
 
     def put(self, request: _T) -> None:
-        """Say this next."""
+        """Add a request to the stream."""
         self._queue.put_nowait(request)
 
     def close(self) -> None:
-        """Nothing more is said."""
+        """End the stream after the requests so far."""
         self._queue.put_nowait(None)
 
     async def hold_until_admitted(self, call: Any) -> None:
-        """Let requests go once the server has let the call in, and none where it does not.
+        """Release the requests after the server has accepted the call, and none if it refuses.
 
-        A request that is written while the server refuses the call takes the place of its reason:
-        the writer fails first, and gRPC then says "Internal error from Core" (grpc#36066).
+        A request that is sent while the server refuses the call would hide the server's reason: the writer
+        fails
+        first, and gRPC then says "Internal error from Core" (grpc#36066).
         """
         if ADMITTED in (await call.initial_metadata() or ()):
             self._admitted.set()
@@ -50,13 +51,13 @@ class Requests(Generic[_T]):
             await call.code()
 
     async def sent(self) -> AsyncIterator[_T]:
-        """Requests in their order, for gRPC."""
+        """Yield the requests in order, for gRPC."""
         await self._admitted.wait()
         while not self._over and (request := await self._queue.get()) is not None:
             yield request
 
     def end(self) -> None:
-        """End :meth:`sent` when the call is over: gRPC itself would leave it waiting forever."""
+        """End :meth:`sent` when the call is over, because gRPC itself would leave it waiting forever."""
         self._over = True
         self.close()
         self._admitted.set()
@@ -65,17 +66,18 @@ class Requests(Generic[_T]):
 class Connection:
     """A channel to a service.
 
-    Every method raises :class:`UsageError` for what the user can change, :class:`QueueFullError`, another
-    :class:`MosaicError` for what went wrong in the service, and the error that ``lost`` makes where the
-    service does not answer.
+    Every method raises :class:`UsageError` for an error that the user can fix, :class:`QueueFullError`,
+    another
+    :class:`MosaicError` for other failures in the service, and the error of ``lost`` if the service does not
+    answer.
 
     Args:
-        address: Where the service listens.
-        token: The token that the service asks for.
-        name: What messages call it: ``"trainer daemon (process 7)"``.
-        lost: Makes the error for a service that has gone, from gRPC's words.
-        hang_s: Seconds of silence after which the peer counts as lost, while it is asked for a sign of life
-            every ten seconds; ``None``: the caller watches the peer by other means.
+        address: Address of the service.
+        token: Token that the service requires.
+        name: Name of the service in messages: ``"trainer daemon (process 7)"``.
+        lost: Returns the error for a service that has gone, given gRPC's message.
+        hang_s: Seconds without an answer to a keepalive ping after which the service counts as lost. Pings
+            are sent every ten seconds. ``None``: no pings, as the caller watches the service by other means.
     """
 
     def __init__(
@@ -99,13 +101,13 @@ class Connection:
     async def ask(
         self, method: Any, request: Any, *, timeout_s: float | None = None, wait: bool = False
     ) -> Any:
-        """One question, one answer.
+        """Send one request and return the answer.
 
         Args:
-            method: Of the service's stub.
-            request: Its message.
-            timeout_s: Longest time it may take.
-            wait: Also for the service to listen.
+            method: Method of the service's stub.
+            request: Message to send.
+            timeout_s: Longest time for the call, in seconds; ``None`` for no limit.
+            wait: Whether to wait until the service listens.
         """
         try:
             return await method(request, metadata=self._metadata, timeout=timeout_s, wait_for_ready=wait)
@@ -119,11 +121,11 @@ class Connection:
             raise self._lost("the connection was closed") from None
 
     async def stream(self, method: Any, request: Any) -> AsyncGenerator[Any]:
-        """Answers of a method that streams, one after another; who reads slowly holds it up.
+        """Yield the answers of a streaming method. A slow reader delays the service.
 
         Args:
-            method: Of the service's stub.
-            request: Its message, or :class:`Requests`.
+            method: Method of the service's stub.
+            request: Message to send, or :class:`Requests`.
         """
         requests = cast("Requests[Any]", request) if isinstance(request, Requests) else None
         call: Any = None
@@ -145,7 +147,7 @@ class Connection:
                 requests.end()
 
     async def close(self) -> None:
-        """Let go of it."""
+        """Close the channel."""
         await self.channel.close()
 
     def _as_ours(self, error: grpc.aio.AioRpcError) -> MosaicError:
@@ -167,7 +169,8 @@ class Connection:
 
 
 def _somebody_cancels() -> bool:
-    # In a function of its own: a task that a frame of its traceback refers to keeps all of them.
+    # In a separate function, because a task referenced by a frame in its own traceback keeps all frames
+    # alive.
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 

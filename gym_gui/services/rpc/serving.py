@@ -1,4 +1,4 @@
-"""Serving: who may call, how many do, and errors as sentences."""
+"""Server side of gRPC: checks tokens, counts calls, and turns errors into messages for people."""
 
 from __future__ import annotations
 
@@ -22,30 +22,31 @@ _OPTIONS: list[tuple[str, Any]] = [
     *OPTIONS,
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
     ("grpc.http2.max_ping_strikes", 0),
-    ("grpc.so_reuseport", 0),  # a port that is taken is an error
+    ("grpc.so_reuseport", 0),  # a port in use must be an error
 ]
 _LONGEST = 2000
-"""Characters of a sentence; statuses travel in headers, which are bounded."""
+"""Largest number of characters of a message, because statuses are sent in limited headers."""
 _CODES: tuple[tuple[type[MosaicError], grpc.StatusCode], ...] = (
     (UnknownNameError, grpc.StatusCode.NOT_FOUND),
     (UsageError, grpc.StatusCode.INVALID_ARGUMENT),
     (QueueFullError, grpc.StatusCode.RESOURCE_EXHAUSTED),
     (MosaicError, grpc.StatusCode.FAILED_PRECONDITION),
 )
-"""The first that fits; :mod:`gym_gui.services.rpc.calling` reads them."""
+"""Status codes by type of error; the first matching type counts. :mod:`gym_gui.services.rpc.calling` reads
+them."""
 
 
 class RpcServer:
-    """A gRPC server that answers clients that have the token.
+    """A gRPC server that answers only clients with the token.
 
     Args:
-        token: The token that every call must show.
-        register: Adds the services: ``add_…Servicer_to_server`` with its servicer, whose methods are
-            given their request alone and raise what is wrong.
+        token: Token that every call must contain.
+        register: Adds the services: ``add_…Servicer_to_server`` with its servicer. The servicer's methods
+            get only their request and raise their errors.
 
     Attributes:
-        calls: Calls that are open now.
-        called_at: When the last one ended, on the monotonic clock.
+        calls: Number of open calls.
+        called_at: Time when the last call ended, on the monotonic clock.
     """
 
     def __init__(self, token: str, register: Callable[[grpc.aio.Server], None]) -> None:
@@ -57,22 +58,22 @@ class RpcServer:
         register(self._server)
 
     def listen(self, socket: Path) -> None:
-        """Listen on a Unix socket, which is the user's alone."""
+        """Listen on a Unix socket that only the user can access."""
         self._server.add_insecure_port(f"unix:{socket}")
         self._socket = socket
 
     def listen_tcp(self, target: str, credentials: grpc.ServerCredentials) -> str:
-        """Listen on a port as well, with TLS.
+        """Also listen on a TCP port, with TLS.
 
         Args:
-            target: ``host:port``; port 0 for any.
+            target: ``host:port``; port 0 for any free port.
             credentials: Certificate and key.
 
         Returns:
-            ``host:port``, as it is.
+            ``host:port`` with the actual port.
 
         Raises:
-            UsageError: It cannot be listened on.
+            UsageError: The port cannot be used.
         """
         try:
             port = self._server.add_secure_port(target, credentials)
@@ -83,28 +84,28 @@ class RpcServer:
         return f"{target.rpartition(':')[0]}:{port}"
 
     async def start(self) -> None:
-        """Serve from now on."""
+        """Start to serve."""
         await self._server.start()
         if self._socket is not None:
             self._socket.chmod(0o600)
 
     async def stop(self, grace_s: float) -> None:
-        """Take no more calls; those that are open have so many seconds to end."""
+        """Accept no more calls, and give open calls a number of seconds to end."""
         await self._server.stop(grace=grace_s)
 
     def admits(self, metadata: Any) -> bool:
-        """Whether a call shows the token."""
+        """Return whether a call contains the token."""
         shown: dict[str, Any] = dict(metadata or ())
         return hmac.compare_digest(str(shown.get(TOKEN, "")).encode(), self._token)
 
     def ended(self) -> None:
-        """A call is over."""
+        """Count a call as ended."""
         self.calls -= 1
         self.called_at = time.monotonic()
 
 
 class _Interceptor(grpc.aio.ServerInterceptor):
-    """Stands before every method of a server."""
+    """Interceptor of all methods of a server, which checks tokens and handles errors."""
 
     def __init__(self, server: RpcServer) -> None:
         self._server = server
@@ -115,14 +116,14 @@ class _Interceptor(grpc.aio.ServerInterceptor):
         handler_call_details: Any,
     ) -> Any:
         if not self._server.admits(handler_call_details.invocation_metadata):
-            # Of this kind whatever was called: it reads no request before it refuses.
+            # Always a stream handler, as it can refuse a call without reading a request.
             make: Any = grpc.stream_stream_rpc_method_handler
             return make(_refuse_token)
         handler = await continuation(handler_call_details)
         return None if handler is None else self._guarded(handler)
 
     def _guarded(self, handler: Any) -> Any:
-        """A handler whose calls are counted and whose errors are sentences."""
+        """Return a handler that counts calls and sends errors as messages."""
         streams = handler.request_streaming, handler.response_streaming
         kind = "_".join("stream" if each else "unary" for each in streams)
         guard = self._streamed if handler.response_streaming else self._once
@@ -138,7 +139,7 @@ class _Interceptor(grpc.aio.ServerInterceptor):
             self._server.calls += 1
             try:
                 return await work(request)
-            except Exception as error:  # told to the client
+            except Exception as error:  # sent to the client
                 await _refuse(context, error)
             finally:
                 self._server.ended()
@@ -153,7 +154,7 @@ class _Interceptor(grpc.aio.ServerInterceptor):
                 await context.send_initial_metadata(((ADMITTED, "1"),))
                 async for answer in answers:
                     yield answer
-            except Exception as error:  # told to the client
+            except Exception as error:  # sent to the client
                 await _refuse(context, error)
             finally:
                 self._server.ended()
@@ -164,7 +165,7 @@ class _Interceptor(grpc.aio.ServerInterceptor):
 
 async def _refuse_token(_: Any, context: Any) -> AsyncIterator[Any]:
     await context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is wrong")
-    yield  # never: it makes this a stream
+    yield  # never reached; it makes this function a generator
 
 
 async def _refuse(context: Any, error: Exception) -> None:

@@ -1,1 +1,1 @@
-"""Run folders: written, read, found, packed, queried."""
+"""Run folders: writing, reading, finding, packing and querying."""

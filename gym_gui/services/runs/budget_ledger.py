@@ -1,8 +1,7 @@
-"""What a run may spend, what is reserved, and what is spent: in one file for all processes that play it.
+"""Ledger of a run's budgets, reservations and spending, in one file for all processes that play the run.
 
-The file only grows, by a line for each reservation, each announced request and each settlement. It is locked
-while a line is written. So it survives a writer that is killed, and processes that see the same file share
-its budgets.
+The file only grows, by one line per reservation, announced request and settlement. It is locked while a line
+is written. So it survives a killed writer, and all processes with the same file share its budgets.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from gym_gui.core.record_fields import mapping, number
 from mosaic_worker.plain_files import open_file
 
 NAME = "budget.jsonl"
-"""In the run folder."""
+"""Name of the file in the run folder."""
 
 ROUNDING = 1e-9
-"""US dollars by which sums may miss."""
+"""Rounding error of sums, in US dollars."""
 
 
 @dataclass
@@ -48,11 +47,11 @@ class BudgetLedger:
     """Budgets that several processes share.
 
     Args:
-        path: The ledger's file; made with the first line. ``None``: no other process writes it, and ``keep``
-            is given each line that belongs in the file.
-        budgets: By account, what may be spent in it; 0 for no limit. What was spent under other budgets
-            counts.
-        keep: Takes each line where there is no path.
+        path: File of the ledger, created with the first line. ``None``: no other process writes it, and
+            ``keep`` gets each line that belongs in the file.
+        budgets: By account, the limit of spending; 0 for no limit. Amounts that were spent under other
+            budgets count too.
+        keep: Called with each line if there is no path.
     """
 
     def __init__(
@@ -68,7 +67,7 @@ class BudgetLedger:
             pass
 
     def remaining(self, account: str) -> Room:
-        """What is neither spent nor reserved in an account, as far as this process has heard."""
+        """Return what is neither spent nor reserved in an account, as far as this process knows."""
         budget, gone = self._budgets.get(account, NOTHING), self.gone(account)
         most = budget if self._limits is None else self._limits.get(account, NOTHING)
         return Room(
@@ -77,28 +76,28 @@ class BudgetLedger:
         )
 
     def limit(self, amounts: Amounts) -> None:
-        """Have only so much of each budget to be spent for now, from the beginning on."""
+        """Limit the total spending for now to less than the budgets."""
         self._limits = amounts
 
     def gone(self, account: str) -> Amount:
-        """What has been spent in an account, or put aside."""
+        """Return the sum of what has been spent and reserved in an account."""
         known = self._account(account)
         return known.spent + known.held
 
     def spent(self, account: str) -> Amount:
-        """What has been spent in an account."""
+        """Return what has been spent in an account."""
         return self._account(account).spent
 
     def reserve(self, ticket: str, amounts: Amounts, announcing: Iterable[str] = ()) -> bool:
-        """Put so much aside, for a ticket that has nothing reserved yet.
+        """Reserve amounts for a ticket that has nothing reserved yet.
 
         Args:
-            ticket: Who asks; :meth:`settle` names it.
+            ticket: Name of the reservation, which :meth:`settle` refers to.
             amounts: The most that it may spend, by account.
-            announcing: Slots that :meth:`announce` each request.
+            announcing: Slots that call :meth:`announce` for each request.
 
         Returns:
-            Whether there is so much; if not, nothing is reserved.
+            Whether enough is left; if not, nothing is reserved.
 
         Raises:
             OSError: The file cannot be written.
@@ -111,10 +110,11 @@ class BudgetLedger:
         return True
 
     def announce(self, ticket: str, slot: str, most: Amount) -> None:
-        """A slot is about to make a request, which takes so much at most.
+        """Record the largest cost of a request that a slot is about to make.
 
-        It is written before this returns, but not forced onto the disk, which takes longer: it survives the
-        end of every process, not that of the machine.
+        The line is written before this returns, but not flushed to the disk, which takes longer. It survives
+        the
+        end of every process but not a crash of the machine.
 
         Raises:
             OSError: The file cannot be written.
@@ -123,12 +123,12 @@ class BudgetLedger:
             write({"announce": ticket, "amounts": plain_amounts({slot: most})})
 
     def settle(self, ticket: str, amounts: Amounts, elapsed_s: float = 0.0) -> None:
-        """A ticket has spent so much, and gives back the rest of what it had reserved.
+        """Record what a ticket has spent, and free the rest of its reservation.
 
         Args:
-            ticket: Who; one without a reservation has spent it all the same.
-            amounts: What it has spent at most, by account, since it was settled last.
-            elapsed_s: How long the run has taken in all.
+            ticket: Name of the ticket. The spending of a ticket without a reservation counts too.
+            amounts: The most that it has spent since its last settlement, by account.
+            elapsed_s: Total duration of the run so far, in seconds.
 
         Raises:
             OSError: The file cannot be written.
@@ -137,21 +137,21 @@ class BudgetLedger:
             write({"settle": ticket, "amounts": plain_amounts(amounts), "elapsed_s": round(elapsed_s, 3)})
 
     def reserved(self) -> dict[str, dict[str, Amount]]:
-        """Tickets that were never settled, with what they reserved."""
+        """Return the reservations of tickets that were never settled."""
         return {name: dict(ticket.held) for name, ticket in self._tickets.items() if ticket.held}
 
     def settled(self, ticket: str) -> dict[str, Amount]:
-        """What a ticket has spent, by account, as it was settled."""
+        """Return what a ticket has spent according to its settlements, by account."""
         known = self._tickets.get(ticket)
         return dict(known.settled) if known is not None else {}
 
     def announcing(self, ticket: str) -> Collection[str]:
-        """Slots that announced each request since a ticket was reserved last."""
+        """Return the slots that announce each request since the ticket's latest reservation."""
         known = self._tickets.get(ticket)
         return known.announcing if known is not None else ()
 
     def announced(self, ticket: str) -> dict[str, Amount]:
-        """What all requests that were announced for a ticket took at most, by slot."""
+        """Return the largest cost of all announced requests of a ticket, by slot."""
         known = self._tickets.get(ticket)
         return dict(known.announced) if known is not None else {}
 
@@ -159,15 +159,15 @@ class BudgetLedger:
 
     @contextmanager
     def _locked(self, *, force: bool = True) -> Generator[Any]:
-        """Hear what others have written; what is given to the function that is yielded is added."""
+        """Read what other processes have written, and yield a function that appends a row."""
         if self._path is None:
             yield self._apply_and_keep
             return
         with suppress(FileExistsError):
             open_file(self._path, "xb").close()
         with open_file(self._path, "r+b", buffering=0) as file:
-            with suppress(OSError):  # a file system without locks: other writers are not seen
-                fcntl.flock(file.fileno(), fcntl.LOCK_EX)  # let go when the file is closed
+            with suppress(OSError):  # a file system without locks: other writers are not noticed
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX)  # released when the file is closed
             self._hear(file)
 
             def write(row: Mapping[str, Any]) -> None:
@@ -187,12 +187,12 @@ class BudgetLedger:
         file.seek(self._at)
         data: bytes = file.read()
         whole = data.rfind(b"\n") + 1
-        if whole < len(data):  # its writer was killed in the middle of a line
+        if whole < len(data):  # a writer was killed in the middle of a line
             file.truncate(self._at + whole)
         for line in data[:whole].splitlines():
             try:
                 self._apply(mapping(orjson.loads(line)) or {})
-            except ValueError:  # no JSON, or a negative amount
+            except ValueError:  # invalid JSON, or a negative amount
                 raise UsageError(
                     f"{self._path} is damaged: {line[:60]!r}", fix="Repair or remove that line"
                 ) from None

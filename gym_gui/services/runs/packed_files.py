@@ -1,8 +1,8 @@
-"""Rows of steps and episodes compressed and decompressed, in a run folder that the caller has locked.
+"""Compresses and decompresses the files of rows in a run folder that the caller has locked.
 
-``steps.jsonl`` becomes ``steps.jsonl.zst``, and ``episodes.jsonl`` likewise. At every moment one of the two
-is whole, even if the process is killed: the new file gets its name when it is on the disk and has been read
-back, and only then is the old one removed. Where both are there the plain one counts.
+``steps.jsonl`` becomes ``steps.jsonl.zst``, and ``episodes.jsonl`` likewise. One of the two files is complete
+at every moment, even if the process is killed. The new file gets its name after it has been written to disk
+and read back, and only then is the old file removed. If both exist, the plain file counts.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from mosaic_worker.plain_files import open_file, replace_file, subfolders
 
 STEPS: Final = "steps.jsonl"
 PLAIN: Final = (STEPS, "episodes.jsonl")
-"""Files of an operator that are compressed; calls to models stay as they are."""
+"""Files of an operator that are compressed. The file of calls to models is not."""
 PACKED: Final = tuple(packed(Path(name)).name for name in PLAIN)
 _BLOCK = 1 << 20
 
 OnRows = Callable[[int, int], None]
-"""Called with the numbers of bytes of rows, and of lines, read since its last call."""
+"""Called with the bytes and lines of rows that have been read since the previous call."""
 
 
 def row_files(run: Path, names: Sequence[str]) -> list[Path]:
-    """Files of these names, by operator, that are there and have rows.
+    """Return the non-empty files of these names, by operator.
 
     Raises:
-        OSError: The folder cannot be read, or a link stands in it.
+        OSError: The folder cannot be read or contains a link.
     """
     found: list[Path] = []
     for operator in subfolders(run / "operators", inside=run):
@@ -49,7 +49,7 @@ def pack_file(run: Path, path: Path, on_rows: OnRows | None = None) -> None:
     """Compress a file of an operator.
 
     Raises:
-        OSError: It could not be written; nothing has changed.
+        OSError: The compressed file could not be written. Nothing has changed.
     """
     target = packed(path)
     _forget_halves(target)
@@ -66,10 +66,10 @@ def pack_file(run: Path, path: Path, on_rows: OnRows | None = None) -> None:
 
 
 def unpack_file(run: Path, path: Path, on_rows: OnRows | None = None) -> None:
-    """Decompress a file of an operator; where the plain file is there too, that stays.
+    """Decompress a file of an operator. A plain file that already exists is kept.
 
     Raises:
-        OSError: It is damaged, or could not be written; nothing has changed.
+        OSError: The file is damaged, or the plain file could not be written. Nothing has changed.
     """
     target = path.with_suffix("")
     _forget_halves(target)
@@ -80,17 +80,17 @@ def unpack_file(run: Path, path: Path, on_rows: OnRows | None = None) -> None:
 
 
 def unpack_rows(run: Path) -> None:
-    """Decompress the rows of all operators, before they are written on.
+    """Decompress the rows of all operators, so that rows can be appended.
 
     Raises:
-        OSError: As :func:`unpack_file`.
+        OSError: As for :func:`unpack_file`.
     """
     for path in row_files(run, PACKED):
         unpack_file(run, path)
 
 
 class _Watched:
-    """A file that is read from its beginning to its end: its digest, and its lines."""
+    """A file that is read from start to end, with its digest and its count of lines."""
 
     def __init__(self, file: BinaryIO, on_rows: OnRows | None) -> None:
         self._file, self._on_rows = file, on_rows
@@ -110,13 +110,13 @@ def _blocks(source: _Watched) -> Iterator[bytes]:
 
 
 def _forget_halves(target: Path) -> None:
-    """Remove half-written files of a process that was killed."""
+    """Remove partial files of a process that was killed."""
     for half in target.parent.glob(f".{target.name}.*.new"):
         half.unlink(missing_ok=True)
 
 
 def _remove(path: Path) -> None:
-    """Remove a file once the name of the other one is on the disk."""
+    """Remove a file after the name of its replacement is on disk."""
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)

@@ -1,7 +1,7 @@
-"""Episodes and steps of operators in columns (Parquet), made once and kept in the cache.
+"""Tables of episodes and steps of operators in columns (Parquet), written once and kept in the cache.
 
-Rows as JSON are read at some two million a second, columns at hundreds of millions; so a question about steps
-costs one pass over them the first time, and next to nothing from then on.
+JSON rows are read at about two million per second, columns at hundreds of millions. So the first question
+about steps costs one pass over the rows, and later questions cost almost nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WHO: Final = {
     "name": "VARCHAR",
     "task": "VARCHAR",
 }
-"""What every row of episodes and steps begins with."""
+"""First columns of each row of episodes and steps."""
 EPISODES: Final = {
     **WHO,
     "episode_index": "BIGINT",
@@ -56,7 +56,7 @@ EPISODES: Final = {
     "wall_s": "DOUBLE",
     "usd": "DOUBLE",
 }
-"""Columns of episodes that are there in any case; further ones are as their values are."""
+"""Columns that episodes always have. The types of more columns follow from their values."""
 _STEP: Final = {
     "episode_index": ("BIGINT", "episode_index"),
     "step_index": ("BIGINT", "step_index"),
@@ -84,7 +84,7 @@ _STEP: Final = {
     "call_ref": ("VARCHAR", "call_ref"),
     "state_sha": ("VARCHAR", "state_sha"),
 }
-"""Columns of a step: what they hold, and how that is made of the row."""
+"""Columns of a step: type, and SQL expression that computes the column from the row."""
 _LOOSE: Final = (
     "action",
     "word",
@@ -97,39 +97,39 @@ _LOOSE: Final = (
     "refused",
     "raw",
 )
-"""Keys whose values may be anything."""
+"""Keys whose values may have any type."""
 _READ: Final = {
     **{name: kind for name, (kind, made) in _STEP.items() if made == name},
     **dict.fromkeys(_LOOSE, "JSON"),
     "tokens": "STRUCT(input BIGINT, output BIGINT)",
 }
-"""Keys of a row that are read."""
+"""Keys of a row that are read, with their types."""
 STEPS: Final = {**WHO, **{name: kind for name, (kind, _) in _STEP.items()}}
-"""Columns of steps."""
+"""Columns of steps, with their types."""
 _MAKING: Final = (
-    "threads=2",  # each has rows and columns of its own in memory
+    "threads=2",  # each thread keeps its own rows and columns in memory
     "memory_limit='512MB'",
-    # Steps are looked up among episodes, never the other way round, for which all steps would be kept: how
-    # many rows a file has is not known beforehand.
+    # Steps are looked up in the episodes. The other way round, all steps would be kept in memory. DuckDB
+    # cannot choose this itself, as it does not know the number of rows in a file.
     "disabled_optimizers='join_order,build_side_probe_side'",
 )
-"""Settings of the connection that makes tables: what it needs does not grow with the rows."""
+"""Settings of the connection that writes tables. With them, memory does not grow with the rows."""
 _GROUPS: Final = "ROW_GROUP_SIZE_BYTES '16MB'"
-"""What is gathered before it is written: rows may be of any length."""
+"""Amount that is collected before a write. It is in bytes because rows may have any length."""
 _PATTERN = re.compile(r"[*?\[\\]")
 _LARGEST_CACHE = 20 * 2**30
 _VERSION = 1
-"""Of the columns: what an earlier version of this program has kept is not used."""
+"""Version of the columns. Tables of an earlier version are not used."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One operator of a run, in a question.
+    """One operator of a run that a question is about.
 
     Attributes:
-        run: Its run.
+        run: The run.
         operator: The operator.
-        called: What the run is called: its folder's name, or its path where others have the same.
+        called: Name of the run's folder, or its path if other runs have the same name.
     """
 
     run: Run
@@ -138,17 +138,17 @@ class Part:
 
     @property
     def who(self) -> Mapping[str, str]:
-        """The values of :data:`WHO`."""
+        """Values of the columns :data:`WHO`."""
         o = self.operator
         return dict(zip(WHO, (self.called, self.run.run_id, o.operator_id, o.name, o.task), strict=True))
 
 
 class QueryTables:
-    """Tables of operators in a folder of the cache.
+    """Tables of operators in a cache folder.
 
     Args:
-        folder: The folder, which is made where it is missing.
-        duck: DuckDB's module.
+        folder: The folder, which is created if missing.
+        duck: The module ``duckdb``.
     """
 
     def __init__(self, folder: Path, duck: Any) -> None:
@@ -158,7 +158,7 @@ class QueryTables:
             self._connection.execute(f"SET {setting}")
 
     def episodes(self, part: Part) -> Path | None:
-        """Finished episodes of an operator; ``None`` where there is none.
+        """Return the table of an operator's finished episodes, or ``None`` if it has no file of episodes.
 
         Raises:
             UsageError: A row is damaged, or the table cannot be written.
@@ -167,7 +167,7 @@ class QueryTables:
         return self._kept(part, "episodes", files, self._write_episodes)
 
     def steps(self, part: Part) -> Path | None:
-        """Steps of an operator's finished episodes; ``None`` where there is none.
+        """Return the table of the steps of an operator's finished episodes, or ``None`` if there is none.
 
         Raises:
             UsageError: A row is damaged, or the table cannot be written.
@@ -178,7 +178,7 @@ class QueryTables:
         return self._kept(part, "steps", files, lambda part, to: self._write_steps(part, to, episodes))
 
     def tidy(self, used: Iterable[Path]) -> None:
-        """Remove what has not been asked for longest, where the cache has become large."""
+        """Remove the least recently used tables if the cache is too large."""
         kept = set(used)
         with suppress(OSError):
             found = [(p.stat().st_mtime, p.stat().st_size, p) for p in self._folder.glob("*.parquet")]
@@ -238,14 +238,14 @@ class QueryTables:
 
     @contextmanager
     def _whole_rows(self, part: Part) -> Generator[Path]:
-        """The file of an operator's steps; a copy without its last line, where that may be half written."""
+        """Yield a file of an operator's complete step rows, without a last line that may be partial."""
         path = part.operator.path / "steps.jsonl"
         is_plain = path.exists()
         source = path if is_plain else packed(path)
         check_file(source, inside=part.run.path)
         if not is_plain or (part.run.record.status != RUNNING and _ends(path)):
             with tempfile.TemporaryDirectory(dir=self._folder) as place:
-                # DuckDB takes a path for a pattern, and has no sure way to write any name as one.
+                # DuckDB treats a path as a pattern and has no safe way to escape every name.
                 plain = Path(place) / f"rows{source.suffix}"
                 plain.symlink_to(source.absolute())
                 yield plain
@@ -265,7 +265,7 @@ class QueryTables:
         where: str = "",
         called: Path | None = None,
     ) -> None:
-        """Make a table of rows; ``called`` is the file that they are of, for messages."""
+        """Write a table of rows. ``called`` is the original file of the rows, for messages."""
         kinds = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in columns.items())
         packing = "zstd" if source.suffix == ".zst" else "none"
         rows = (
@@ -282,7 +282,7 @@ class QueryTables:
 
 
 def connect(duck: Any) -> Any:
-    """A connection to DuckDB that fetches nothing, and keeps to a gigabyte."""
+    """Return a DuckDB connection that downloads nothing and uses at most 1 GB of memory."""
     connection = duck.connect()
     for setting in (
         "autoinstall_known_extensions=false",
@@ -296,17 +296,17 @@ def connect(duck: Any) -> Any:
 
 
 def is_plain(folder: Path) -> bool:
-    """Whether DuckDB takes a path for what it is, and not for a pattern."""
+    """Return whether DuckDB takes a path literally and not as a pattern."""
     return _PATTERN.search(str(folder)) is None
 
 
 def literal(text: str) -> str:
-    """A text in SQL."""
+    """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def _stamp(path: Path) -> list[int] | None:
-    """What changes when a file does; ``None`` where there is none."""
+    """Return values that change with a file; ``None`` if neither the plain nor the packed file exists."""
     for each in (path, packed(path)):
         with suppress(FileNotFoundError):
             status = each.stat()
@@ -315,7 +315,7 @@ def _stamp(path: Path) -> list[int] | None:
 
 
 def _ends(path: Path) -> bool:
-    """Whether rows end with a line break."""
+    """Return whether a file ends with a line break or is empty."""
     with open_rows(path) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(size - 1, 0))
@@ -323,7 +323,7 @@ def _ends(path: Path) -> bool:
 
 
 def _widen(columns: dict[str, str], row: Row) -> None:
-    """Take the columns that a row has and those before it had not."""
+    """Add the columns of a row that are new, and widen the types of known columns."""
     for name, value in row.items():
         if name in EPISODES or value is None:
             continue

@@ -1,4 +1,4 @@
-"""The newest runs with what came out, read off the GUI thread and kept until a run changes."""
+"""Lists the newest runs with their results, read off the GUI thread and cached until a run changes."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _log = logging.getLogger(__name__)
 
 LARGEST = 50_000_000
 _PACKED_TO = 12
-"""Bytes of rows in one that is compressed, about."""
-"""Bytes of recorded episodes above which no verdict is made for the Home page alone."""
+"""Approximate number of bytes of rows per compressed byte."""
+"""Bytes of recorded episodes above which the Home page computes no verdict by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecentRun:
-    """A line of the list.
+    """Row of the list of newest runs.
 
     Attributes:
         path: The run folder.
-        title: Who played.
-        environment: Where.
-        episodes: How many, in words.
-        verdict: What came out in a few words; empty while it is not known.
-        detail: The same as a sentence.
-        when: When it began, as people say it.
+        title: Title of the run.
+        environment: Environment in a few words.
+        episodes: Number of episodes, in words.
+        verdict: Result in a few words; empty while it is unknown.
+        detail: Result as a sentence.
+        when: Time of the start, in words.
     """
 
     path: Path
@@ -54,9 +54,9 @@ class RecentRuns:
     """Reads the newest runs of the store.
 
     Args:
-        store: Where runs and the cache are.
-        limit: How many.
-        locale: How numbers are written.
+        store: Provides the folders of runs and of the cache.
+        limit: Largest number of runs.
+        locale: Format of numbers.
     """
 
     def __init__(self, store: Store, limit: int = 6, locale: Locale = C) -> None:
@@ -64,7 +64,7 @@ class RecentRuns:
         self._library: RunLibrary | None = None
 
     async def lines(self) -> AsyncIterator[list[RecentRun]]:
-        """The list at once, then again each time a verdict has been made."""
+        """Yield the list at once, then again after each verdict that was computed."""
         entries = await asyncio.to_thread(self._newest)
         known = await asyncio.to_thread(lambda: {e.path: self._remembered(e) for e in entries})
         yield [_line(entry, known[entry.path], self._locale) for entry in entries]
@@ -80,7 +80,7 @@ class RecentRuns:
             self._library = RunLibrary(self._store.runs)
         found: list[RunEntry] = []
         for batch in self._library.scan():
-            # A run without an episode says nothing; one that is on says that it is.
+            # A run without an episode has no result, unless it is running.
             found += [entry for entry in batch if entry.done or entry.is_live]
             if len(found) >= self._limit:
                 break
@@ -114,7 +114,7 @@ class RecentRuns:
             replace_file(self._file(entry), json.dumps(data).encode(), sync=False)
 
     def _stamp(self, entry: RunEntry) -> list[object]:
-        """What changes when a run does, its episodes and its own record; and how its numbers are written."""
+        """Return values that change with the run, its episodes, its record or the format of numbers."""
         changed = (entry.path / "run.json").stat().st_mtime_ns
         return [entry.done, entry.status, changed, self._locale.point + self._locale.group]
 
@@ -148,11 +148,11 @@ def _line(entry: RunEntry, said: tuple[str, str] | None, locale: Locale) -> Rece
 
 
 def _in_short(summary: object) -> tuple[str, str]:
-    """The verdict that matters most, in a few words and as a sentence."""
+    """Return the most important verdict, in a few words and as a sentence."""
     from gym_gui.analysis.findings.summary import Summary
 
     assert isinstance(summary, Summary)
-    if (found := summary.standings) is not None:  # who leads the pool, not who won from which seat
+    if (found := summary.standings) is not None:  # the pool's leader, not the winner by seat
         return found.claim, f"{found.claim}{found.detail}."
     detail = str(summary.verdicts[0]) if summary.verdicts else ""
     decided = [c for c in summary.comparisons if c.verdict != "undecided"]

@@ -1,7 +1,7 @@
-"""One recorded episode with its rows, found without decoding the others.
+"""Reads one recorded episode with its rows, without decoding the others.
 
-``steps.jsonl`` of a long run has gigabytes; an episode's rows stand in it in one block,
-which is found by the bytes that every row begins with.
+The ``steps.jsonl`` of a long run may have gigabytes. The rows of an episode form one block, which is found by
+the bytes that each of its rows begins with.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from gym_gui.core.records import EpisodeRecord, StepRecord, parse_episode, parse
 
 _BLOCK = 1 << 22
 _FIRST = b'{"episode_index":'
-"""How rows begin that the engine has written."""
+"""First bytes of rows that the engine has written."""
 
 
 @dataclass(frozen=True)
 class RecordedEpisode:
-    """An episode as the run folder has it.
+    """An episode as recorded in the run folder.
 
     Attributes:
         run: The run folder.
-        operator_id: Its operator.
-        name: What people call the operator.
+        operator_id: Id of the operator.
+        name: Name of the operator shown to people.
         config: The operator's entry in the experiment.
-        max_steps: Environment steps after which the engine cut episodes off, or ``None``.
-        episode: Its own line.
-        lines: Its rows as JSON lines.
+        max_steps: Limit of environment steps of an episode, or ``None``.
+        episode: The episode's line.
+        lines: The episode's rows as JSON lines.
     """
 
     run: Path
@@ -47,7 +47,7 @@ class RecordedEpisode:
     lines: bytes
 
     def steps(self) -> list[StepRecord]:
-        """Its rows, in the order of the file.
+        """Return the rows in the order of the file.
 
         Raises:
             RunFormatError: A row is damaged.
@@ -56,10 +56,10 @@ class RecordedEpisode:
         return [parse_step(orjson.loads(line), where) for line in self.lines.splitlines()]
 
     def require_rows(self) -> None:
-        """See that there is something to be played.
+        """Check that the episode has rows.
 
         Raises:
-            UsageError: Nothing was played.
+            UsageError: The episode has no rows.
         """
         if not self.lines:
             why = f": {self.episode.error}" if self.episode.error else ""
@@ -70,12 +70,12 @@ class RecordedEpisode:
 
     @property
     def seats(self) -> dict[str, str]:
-        """Configured slot that sat in each seat."""
+        """Configured slot in each seat."""
         return {agent: record.slot for agent, record in self.episode.agents.items()}
 
 
 def find_episodes(run: Run, operator_id: str) -> list[EpisodeRecord]:
-    """An operator's finished episodes, by index.
+    """Return an operator's finished episodes, sorted by index.
 
     Raises:
         UsageError: The run has no such operator.
@@ -85,15 +85,15 @@ def find_episodes(run: Run, operator_id: str) -> list[EpisodeRecord]:
 
 
 def load_episode(run: Run, operator_id: str = "", index: int | None = None) -> RecordedEpisode:
-    """One episode with its rows.
+    """Return one episode with its rows.
 
     Args:
         run: The run.
-        operator_id: By default the first operator that has an episode.
-        index: By default the first there is.
+        operator_id: Id of the operator; by default the first one that has an episode.
+        index: Index of the episode; by default the first one.
 
     Raises:
-        UsageError: There is no such operator or episode, or nothing of it is recorded.
+        UsageError: There is no such operator or episode, or the episode has no rows.
         RunFormatError: A row is damaged.
     """
     operator, episode = _find(run, operator_id, index)
@@ -104,15 +104,15 @@ def load_episode(run: Run, operator_id: str = "", index: int | None = None) -> R
 
 
 def load_episodes(run: Run, operator_id: str, wanted: Collection[int]) -> Iterator[RecordedEpisode]:
-    """Several episodes of an operator in the order of the record, one at a time.
+    """Yield several episodes of an operator in the order of the record.
 
-    Rows stand in the order of episodes, so that all of them are found in one pass over the file.
+    Rows are in the order of the episodes, so that one pass over the file finds them all.
 
     Args:
         run: The run.
-        operator_id: Whose.
-        wanted: Which; those that are not on record are passed over. One of which nothing was
-            played has no lines.
+        operator_id: Id of the operator.
+        wanted: Indices of the episodes. Indices that are not recorded are skipped. An episode without
+            rows has no lines.
 
     Raises:
         UsageError: There is no such operator, or its rows cannot be read.
@@ -171,7 +171,7 @@ def _episode_lines(operator: OperatorRun) -> Iterator[Any]:
 
 
 def _rows(path: Path, index: int, since: int = 0) -> tuple[bytes, int]:
-    """The rows of an episode, complete lines only, and where they end; looked for from ``since`` on first."""
+    """Return the complete rows of an episode and their end. The search begins at ``since``."""
     prefix = _FIRST + b"%d," % index
     try:
         start = _seek(path, prefix, since)
@@ -183,7 +183,7 @@ def _rows(path: Path, index: int, since: int = 0) -> tuple[bytes, int]:
             return b"", since
     except OSError as exc:
         raise UsageError(f"{path} cannot be read: {exc.strerror}") from exc
-    # Written by another program, with other spacing or order of keys.
+    # Another program has written the file, with other spacing or order of keys.
     kept = [line.value for line in read_lines(path) if line.value.get("episode_index") == index]
     return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in kept), since
 
@@ -194,11 +194,11 @@ def _ours(path: Path) -> bool:
 
 
 def _seek(path: Path, prefix: bytes, since: int) -> int | None:
-    """Offset of the first line from ``since`` on, where one begins, that begins with ``prefix``."""
+    """Return the offset of the first line that begins with ``prefix``, from the line start ``since`` on."""
     needle = b"\n" + prefix
     with open_rows(path) as file:
         file.seek(since)
-        tail, at = b"\n", since - 1  # as if a line had ended before the first
+        tail, at = b"\n", since - 1  # treat the start as the start of a line
         while data := file.read(_BLOCK):
             window = tail + data
             found = window.find(needle)
@@ -210,7 +210,7 @@ def _seek(path: Path, prefix: bytes, since: int) -> int | None:
 
 
 def _block(path: Path, start: int, prefix: bytes) -> tuple[bytes, int]:
-    """Lines from ``start`` on that begin with ``prefix``, and their end; no half-written last one."""
+    """Return the complete lines from ``start`` on that begin with ``prefix``, and their end."""
     kept: list[bytes] = []
     with open_rows(path) as file:
         file.seek(start)

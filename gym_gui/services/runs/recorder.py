@@ -1,7 +1,7 @@
-"""Writes a run folder: complete lines only, readable while the run is on, resumable.
+"""Writes a run folder that contains only complete lines, can be read meanwhile, and can be resumed.
 
-One process writes a run. An episode's rows are appended in one block just before its own
-line; a write that fails is undone to the byte, so that a full disk leaves no half lines.
+Only one process writes a run. The rows of an episode are appended in one block before the episode's line. A
+failed write is undone exactly, so that a full disk leaves no partial lines.
 """
 
 from __future__ import annotations
@@ -32,32 +32,33 @@ from mosaic_worker.plain_files import lines, open_file, read_file, replace_file
 _log = logging.getLogger(__name__)
 
 RUNNING, COMPLETED, FAILED, STOPPED = "running", "completed", "failed", "stopped"
-"""Values of ``status`` in ``run.json``. ``running`` of a dead process means it was cut off."""
+"""Values of ``status`` in ``run.json``. If the process is dead, ``running`` means that it was cut off."""
 
 REPLAY = "replay"
-"""Key of ``run.json``: the run whose recorded calls stood in for the models, where one did."""
+"""Key in ``run.json`` for the run whose recorded calls replaced the models, if there was one."""
 RERUN = "rerun"
-"""Key of ``run.json``: the run that was played again, and its ``episodes`` by operator."""
+"""Key in ``run.json`` for the run that was played again, with its ``episodes`` by operator."""
 
 _RESERVE = 1 << 16
 _NO_ROWS = "0" * 16
-"""What the digest of an episode without rows begins with."""
+"""Start of the digest of an episode without rows."""
 _MOST_OPEN = 100
-"""Operators whose files are open at a time: a process may have some 1,000, a tournament more pairings."""
+"""Largest number of operators with open files. A process may open about 1,000 files, but a tournament may
+have more pairings."""
 
 
 class RecordingError(MosaicError):
-    """The run folder cannot be written any more (disk full, permission)."""
+    """The run folder can no longer be written, for example because of a full disk or missing permission."""
 
 
 class Recorder:
-    """The run folder of one run.
+    """Writer of one run folder.
 
     Use :meth:`create` or :meth:`reopen`. Methods must be called from one thread.
 
     Attributes:
         folder: The run folder.
-        header: What ``run.json`` says.
+        header: Content of ``run.json``.
         failed: Episodes by operator that had already failed when the run was reopened.
     """
 
@@ -92,16 +93,16 @@ class Recorder:
 
     @classmethod
     def reopen(cls, folder: Path) -> tuple[Recorder, dict[str, set[int]]]:
-        """Resume a run that was cut off; rows of unfinished episodes are dropped.
+        """Resume a run that was cut off. Rows of unfinished episodes are dropped.
 
         Returns:
-            The recorder, and by operator the indices of episodes that are done.
+            The recorder, and the indices of finished episodes by operator.
 
         Raises:
-            UsageError: ``folder`` is no run, it cannot be written, or another process writes it now.
+            UsageError: ``folder`` is not a run, cannot be written, or is being written by another process.
         """
         header = read_header(folder)
-        # What is written on is sealed anew when it ends.
+        # The digests are dropped, because the run is sealed again at its end.
         open_header = {key: value for key, value in header.items() if key not in (KEY, FILES)}
         recorder = cls(folder, {**open_header, "status": RUNNING})
         operators = [str(o["id"]) for o in header["experiment"]["operators"]]
@@ -126,7 +127,7 @@ class Recorder:
             self._files_of(operator)
 
     def _files_of(self, operator: str) -> OperatorFiles:
-        """An operator's files; those that have not been asked for longest are closed until they are."""
+        """Return the files of an operator. If too many are open, the least recently used are closed."""
         self._awake.pop(operator, None)
         self._awake[operator] = None
         if len(self._awake) > _MOST_OPEN:
@@ -136,10 +137,10 @@ class Recorder:
         return self._files[operator]
 
     def add(self, operators: list[str]) -> list[str]:
-        """Make room for operators that a run has gained since it was begun.
+        """Create files for operators that a run has gained since its start.
 
         Returns:
-            Those that it did not have.
+            The new operators.
 
         Raises:
             UsageError: The folder cannot be written.
@@ -157,7 +158,7 @@ class Recorder:
             self._lock = None
 
     def abandon(self) -> None:
-        """Remove the run: it could not be begun, or not be made whole."""
+        """Remove the run, because it could not be begun or completed."""
         for files in self._files.values():
             files.close()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -167,7 +168,7 @@ class Recorder:
         """Change fields of ``run.json``.
 
         Raises:
-            RecordingError: It cannot be written.
+            RecordingError: The file cannot be written.
         """
         self.header.update(fields)
         try:
@@ -183,7 +184,7 @@ class Recorder:
         """Append a finished episode.
 
         Raises:
-            RecordingError: It could not be written; the files are as before.
+            RecordingError: The episode could not be written. The files are unchanged.
         """
         try:
             files = self._files_of(operator)
@@ -197,10 +198,10 @@ class Recorder:
             raise self._error(exc) from exc
 
     def call(self, operator: str, line: bytes) -> None:
-        """Append a paid call, at once.
+        """Append a paid call to a model at once.
 
         Raises:
-            RecordingError: It could not be written.
+            RecordingError: The call could not be written.
         """
         try:
             self._files_of(operator).calls.append(line.rstrip(b"\n") + b"\n")
@@ -208,10 +209,10 @@ class Recorder:
             raise self._error(exc) from exc
 
     def check(self) -> None:
-        """Make sure that the folder is where it was; who writes to open files would not notice.
+        """Check that the run folder is still in its place, because writes to open files would not fail.
 
         Raises:
-            RecordingError: It was deleted or moved.
+            RecordingError: The folder was deleted or moved.
         """
         if self._lock is None:
             return
@@ -237,11 +238,11 @@ class Recorder:
         )
 
     def give_way(self) -> None:
-        """Free the space kept for the last words of a run on a full disk."""
+        """Free the space that is reserved for ending a run on a full disk."""
         self._reserve.unlink(missing_ok=True)
 
     def close(self, status: str, **fields: Any) -> None:
-        """End the run: its final ``run.json``, everything on the disk."""
+        """End the run: write the final ``run.json`` and flush all files to disk."""
         self.give_way()
         operators = list(self._files)
         for files in self._files.values():
@@ -268,10 +269,10 @@ class Recorder:
 
 
 def require_room(out: Path) -> None:
-    """Make sure that a run could be begun below ``out``; leaves nothing there.
+    """Check that a run could be begun below ``out``. Nothing is left there.
 
     Raises:
-        UsageError: It is no folder, may not be written, or the disk is full.
+        UsageError: ``out`` is not a folder or cannot be written, or the disk is full.
     """
     place = out
     try:
@@ -292,10 +293,10 @@ def _no_room(out: Path, exc: OSError) -> UsageError:
 
 
 def read_header(folder: Path) -> dict[str, Any]:
-    """``run.json`` of a run.
+    """Return the content of a run's ``run.json``.
 
     Raises:
-        UsageError: There is none, or it cannot be read.
+        UsageError: The file does not exist or cannot be read.
     """
     path = folder / "run.json"
     try:
@@ -314,10 +315,10 @@ def read_header(folder: Path) -> dict[str, Any]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """(offset after the line, parsed line) of complete lines; a half last line is passed over.
+    """Yield each complete line's end offset and parsed value. A partial last line is skipped.
 
     Raises:
-        UsageError: A complete line is damaged: dropping what stands after it would lose it.
+        UsageError: A complete line is damaged. To skip it would lose the lines after it.
     """
     with suppress(FileNotFoundError), open_rows(path) as file:
         at = 0
@@ -335,18 +336,18 @@ def _lines(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _unpack(folder: Path) -> None:
-    """Decompress rows, which are written on."""
+    """Decompress rows, because new rows will be appended."""
     if any(folder.glob("operators/*/*.zst")):
-        from gym_gui.services.runs.packed_files import unpack_rows  # few runs are compressed
+        from gym_gui.services.runs.packed_files import unpack_rows  # rarely needed
 
         unpack_rows(folder)
 
 
 def _mend(folder: Path) -> dict[int, str]:
-    """Drop half lines, episodes to be played again, and whatever of rows and episodes lacks the other.
+    """Drop partial lines, episodes that must be played again, and rows or episodes that lack each other.
 
     Returns:
-        Status by index of the episodes that are done.
+        Status of each finished episode by index.
     """
     run = folder.parents[1]
     cut_half_line(folder / "calls.jsonl", inside=run)
@@ -374,9 +375,9 @@ def _is_open(row: Mapping[str, Any]) -> bool:
 
 
 def _has_rows(episode: Mapping[str, Any], last: Mapping[int, Any]) -> bool:
-    """Whether an episode's rows are all there: after a power cut they may not be, though its line is.
+    """Return whether an episode has all its rows. After a power cut, its line may exist without them.
 
-    The digest of its last row begins the digest of the whole.
+    The last row's digest is the beginning of the episode's digest.
     """
     whole, index = episode.get("trajectory_sha256"), episode["episode_index"]
     return whole is None or last.get(index, _NO_ROWS) == whole[:16]

@@ -1,7 +1,7 @@
-"""Summaries and tables of runs, made in a process of its own.
+"""Computes summaries and tables of runs in a separate process.
 
-scipy and pyarrow take more memory than the window itself, and a run of a million steps takes
-seconds to read: ``python -m gym_gui.services.runs.run_analysis`` does both and hands back the
+scipy and pyarrow take more memory than the window itself, and a run of a million steps takes seconds to
+read. So ``python -m gym_gui.services.runs.run_analysis`` does the work and returns the
 :class:`~gym_gui.analysis.findings.summary.Summary`.
 """
 
@@ -26,17 +26,17 @@ from gym_gui.services.subprocess_job import USAGE, SubprocessJobError, run_subpr
 
 
 async def analyze(*runs: Path, locale: Locale = C) -> Summary:
-    """Summarise a run, of a tournament with its standings; or several together, on the seeds they share.
+    """Return the summary of a run, for a tournament with standings, or of several runs on shared seeds.
 
-    One of several that cannot be read is named in what is said, and the others are summarised.
+    If one of several runs cannot be read, the summary names it and covers the others.
 
     Args:
         runs: The run folders.
-        locale: How numbers are written in its sentences.
+        locale: Format of numbers in sentences.
 
     Raises:
         UsageError: There is no run, or it is damaged.
-        ApartError: The process failed.
+        SubprocessJobError: The process failed.
     """
     marks = msgspec.json.encode(locale).decode()
     finished = await run_subprocess_job(__name__, "summary", *map(str, runs), "--marks", marks)
@@ -46,18 +46,18 @@ async def analyze(*runs: Path, locale: Locale = C) -> Summary:
 
 
 async def write_run_table(runs: Sequence[Path], what: str, path: Path) -> int:
-    """Write a table of runs as CSV or Parquet, by the ending of ``path``.
+    """Write a table of runs as CSV or Parquet, depending on the suffix of ``path``.
 
     Args:
-        runs: The run folders; several for ``operators`` alone.
+        runs: The run folders; only ``operators`` takes several.
         what: ``operators``, ``episodes``, ``steps``, or ``games``.
-        path: The file.
+        path: The file to write.
 
     Returns:
-        Its rows.
+        Number of rows written.
 
     Raises:
-        UsageError: It cannot be written.
+        UsageError: The file cannot be written.
     """
     finished = await run_subprocess_job(__name__, what, *map(str, runs), "--out", str(path.absolute()))
     if finished.status:
@@ -66,7 +66,7 @@ async def write_run_table(runs: Sequence[Path], what: str, path: Path) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do one thing with a run, or several; returns the exit status."""
+    """Write a summary or table of one or more runs, and return the exit status."""
     parser = argparse.ArgumentParser(prog=f"python -m {__name__}")
     parser.add_argument("what", choices=("summary", "operators", "episodes", "steps", "games"))
     parser.add_argument("runs", type=Path, nargs="+")

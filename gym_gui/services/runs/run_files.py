@@ -1,4 +1,4 @@
-"""Files of a run folder that only grow."""
+"""Append-only files of a run folder."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from mosaic_worker.plain_files import make_folder, open_file
 
 
 class Appender:
-    """A file that only grows, by whole blocks.
+    """A file that only grows, by complete blocks.
 
     Args:
-        path: The file, which is made where it is missing.
-        inside: The folder that may be reached through links; what is below it may not.
+        path: The file, which is created if missing.
+        inside: Folder whose path may contain links. Links below the folder are refused.
     """
 
     def __init__(self, path: Path, inside: Path | None = None) -> None:
@@ -24,13 +24,13 @@ class Appender:
         self._file: BinaryIO | None = open_file(path, "ab", inside=inside, buffering=0)
 
     def append(self, data: bytes) -> int:
-        """Append a block, all or nothing.
+        """Append a block, whole or not at all.
 
         Returns:
-            The file's size before it.
+            Size of the file before the block.
 
         Raises:
-            OSError: It could not be written; the file is as before, or is gone.
+            OSError: The block could not be written. The file is unchanged, or was deleted.
         """
         file = self._opened()
         status = os.fstat(file.fileno())
@@ -47,42 +47,42 @@ class Appender:
         return size
 
     def cut(self, size: int) -> None:
-        """Shorten the file."""
+        """Truncate the file to a size."""
         os.ftruncate(self._opened().fileno(), size)
 
     def rest(self) -> None:
-        """Close it until it is written to again."""
+        """Close the file until the next write."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def close(self) -> None:
-        """Flush to the disk and close."""
+        """Flush the file to disk and close it."""
         with suppress(OSError):
             os.fsync(self._opened().fileno())
         self.rest()
 
     def _opened(self) -> BinaryIO:
         if self._file is None:
-            if not os.path.lexists(self._path):  # it would be made anew, without what it held
+            if not os.path.lexists(self._path):  # a new file would lack the earlier content
                 raise FileNotFoundError(errno.ENOENT, "it was deleted", str(self._path))
             self._file = open_file(self._path, "ab", inside=self._inside, buffering=0)
         return self._file
 
 
 class OperatorFiles:
-    """What a run folder holds of an operator.
+    """Files of one operator in a run folder.
 
     Args:
         run: The run folder.
         operator: The operator's id.
 
     Attributes:
-        steps: Rows of steps.
-        episodes: Rows of episodes.
+        steps: File of the rows of steps.
+        episodes: File of the rows of episodes.
 
     Raises:
-        OSError: They cannot be made.
+        OSError: The files cannot be created.
     """
 
     def __init__(self, run: Path, operator: str) -> None:
@@ -95,18 +95,18 @@ class OperatorFiles:
 
     @property
     def calls(self) -> Appender:
-        """Paid calls to models; the file is made when there is one."""
+        """File of paid calls to models, created on first use."""
         if self._calls is None:
             self._calls = Appender(self._calls_path, self._run)
         return self._calls
 
     def rest(self) -> None:
-        """Close all until they are written to again."""
+        """Close all files until the next write."""
         for appender in self._all():
             appender.rest()
 
     def close(self) -> None:
-        """Flush all to the disk and close them."""
+        """Flush all files to disk and close them."""
         for appender in self._all():
             appender.close()
 

@@ -1,4 +1,4 @@
-"""What the user types to find runs: words, and words with what they are about (``agent:ppo``)."""
+"""Filters the list of runs by words and by terms with a keyword (``agent:ppo``)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ _MOST_OFFERED: Final = 12
 
 @dataclass(frozen=True)
 class RunFilter:
-    """What is shown of a list of runs.
+    """Filter of a list of runs.
 
     Attributes:
-        words: Each must fit: a word occurs in a run's name, tags, notes, agents, environments, id or status;
-            or it says what it is about (``tag:paper``). One with a minus before it must not fit.
-        environment: Only runs in this environment (as ``RunEntry.tasks`` has it).
-        status: Only runs that stand so.
+        words: Terms that must all match. A word must occur in a run's name, tags, notes, agents,
+            environments, id or status. A term with a keyword (``tag:paper``) is looked up in that field. A
+            term after a minus must not match.
+        environment: Show only runs in this environment (in the form of ``RunEntry.tasks``).
+        status: Show only runs with this status.
     """
 
     words: str = ""
@@ -33,19 +34,19 @@ class RunFilter:
     status: str = ""
 
     def accepts(self, run: RunEntry) -> bool:
-        """Whether a run is shown."""
+        """Return whether a run is shown."""
         if self.environment and self.environment not in run.tasks:
             return False
         if self.status and self.status != run.status:
             return False
-        for accepts in self._read[0]:  # noqa: SIM110  # quicker than all(), at every key for every run
+        for accepts in self._read[0]:  # noqa: SIM110  # faster than all(), at each key press for each run
             if not accepts(run):
                 return False
         return True
 
     @property
     def problem(self) -> str:
-        """What cannot be understood of the words, as a sentence; it is passed over."""
+        """What is wrong with the words, as a sentence. Invalid terms are ignored."""
         return self._read[1]
 
     @cached_property
@@ -71,10 +72,10 @@ def _not(accepts: Accepts, run: RunEntry) -> bool:
 
 
 def _term(about: str, text: str) -> Accepts | None:
-    """One word as what it asks of a run; ``None``: it is not finished yet.
+    """Return the test of one term, or ``None`` if the term is not finished yet.
 
     Raises:
-        ValueError: It asks for nothing that runs have; says so.
+        ValueError: The term is invalid. The message says why.
     """
     if not about:
         return _starred if text in ("star", "★") else partial(_occurs, text)
@@ -123,13 +124,13 @@ def _day(about: str, text: str) -> Accepts | None:
 
 
 def _began_lately(about: str, days_ago: int, run: RunEntry) -> bool:
-    """Whether it did as of now: a list may be open over midnight."""
+    """Return whether a run began today or yesterday, computed anew because a list may be open at midnight."""
     first = datetime.now().astimezone().date() - timedelta(days=days_ago)
     return _began(about, first, first + timedelta(days=1), run)
 
 
 def _span(text: str) -> tuple[date, date] | None:
-    """First day, and the one after the last."""
+    """Return the first day and the day after the last of a date, month or year, or ``None``."""
     try:
         if re.fullmatch(r"\d{4}", text):
             return date(int(text), 1, 1), date(int(text) + 1, 1, 1)
@@ -168,7 +169,7 @@ def _setting(text: str) -> Accepts | None:
 
 
 def _once_a_text(asks: Callable[[str], bool]) -> Callable[[str], bool]:
-    """Thousands of runs have the same few names and values."""
+    """Cache a test, because thousands of runs have the same few names and values."""
     return lru_cache(4096)(asks)
 
 
@@ -221,7 +222,7 @@ def _number(text: str) -> float | None:
 
 
 def offers(runs: Sequence[RunEntry]) -> dict[str, list[str]]:
-    """What can be asked for in these runs, by heading: words to be typed, those of most runs first."""
+    """Return suggested terms for these runs, by heading, the most frequent first."""
     tags = _most(tag for run in runs for tag in run.labels.tags)
     groups = _most(run.labels.group for run in runs if run.labels.group)
     agents = _most(o.name for run in runs for o in run.operators)
@@ -247,7 +248,7 @@ def _most(texts: Iterable[str]) -> list[str]:
 
 
 def _settings_offered(runs: Sequence[RunEntry]) -> list[str]:
-    """Settings that are not the same in all runs, each with a value."""
+    """Return suggested terms for settings that have several values in these runs."""
     values: dict[str, dict[str, None]] = {}
     for run in runs:
         for name, each in run.settings.items():

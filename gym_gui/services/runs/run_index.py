@@ -1,4 +1,4 @@
-"""What a folder's runs are about, kept in the cache: five thousand ``run.json`` take seconds to read."""
+"""Caches what a folder's runs are about, because reading five thousand ``run.json`` takes seconds."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from mosaic_worker.plain_files import read_file, replace_file
 
 _MAX_BYTES = 2**28
 _VERSION = f"{__version__}, 1"
-"""Counted up where what is kept, or how it is read from runs, changes between versions."""
+"""Version of the cached data. Change the number when the data or the way to read runs changes."""
 
 T = TypeVar("T")
 
 
 class RunIndex(Generic[T]):
-    """Plain data of runs by their folder's name, one file for each folder of runs.
+    """Cached data of runs by folder name, in one file for each folder of runs.
 
-    What cannot be read, or another version has written, is made anew.
+    A file that cannot be read or has another version is ignored.
 
     Args:
-        cache: The cache's folder for such files.
-        folder: The folder of runs.
-        kind: Of what is kept.
+        cache: Folder of the cache files.
+        folder: Folder of runs.
+        kind: Type of the cached data.
     """
 
     def __init__(self, cache: Path, folder: Path, kind: type[T]) -> None:
@@ -36,7 +36,7 @@ class RunIndex(Generic[T]):
         self._file, self._kind = cache / f"{name}.json", kind
 
     def load(self) -> dict[str, T]:
-        """What was kept the last time."""
+        """Return the cached data; empty if there is none."""
         kind: Any = _Kept[self._kind]
         try:
             kept = msgspec.json.decode(read_file(self._file, limit=_MAX_BYTES), type=kind, dec_hook=_read)
@@ -45,7 +45,7 @@ class RunIndex(Generic[T]):
         return dict(kept.runs) if kept.version == _VERSION else {}
 
     def save(self, runs: Mapping[str, T]) -> None:
-        """Keep this in its place; where it cannot be written, it is read from the runs again."""
+        """Write the data to the cache. A failure is ignored, as the runs can be read again."""
         with contextlib.suppress(OSError, ValueError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
             data = msgspec.json.encode(_Kept(_VERSION, dict(runs)), enc_hook=str)

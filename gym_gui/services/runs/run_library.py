@@ -1,7 +1,7 @@
-"""The run folders of a place as a list: what each is about, found, filtered, thrown away.
+"""Lists the run folders in a folder, with what each run is about.
 
-Reading is meant for a thread of its own: thousands of folders are looked at, but each is
-opened once and then again only when it changed.
+Use it in a separate thread, because it may read thousands of folders. Each folder is read once, and again
+only after a change.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from gym_gui.services.runs.run_index import RunIndex
 from gym_gui.services.runs.run_settings import settings_of
 
 CUT_OFF, DAMAGED = "cut off", "damaged"
-"""Statuses that no ``run.json`` says: its process died; it cannot be read."""
+"""Statuses that are not in ``run.json``: the run's process died, or the run cannot be read."""
 STATUSES = (RUNNING, COMPLETED, FAILED, STOPPED, CUT_OFF, DAMAGED)
 _BATCH = 64
 RESTS_S = 600.0
-"""How long the files of a run of another machine may rest while it counts as running."""
+"""Seconds that a running run of another machine may go without a change to its files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ class RunOperator:
     """One operator of a listed run.
 
     Attributes:
-        operator_id: Its id.
-        name: What people call it.
+        operator_id: Id of the operator.
+        name: Name shown to people.
         task: Environment family and id.
-        kinds: Kinds of worker in it, each once.
+        kinds: Kinds of its workers, each once.
     """
 
     operator_id: str
@@ -59,25 +59,25 @@ class RunEntry:
     """One run of the list.
 
     Attributes:
-        path: Its folder.
-        run_id: Its ULID, which sorts by time.
+        path: Folder of the run.
+        run_id: ULID of the run, which sorts by time.
         status: One of :data:`STATUSES`.
-        started_at: When, or ``None``.
-        operators: Who played.
-        planned: Episodes in all, ``None`` where ``run.json`` does not say.
-        done: Episodes that are finished.
+        started_at: Time of its start, or ``None``.
+        operators: Operators that played.
+        planned: Planned number of episodes; ``None`` if ``run.json`` does not tell it.
+        done: Number of finished episodes.
         problem: Why it ended early or cannot be read, or ``""``.
-        tournament: Of one, what it is and the policies of its pool; else empty.
-        shard: The part of an experiment that it is, or ``None``.
-        labels: What people call it and keep with it.
-        labels_problem: Why these cannot be read, or ``""``.
+        tournament: For a tournament, its kind and the policies of its pool; else empty.
+        shard: The shard of an experiment that it is, or ``None``.
+        labels: Name, tags and notes that people have given it.
+        labels_problem: Why the labels cannot be read, or ``""``.
         settings: Settings of its experiment by name, each with its values as text.
         workers: Ids of the workers that played.
-        policies: What these played, as they say it.
-        apart: What sets it apart from others of its title, or ``""``.
-        elsewhere: Of a run in a folder of another user or machine: that folder; else ``""``.
-        submission: Of a submission that is played in shards and is no run yet: its executor, and how many
-            shards are here; else ``""``.
+        policies: Names of the policies that the workers played.
+        apart: What distinguishes it from other runs of the same title, or ``""``.
+        elsewhere: For a run in a folder of another user or machine, that folder; else ``""``.
+        submission: For a submission that is not yet a run, its executor and its number of collected
+            shards; else ``""``.
     """
 
     path: Path
@@ -101,22 +101,22 @@ class RunEntry:
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
-        """Its environments, each once."""
+        """Environments of the run, each once."""
         return tuple(dict.fromkeys(o.task for o in self.operators if o.task))
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of worker in it, each once."""
+        """Kinds of the run's workers, each once."""
         return tuple(dict.fromkeys(kind for o in self.operators for kind in o.kinds))
 
     @cached_property
     def title(self) -> str:
-        """What the user recognizes the run by: its name, else its players; its id where none is known."""
+        """Title of the run: its name, else its players, else its id."""
         return self.labels.name or self.played
 
     @cached_property
     def played(self) -> str:
-        """Who played, as its title has it where it has no name."""
+        """Players of the run, which are its title if it has no name."""
         what, *pool = self.tournament or ("",)
         if pool:
             title = f"{what}: {wording.names(pool)}"
@@ -126,18 +126,18 @@ class RunEntry:
 
     @cached_property
     def full_title(self) -> str:
-        """Its title with what sets it apart from others."""
+        """Title with what distinguishes the run from others."""
         return f"{self.title} · {self.apart}" if self.apart else self.title
 
     @cached_property
     def environment(self) -> str:
-        """Its environments in a few words, families left out."""
+        """Environments in a few words, without families."""
         ids = [task.rpartition("/")[2] for task in self.tasks]
         return ids[0] if len(ids) == 1 else f"{ids[0]} and {len(ids) - 1} more" if ids else ""
 
     @cached_property
     def searched(self) -> str:
-        """All words it is found by."""
+        """All words that a search finds the run by, casefolded."""
         names = [o.name for o in self.operators]
         shard = [] if self.shard is None else [self.shard.words, str(self.shard)]
         labels = (self.labels.name, *self.labels.tags, self.labels.group, self.labels.notes)
@@ -146,7 +146,7 @@ class RunEntry:
 
     @cached_property
     def folded(self) -> Mapping[str, Sequence[str]]:
-        """What it is looked through for, by what that is about, all of it casefolded."""
+        """Texts that a search looks through, by keyword, casefolded."""
         labels = self.labels
         found = {
             "agent": (*(o.name for o in self.operators), *self.policies, *self.kinds),
@@ -162,18 +162,18 @@ class RunEntry:
         return {about: tuple(text.casefold() for text in texts) for about, texts in found.items()}
 
     def prepare(self) -> None:
-        """Make what is made once, in the thread that this is called in."""
+        """Compute the cached properties in the calling thread."""
         _ = self.searched, self.full_title, self.environment, self.folded
 
     @property
     def is_live(self) -> bool:
-        """Whether a process writes the run now."""
+        """Whether a process is writing the run."""
         return self.status == RUNNING
 
     @property
     def can_go_on(self) -> bool:
-        """Whether what is left of it can be played here: stopped or cut off, no part, of this machine."""
-        # Of a Swiss tournament, the rounds that are not paired yet are not planned yet.
+        """Whether the rest of the run can be played here: it was stopped or cut off, is whole and local."""
+        # The later rounds of a Swiss tournament are not planned before they are paired.
         left = bool(self.tournament) or (self.planned is not None and self.done < self.planned)
         part = self.shard is not None or bool(self.submission or self.elsewhere)
         return self.status in (STOPPED, CUT_OFF) and left and not part
@@ -181,7 +181,7 @@ class RunEntry:
 
 @dataclass(slots=True)
 class _Known:
-    """What was read, and the stamps that say whether it changed."""
+    """Entry that was read, with stamps that show whether the run has changed."""
 
     stamp: tuple[int, ...]
     entry: RunEntry
@@ -189,13 +189,13 @@ class _Known:
 
 
 class RunLibrary:
-    """The runs of one folder.
+    """List of the runs in one folder.
 
     Args:
-        folder: The folder that run folders are in; it need not exist yet.
-        elsewhere: Another machine may write it, whose locks are not seen here: a run that says that it is
-            running is believed while its files change.
-        cache: Folder of the cache in which is kept what was read, for the next start; without it nothing is.
+        folder: Folder of the run folders, which need not exist yet.
+        elsewhere: Whether another machine may write the folder. Locks of other machines are invisible, so
+            a run counts as running while its files change.
+        cache: Folder of the cache that keeps what was read for the next start; without it, nothing is kept.
     """
 
     def __init__(self, folder: Path, *, elsewhere: bool = False, cache: Path | None = None) -> None:
@@ -208,9 +208,9 @@ class RunLibrary:
         self._changed_ns = -1
 
     def scan(self) -> Iterator[list[RunEntry]]:
-        """Look at the folder, newest run first, a batch at a time.
+        """Yield the entries in batches, newest run first.
 
-        The first batch comes soon however many there are. A generator may be left early.
+        The first batch comes soon even if there are many runs. The generator may be closed early.
         """
         self._changed_ns = self._stamp()
         names = [folder.name for folder in run_folders(self.folder)]
@@ -219,7 +219,7 @@ class RunLibrary:
         self._bare &= set(names)
         first = not self._known
         for start in range(0, len(names), _BATCH):
-            if start and first and self._index is not None:  # the newest are seen before it is read
+            if start and first and self._index is not None:  # show the newest runs before reading the index
                 self._kept, first = self._index.load(), False
             batch = (self._entry(name) for name in names[start : start + _BATCH])
             yield [entry for entry in batch if entry is not None]
@@ -229,26 +229,26 @@ class RunLibrary:
             self._read_anew = 0
 
     def look(self) -> list[RunEntry] | None:
-        """Every run again, where no folder came or went since :meth:`scan`; else ``None``.
+        """Return every entry again, or ``None`` if a folder was added or removed since :meth:`scan`.
 
-        It reads only runs that are being written. Any other run changes when it is resumed, which the
-        next :meth:`scan` finds.
+        Only runs that are being written are read. Another run changes when it is resumed, which the next
+        :meth:`scan` finds.
         """
         if self._stamp() != self._changed_ns:
             return None
         live = [name for name, known in self._known.items() if known.entry.is_live]
-        if self._elsewhere:  # one that rested may go on
+        if self._elsewhere:  # a run that seemed cut off may continue
             live += [name for name, known in self._known.items() if known.entry.status == CUT_OFF]
         for name in (*live, *self._bare):
             self._entry(name)
         return [self._known[name].entry for name in sorted(self._known, reverse=True)]
 
     def all(self) -> list[RunEntry]:
-        """Every run, newest first."""
+        """Return every entry, newest first."""
         return [entry for batch in self.scan() for entry in batch]
 
     def one(self, path: Path) -> RunEntry | None:
-        """A single run, wherever its folder is; ``None`` where there is none."""
+        """Return the entry of a single run in any folder, or ``None`` if there is none."""
         if path.parent == self.folder:
             return self._entry(path.name)
         return _read_run(path, _Known((0, 0), RunEntry(path, path.name, DAMAGED))).entry
@@ -266,7 +266,7 @@ class RunLibrary:
         except OSError:
             self._known.pop(name, None)
             self._bare.add(name)
-            return None  # some other folder, one that is just being made, or just deleted
+            return None  # another kind of folder, or one that is being created or was just deleted
         stamp = (status.st_mtime_ns, status.st_size, *_stamp_of_labels(path))
         known = self._known.get(name) or self._kept_of(name, stamp)
         if known is None or known.stamp != stamp:
@@ -285,7 +285,7 @@ class RunLibrary:
         return known.entry
 
     def _kept_of(self, name: str, stamp: tuple[int, ...]) -> _Known | None:
-        """What the cache has of a run, where that has not changed; episodes that are gone are not counted."""
+        """Return a run's unchanged entry from the cache, with its finished episodes counted again."""
         kept = self._kept.get(name)
         if kept is None or kept.stamp != stamp:
             return None
@@ -338,12 +338,12 @@ def _read_run(path: Path, known: _Known) -> _Known:
         policies=_said_of_players(run, players, "policy"),
     )
     made = _counted(replace(known, entry=entry))
-    made.entry.prepare()  # here, not in the window's thread
+    made.entry.prepare()  # computed here and not in the window's thread
     return made
 
 
 def _tournament(run: Run) -> tuple[str, ...]:
-    """What it is, and who is in its pool; empty where it is an experiment."""
+    """Return the kind and the pool of a tournament; empty for an experiment."""
     about = mapping(run.record.extra.get(TOURNAMENT))
     if about is None:
         return ()
@@ -352,7 +352,7 @@ def _tournament(run: Run) -> tuple[str, ...]:
 
 
 def _believed(known: _Known) -> _Known:
-    """The run as running where its files changed a moment ago, although no process is seen to write it."""
+    """Return the run as running if its files changed lately, although no lock is visible."""
     if known.entry.status not in (RUNNING, CUT_OFF):
         return known
     before = known.entry
@@ -385,7 +385,7 @@ def _status(path: Path, said: str) -> str:
 
 
 def _kinds(config: Mapping[str, Any], players: object) -> tuple[str, ...]:
-    """As recorded; before the workers have started, as configured."""
+    """Return the recorded kinds of workers, or the configured kinds before the workers have started."""
     recorded = mapping(players) or {}
     configured = mapping(config.get("workers")) or {}
     found = [(mapping(player) or {}).get("worker_type") for player in recorded.values()]
@@ -394,7 +394,7 @@ def _kinds(config: Mapping[str, Any], players: object) -> tuple[str, ...]:
 
 
 def _said_of_players(run: Run, players: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """Something of everybody who plays, each once: as recorded; before that, as configured."""
+    """Return a value of all players, each once, as recorded or, before that, as configured."""
     slots = [
         mapping(players.get(o)) or mapping(c.config.get("workers")) or {} for o, c in run.operators.items()
     ]
@@ -411,7 +411,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _counted(known: _Known) -> _Known:
-    """Count the finished episodes; of a file that grew, only what is new."""
+    """Count the finished episodes. In a file that has grown, only the new lines are read."""
     counts: dict[str, tuple[int, int]] = {}
     for operator in known.entry.operators:
         file = known.entry.path / "operators" / operator.operator_id / "episodes.jsonl"
@@ -421,7 +421,7 @@ def _counted(known: _Known) -> _Known:
 
 
 def _count_lines(file: Path, lines: int, at: int) -> tuple[int, int]:
-    """Whole lines of a file, and the offset they end at, counting on from there."""
+    """Return the number of complete lines and the offset of their end, counted from ``at`` on."""
     try:
         size = size_of(file)
         if size < at:  # resumed: unfinished episodes were dropped

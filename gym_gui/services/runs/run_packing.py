@@ -1,4 +1,4 @@
-"""Runs that have ended, with their rows of steps and episodes compressed: a twelfth of the room."""
+"""Compresses the rows of steps and episodes of runs that have ended, to about a twelfth of their size."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from gym_gui.services.runs.recorder import RUNNING, read_header
 _log = logging.getLogger(__name__)
 
 OnBytes = Callable[[int, int], None]
-"""Called with the bytes of rows read so far, and with all of them; may raise :class:`StopPacking`."""
+"""Called with the number of bytes of rows that have been read and the number of all. It may raise
+:class:`StopPacking`."""
 
 
 class PackingError(MosaicError):
-    """Rows could not be compressed or decompressed; they are as they were."""
+    """Rows could not be compressed or decompressed. They are unchanged."""
 
 
 class StopPacking(Exception):
-    """Raised by a callback: no further bytes are read."""
+    """Raised by the callback for bytes to stop the packing."""
 
 
 class PackingStoppedError(MosaicError):
-    """The caller has stopped it: the file that was being written is gone, the files before it stay.
+    """The caller has stopped the packing. The unfinished file is removed, earlier files stay packed.
 
     Attributes:
-        packing: What was done with the run's rows until then.
+        packing: What was done before the stop.
     """
 
     def __init__(self, packing: Packing) -> None:
@@ -43,13 +44,13 @@ class PackingStoppedError(MosaicError):
 
 @dataclass(frozen=True)
 class Packing:
-    """What has become of a run's rows.
+    """Result of packing or unpacking the rows of a run.
 
     Attributes:
-        files: Files that were compressed, or decompressed.
-        rows: Steps in them.
-        before: Their bytes as they were.
-        after: Their bytes now.
+        files: Number of files that were compressed or decompressed.
+        rows: Number of steps in them.
+        before: Bytes before.
+        after: Bytes after.
     """
 
     files: int
@@ -59,12 +60,12 @@ class Packing:
 
 
 def compress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
-    """Compress the rows of a run that has ended; it is read as before.
+    """Compress the rows of a run that has ended. The run can be read as before.
 
     Raises:
-        UsageError: There is no run, it has not ended, or another process writes it.
-        PackingError: The disk is full, or the folder may not be written.
-        PackingStoppedError: It was stopped.
+        UsageError: There is no run, it has not ended, or another process is writing it.
+        PackingError: The disk is full, or the folder cannot be written.
+        PackingStoppedError: ``on_bytes`` has stopped it.
     """
     header = read_header(folder)
     with _kept(folder):
@@ -77,7 +78,7 @@ def compress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
 
 
 def compress_ended(folder: Path) -> None:
-    """Compress a run that has just ended, where that is possible: the run is as good without it."""
+    """Compress a run that has just ended. A failure is only logged, as the run is usable without it."""
     try:
         compress_run(folder)
     except MosaicError as error:
@@ -88,9 +89,9 @@ def decompress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
     """Undo :func:`compress_run`.
 
     Raises:
-        UsageError: There is no run, or another process writes it.
-        PackingError: The rows are damaged, the disk is full, or the folder may not be written.
-        PackingStoppedError: It was stopped.
+        UsageError: There is no run, or another process is writing it.
+        PackingError: The rows are damaged, the disk is full, or the folder cannot be written.
+        PackingStoppedError: ``on_bytes`` has stopped it.
     """
     read_header(folder)
     with _kept(folder):
@@ -99,7 +100,7 @@ def decompress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
 
 @contextmanager
 def _kept(folder: Path) -> Generator[None]:
-    """Keep other processes from writing the run; an ``OSError`` becomes a :class:`PackingError`."""
+    """Lock the run against other writers, and turn an ``OSError`` into a :class:`PackingError`."""
     try:
         handle = lock_run(folder)
         try:
@@ -149,6 +150,6 @@ def _plain(path: Path) -> Path:
 
 
 def _rows_of(path: Path) -> int:
-    """Bytes of rows in a file, compressed or not."""
+    """Return the number of bytes of rows in a file, compressed or not."""
     with open_rows(path if path.suffix == ".jsonl" else _plain(path)) as file:
         return file.seek(0, os.SEEK_END)

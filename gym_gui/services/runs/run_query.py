@@ -1,7 +1,7 @@
-"""Questions in SQL about runs, answered by DuckDB.
+"""Answers SQL questions about runs with DuckDB.
 
-A question may read the tables of the runs that it was given, and nothing else: it can open no file, load no
-extension and change no setting, as files that others send name runs, and questions are copied from pages.
+A question can only read the tables of the given runs. It cannot open files, load extensions or change
+settings, because run folders may come from others and questions may be copied from web pages.
 
 Source:
     `Securing DuckDB <https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview>`_.
@@ -25,7 +25,7 @@ from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.services.runs.query_tables import EPISODES, STEPS, Part, QueryTables, connect, is_plain, literal
 
 OnParts = Callable[[int, int], None]
-"""Called with the number of operators read so far, and with the number of all."""
+"""Called with the number of operators that have been read and the number of all operators."""
 
 _RUNS = {
     "run": "VARCHAR",
@@ -45,11 +45,11 @@ _BATCH = 10_000
 
 @dataclass(frozen=True)
 class Answer:
-    """What a question gave.
+    """Result of a question.
 
     Attributes:
-        columns: Their names.
-        rows: Rows in their order, read as they are asked for.
+        columns: Names of the columns.
+        rows: Rows in order, read while they are iterated.
     """
 
     columns: Sequence[str]
@@ -57,11 +57,11 @@ class Answer:
 
 
 class RunQuery:
-    """Runs as the tables ``runs``, ``episodes`` and ``steps``, until the block of ``with`` ends.
+    """Provides runs as the tables ``runs``, ``episodes`` and ``steps``, inside a ``with`` block.
 
     Args:
         runs: The runs.
-        cache: Folder of the tables that are made of their rows.
+        cache: Folder of the tables that are computed from the runs' rows.
 
     Raises:
         MissingDependencyError: DuckDB is not installed.
@@ -73,9 +73,9 @@ class RunQuery:
         except ImportError:
             raise MissingDependencyError("DuckDB", "mosaic install query") from None
         self._runs = list(zip(runs, _names(runs), strict=True))
-        # What is too much for the memory goes to a folder of its own.
+        # DuckDB writes data that does not fit into memory to a separate folder.
         self._spill = tempfile.TemporaryDirectory(prefix="mosaic-query-")
-        # Where the cache's path would be read as a pattern, tables are made anew.
+        # If the cache's path looks like a pattern to DuckDB, the tables are computed in that folder.
         self._tables = QueryTables(
             cache if is_plain(cache) else Path(self._spill.name) / "tables", self._duck
         )
@@ -87,14 +87,14 @@ class RunQuery:
         self._spill.cleanup()
 
     def ask(self, sql: str, on_parts: OnParts | None = None) -> Answer:
-        """Ask a question.
+        """Run an SQL statement and return its result.
 
         Args:
             sql: One statement that only reads: ``SELECT``, ``WITH``, ``FROM``, ``DESCRIBE``, ``SUMMARIZE``.
-            on_parts: Told while rows are read that have not been asked for before.
+            on_parts: Called while rows are read that are not in the cache yet.
 
         Raises:
-            UsageError: It is no such statement, it is wrong, or rows are damaged.
+            UsageError: The statement does something else, is invalid, or rows are damaged.
         """
         statement = self._statement(sql)
         connection = self._locked(statement, on_parts, ())
@@ -103,13 +103,13 @@ class RunQuery:
         return Answer(names, self._rows(result))
 
     def write_parquet(self, sql: str, path: Path, on_parts: OnParts | None = None) -> int:
-        """Write what a question gives as Parquet; whole or not at all.
+        """Write the result of an SQL statement as Parquet, whole or not at all.
 
         Returns:
-            Rows written.
+            Number of rows written.
 
         Raises:
-            UsageError: As of :meth:`ask`, or the file cannot be written.
+            UsageError: As for :meth:`ask`, or the file cannot be written.
         """
         statement = self._statement(sql)
         written = 0
@@ -142,7 +142,7 @@ class RunQuery:
         return str(found[0].query).rstrip().rstrip(";")
 
     def _locked(self, statement: str, on_parts: OnParts | None, written: Sequence[Path]) -> Any:
-        """A connection that sees the tables, and may read and write nothing else."""
+        """Return a connection that sees the tables and can read and write nothing else."""
         words = statement.lower()
         parts = [Part(run, o, called) for run, called in self._runs for o in run.operators.values()]
         episodes: list[Path] = []
@@ -171,7 +171,7 @@ class RunQuery:
     def _add_runs(self, connection: Any) -> None:
         kinds = ", ".join(f'"{name}" {kind}' for name, kind in _RUNS.items())
         connection.execute(f"CREATE TABLE runs ({kinds})")
-        # A time of an unknown form becomes NULL: the rest of its run is as good.
+        # A time in an unknown format becomes NULL, so that the rest of the run can be used.
         marks = ", ".join(f"TRY_CAST(? AS {kind})" for kind in _RUNS.values())
         for run, called in self._runs:
             connection.execute(f"INSERT INTO runs VALUES ({marks})", _about(run, called))
@@ -194,7 +194,7 @@ class RunQuery:
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
-    """Names of the runs' folders; paths, where several have the same."""
+    """Return the names of the runs' folders, or the paths of runs with the same name."""
     names = [run.path.absolute().name for run in runs]
     often = Counter(names)
     return [name if often[name] == 1 else str(run.path) for name, run in zip(names, runs, strict=True)]
@@ -229,7 +229,7 @@ def _refused(error: Exception) -> UsageError:
 
 
 def _on_one_line(error: Exception) -> str:
-    """What DuckDB says: what is wrong, and where."""
+    """Return DuckDB's message and its place on one line."""
     lines = [line.strip() for line in str(error).splitlines()]
     said = [line for line in lines if line and not line.startswith(("LINE ", "^"))]
     where = next((line.partition(": ")[2] for line in lines if line.startswith("LINE ")), "")

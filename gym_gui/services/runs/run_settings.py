@@ -1,4 +1,4 @@
-"""Settings of an experiment as recorded, each by its name with its values as text."""
+"""Collects the settings of a recorded experiment by name, with their values as text."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _NOT_SETTINGS: Final = {
     *("id", "operator_id", "name", "display_name", "task", "env_name", "worker_id", "type", "group"),
     *("run_id", "out", "processes", "concurrency", "step_delay_ms", "auto_run", "record"),
 }
-"""Who and what plays, and how fast that is done."""
+"""Keys that say who and what plays or how fast, which do not count as settings."""
 
 
 def settings_of(experiment: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Settings of an experiment as recorded, by name, each with the texts of its values.
+    """Return the settings of a recorded experiment by name, each with its values as text.
 
-    Those of ``execution``, of environments and of slots; ``render.width`` is one inside another.
+    The settings come from ``execution``, environments and slots. A nested one is named ``render.width``.
     """
     found: dict[str, dict[str, None]] = {}
     _gather(mapping(experiment.get("execution")) or {}, "", found)

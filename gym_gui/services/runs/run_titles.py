@@ -1,4 +1,4 @@
-"""Runs that would go by one title are told apart by what differs: their settings, else a number."""
+"""Distinguishes runs with the same title by their different settings, or else by a number."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from gym_gui.services.runs.run_library import RunEntry
 
 MOST_TOLD: Final = 2
-"""Settings that are said beside a title."""
+"""Largest number of settings beside a title."""
 
 
 def differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Names of settings that are not the same in all of these."""
+    """Return the names of the settings that differ between these experiments."""
     names = dict.fromkeys(name for each in settings for name in each)
     return [name for name in names if len({repr(each.get(name)) for each in settings}) > 1]
 
 
 class RunTitles:
-    """Tells runs apart, again and again; those that are as before are the same objects."""
+    """Distinguishes runs repeatedly. Entries that have not changed stay the same objects."""
 
     def __init__(self) -> None:
         self._key: list[tuple[Path, str, int]] = []
@@ -30,10 +30,10 @@ class RunTitles:
         self._told: dict[Path, tuple[RunEntry, RunEntry]] = {}
 
     def told_apart(self, runs: Sequence[RunEntry]) -> list[RunEntry]:
-        """The same runs, each with what sets it apart from others of its title in its environments.
+        """Return the runs, each with what distinguishes it from others of its title and environments.
 
         Args:
-            runs: Newest first.
+            runs: Runs, newest first.
         """
         key = [(run.path, run.title, id(run.settings)) for run in runs]
         if key != self._key:
@@ -66,7 +66,7 @@ def _apart(runs: Sequence[RunEntry]) -> dict[Path, str]:
 
 
 def _apart_in(group: Sequence[RunEntry]) -> dict[Path, str]:
-    """Of each the settings in which they differ; equal ones are counted, the oldest first."""
+    """Return the differing settings of each run. Runs with equal settings are numbered, oldest first."""
     names = differences([run.settings for run in group])
     words = {run.path: _words(run, names) for run in group}
     same = Counter(words.values())
@@ -80,11 +80,11 @@ def _apart_in(group: Sequence[RunEntry]) -> dict[Path, str]:
 
 
 def in_words(setting: str) -> str:
-    """A setting as it stands beside a title: ``render.width`` is its width, ``num_episodes`` are episodes."""
+    """Return a setting's name for a title: ``render.width`` becomes "width", ``num_episodes`` "episodes"."""
     return setting.rpartition(".")[2].removeprefix("num_").replace("_", " ")
 
 
 def _words(run: RunEntry, names: Sequence[str]) -> str:
-    """``max steps 100, temperature 0``: at most so many, those that it has."""
+    """Return the first settings of a run as text, such as ``max steps 100, temperature 0``."""
     told = [f"{in_words(name)} {' and '.join(run.settings[name])}" for name in names if name in run.settings]
     return ", ".join(told[:MOST_TOLD])

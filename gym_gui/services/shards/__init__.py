@@ -1,1 +1,1 @@
-"""Run folders of shards: their leases, and the one run that is made of them."""
+"""Shards of a run: their leases, their run folders, and their merge into one run."""

@@ -1,4 +1,4 @@
-"""The lease of a shard: a file that its coordinator writes, and beside it one that the shard answers in."""
+"""Lease file of a shard, which the coordinator writes, and claim file, in which the shard answers."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ LEASE: Final = "lease"
 CLAIM: Final = "claim"
 _EVERY_S: Final = 1.0
 MOST_BYTES: Final = 1 << 22
-"""Of either: all operators of an experiment are in it."""
+"""Largest size of either file. Each contains all operators of an experiment."""
 
 
 class LeaseFiles:
-    """What a shard has been given, and what it asks for.
+    """Reads the lease of a shard and writes its claim.
 
-    A lease holds for a time from when this process has seen it, by this machine's own clock: the clocks of
-    other machines do not matter, and a lease ends when no coordinator renews it.
+    A lease is valid for a time after this process has seen it, by this machine's own clock. So clocks of
+    other
+    machines do not matter, and a lease expires if no coordinator renews it.
 
     Args:
-        folder: Where both files are.
-        clock: Seconds that only go forward.
+        folder: Folder of both files.
+        clock: Monotonic clock in seconds.
 
     Attributes:
-        lease: What it has been given last; ``None`` while it has been given nothing.
+        lease: The latest lease; ``None`` before the first.
     """
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
@@ -45,10 +46,10 @@ class LeaseFiles:
         return self.lease is not None and self._clock() - self._seen_at < self.lease.for_s
 
     def look(self) -> bool:
-        """See whether there is another lease, or the same renewed; at most once a second.
+        """Check for a new or renewed lease, at most once per second.
 
         Returns:
-            Whether there is.
+            Whether there is one.
         """
         now = self._clock()
         if self._looked_at is not None and now - self._looked_at < _EVERY_S:
@@ -56,7 +57,7 @@ class LeaseFiles:
         self._looked_at = now
         try:
             line = read_file(self._folder / LEASE, limit=MOST_BYTES).decode("utf-8", "replace")
-        except OSError:  # not there yet; or a disk that has nothing to say now
+        except OSError:  # no file yet, or the disk does not answer at present
             return False
         lease = Lease.from_line(line)
         if line == self._seen or lease is None or (self.lease and lease.number < self.lease.number):
@@ -65,10 +66,10 @@ class LeaseFiles:
         return True
 
     def claim(self, claim: Claim) -> None:
-        """Say where the shard stands; on the disk when this returns.
+        """Write the claim of the shard. It is on disk when this returns.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: The claim cannot be written.
         """
         line = claim.to_line()
         if line != self._claimed:

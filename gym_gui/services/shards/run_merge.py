@@ -1,7 +1,7 @@
-"""``mosaic runs merge``: one run folder of the parts of an experiment, as if it had been played in one place.
+"""Merges the shards of an experiment into one run folder, for ``mosaic runs merge``.
 
-Parts are read twice, never as a whole: first where each episode stands, then its lines and rows, which are
-copied. They are left as they are, and the run appears at once, when it is whole.
+Shards are read twice, never as a whole: first to locate each episode, then to copy its lines and rows. The
+shards are not changed. The merged run appears only when it is complete.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ from gym_gui.services.shards.shard_parts import (
 )
 
 _SHOWN: Final = 10
-"""Shards that are named in a list of those that are missing."""
+"""Largest number of missing shards that a message names."""
 
 OnBytes = Callable[[int, int], None]
-"""Called with the number of bytes copied so far, and with the number of all."""
+"""Called with the number of copied bytes and the number of all bytes."""
 
 
 @dataclass(frozen=True)
 class Merged:
-    """A run that was made of parts.
+    """A run that was merged from shards.
 
     Attributes:
-        folder: Its run folder.
-        status: As in ``run.json``.
-        shards: Parts that it was made of.
-        episodes: Finished episodes.
-        failed: Of these, failed ones.
-        twice: Episodes that were played more than once, and the same: they are counted once.
-        missing: What is not there, each as a sentence.
-        differences: Versions that are not the same in all parts, each as a sentence.
+        folder: Folder of the merged run.
+        status: Status as in ``run.json``.
+        shards: Number of shards.
+        episodes: Number of finished episodes.
+        failed: Number of finished episodes that failed.
+        twice: Number of episodes that several shards played with equal results; each counts once.
+        missing: Missing parts, as one sentence each.
+        differences: Versions that differ between shards, as one sentence each.
     """
 
     folder: Path
@@ -84,26 +84,28 @@ def merge_shards(
     on_part: OnPart | None = None,
     on_bytes: OnBytes | None = None,
 ) -> Merged:
-    """Make one run folder of shards.
+    """Merge shards into one run folder.
 
     Args:
-        folders: Their run folders; a folder of run folders stands for the shards in it.
+        folders: Run folders of the shards, or folders that contain such run folders.
         out: Folder for the new run folder.
-        allow_differences: Merge parts that other versions have played; ``run.json`` says which.
-        partial: Merge what there is, though parts are missing: the run is ``stopped``, and can be resumed.
-        planned: Of an experiment that is played until it is decided, how many of each operator's episodes are
-            to be there by now; the run is ``stopped``, to be looked at.
-        times: When it all began and ended by one clock, where the caller knows both: the clocks of several
-            machines differ, perhaps by hours. By default what the parts say.
-        short: The budget that has ended the run, where one has: missing episodes are left unplayed, and the
+        allow_differences: Whether to merge shards that were played with different versions. ``run.json``
+            records the versions.
+        partial: Whether to merge an incomplete set. The run is then ``stopped`` and can be resumed.
+        planned: For play until a decision, how many episodes of each operator are expected by now. The run
+            is then ``stopped`` and only meant for inspection.
+        times: Start and end by one clock, if the caller knows them, because clocks of several machines may
+            differ by hours. By default, the times in the shards.
+        short: The budget that ended the run, if one did. Missing episodes are then left unplayed, and the
             run is ``stopped``.
-        lost: What may have been spent of budgets, by account, by shards from which nothing came back.
-        on_part: Told how many parts have been read.
-        on_bytes: Told how much has been copied.
+        lost: Amounts that shards without results may have spent, by account.
+        on_part: Called with the number of shards read.
+        on_bytes: Called with the number of bytes copied.
 
     Raises:
-        UnmergeableError: They do not belong together, disagree, or are not all there; nothing was written.
-        UsageError: One cannot be read, or the run not be written.
+        UnmergeableError: The shards are of different experiments, disagree, or are incomplete. Nothing
+            was written.
+        UsageError: A shard cannot be read, or the run cannot be written.
     """
     shards = read_parts(folders, on_part)
     check_contents(shards.parts)
@@ -139,7 +141,7 @@ def merge_shards(
 
 
 class _Merge:
-    """Parts, and what is taken of each."""
+    """The shards to merge, with the owner of each episode."""
 
     def __init__(
         self, shards: ShardSet, planned: Mapping[str, int] | None, times: tuple[str, str] | None
@@ -172,7 +174,7 @@ class _Merge:
     # -- what is missing ---------------------------------------------------------------
 
     def missing(self) -> list[str]:
-        """Shards without which episodes are missing, each with what plays them; none where all are there."""
+        """Return sentences about missing shards with the commands that play them; empty if all are there."""
         if self._is_looked_at:
             return [
                 "it is played until it is decided, which shards do not say: resume their submission "
@@ -233,7 +235,7 @@ class _Merge:
         lost: Amounts,
         on_bytes: OnBytes | None,
     ) -> Path:
-        """Write the run below a folder; returns its own."""
+        """Write the merged run below a folder and return its run folder."""
         problem, unplayed = "; ".join(missing), 0
         if short:
             unplayed, total = sum(map(len, self._open.values())), sum(self._episodes.values())
@@ -268,7 +270,7 @@ class _Merge:
         return recorder.folder
 
     def _header(self) -> dict[str, Any]:
-        """What ``run.json`` says of the whole; what most parts say, where they need not be equal."""
+        """Return ``run.json`` of the merged run. Values that may differ are those of most shards."""
         names = dict.fromkeys(name for part in self._parts for name in part.versions)
         versions = {name: usual(part.versions.get(name) for part in self._parts) for name in names}
         common: dict[str, Any] = {
@@ -277,7 +279,7 @@ class _Merge:
         }
         called = {key: joined for key in (RENAMED, SEAT_NAMES) if (joined := self._joined(key))}
         return {
-            # Episodes of an earlier form may have no digest, whatever run they become part of.
+            # Episodes of an older format may lack a digest, so the merged run gets the oldest format.
             "format": min(int(part.header.get("format") or 1) for part in self._parts),
             **({"started_at": at} if (at := self._times[0]) else {}),
             **common,
@@ -291,14 +293,14 @@ class _Merge:
         }
 
     def _joined(self, key: str) -> dict[str, Any]:
-        """By operator, what the parts say that have played it."""
+        """Return a value of ``run.json`` by operator, from the shards that have played the operator."""
         said = [mapping(part.header.get(key)) or {} for part in self._parts]
         found = ((name, usual(each.get(name) for each in said)) for name in self._operators)
         return {name: value for name, value in found if value is not None}
 
 
 def _times_of(parts: Sequence[ShardPart]) -> tuple[str, str]:
-    """When the first part began and the last ended, by their machines' clocks; empty: no part says."""
+    """Return the earliest start and the latest end by the machines' clocks; empty texts if unknown."""
 
     def said(key: str) -> list[str]:
         return [at for part in parts if (at := text(part.header.get(key)))]
@@ -307,7 +309,7 @@ def _times_of(parts: Sequence[ShardPart]) -> tuple[str, str]:
 
 
 def _about(part: ShardPart, common: Mapping[str, Any]) -> dict[str, Any]:
-    """What the run says of a part: whose it was, and what was not as in most."""
+    """Return what the merged run records of a shard: its identity, and values that differ from the usual."""
     said = part.header
     row: dict[str, Any] = {"number": part.shard.number, "of": part.shard.of, "run_id": part.run_id}
     row |= {key: said.get(key) for key in ("status", "started_at", "finished_at")}
@@ -319,7 +321,7 @@ def _about(part: ShardPart, common: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _named(numbers: Sequence[int], of: int) -> str:
-    """``shards 3 and 17 of 64 are missing``."""
+    """Return a text such as ``shards 3 and 17 of 64 are missing``."""
     if len(numbers) == 1:
         return f"shard {numbers[0]} of {of} is missing"
     shown = [f"{number}" for number in numbers[:_SHOWN]]

@@ -1,4 +1,4 @@
-"""What shards have spent of the budgets of their run: their books become those of the run."""
+"""Joins the budget ledgers of shards into the ledger of their merged run."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from gym_gui.core.experiment.spending import NOTHING, Amount, Amounts, amounts_o
 from gym_gui.services.runs.budget_ledger import NAME
 
 LOST = "lost"
-"""Who has spent in the books of the run what may have been spent where nothing came back from."""
+"""Ticket in the merged ledger for amounts that shards without results may have spent."""
 
 
 def spent_in(folder: Path) -> dict[str, Amount]:
-    """What a run folder's books say was spent, by account; nothing where it has none.
+    """Return what was spent according to a run folder's ledger, by account; empty without a ledger.
 
     Raises:
-        RunFormatError: They are damaged.
-        UsageError: They cannot be read.
+        RunFormatError: The ledger is damaged.
+        UsageError: The ledger cannot be read.
     """
     found: dict[str, Amount] = {}
     if (folder / NAME).is_file():
@@ -37,7 +37,7 @@ def spent_in(folder: Path) -> dict[str, Amount]:
 
 
 def spent_in_all(folders: Iterable[Path]) -> dict[str, Amount]:
-    """What the books of several run folders say; raises as :func:`spent_in`."""
+    """Return the sums of the ledgers of several run folders. Raises like :func:`spent_in`."""
     found: dict[str, Amount] = {}
     for folder in folders:
         for account, amount in spent_in(folder).items():
@@ -46,12 +46,12 @@ def spent_in_all(folders: Iterable[Path]) -> dict[str, Amount]:
 
 
 def join_books(folders: Iterable[Path], lost: Amounts, target: Path) -> None:
-    """Write one ledger of those of shards, so that a process that resumes their run knows what is spent.
+    """Write one ledger from those of the shards, so that a resumed run knows what has been spent.
 
     Args:
         folders: Run folders of the shards.
-        lost: What may have been spent besides.
-        target: The run folder that gets the ledger; none is written where no budget limits the run.
+        lost: Other amounts that may have been spent, by account.
+        target: Run folder for the ledger. None is written if no budget limits the run.
 
     Raises:
         RunFormatError: A ledger is damaged.

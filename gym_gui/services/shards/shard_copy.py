@@ -18,20 +18,20 @@ from gym_gui.services.shards.shard_rows import CALLS, EPISODES, STEPS
 
 _BLOCK: Final = 1 << 20
 _MOST_OPEN: Final = 64
-"""Files of parts that are open at a time."""
+"""Largest number of files of shards that are open at a time."""
 
 OnBytes = Callable[[int], None]
-"""Called with the number of bytes copied since its last call."""
+"""Called with the number of bytes that have been copied since the previous call."""
 
 
 @dataclass
 class Owners:
-    """Which part each episode of an operator is taken from.
+    """The shard that each episode of an operator is taken from.
 
     Attributes:
-        part: By episode, the place of its part among all; -1 for none.
-        at: By episode, its place in the files of that part.
-        twice: Episodes that other parts have played as well, and the same.
+        part: By episode, the position of its shard in the list of shards; -1 for none.
+        at: By episode, its position in the files of that shard.
+        twice: Number of episodes that several shards have played with equal results.
     """
 
     part: array[int]
@@ -40,15 +40,15 @@ class Owners:
 
 
 def owners_of(parts: Sequence[ShardPart], operator: str, episodes: int) -> Owners:
-    """Choose whose copy of each episode is taken: the last part's that has finished it.
+    """Choose the copy of each episode: that of the last shard that has finished the episode.
 
     Args:
-        parts: All parts, in their order.
-        operator: Whose episodes.
-        episodes: How many there are.
+        parts: All shards, in order.
+        operator: Id of the operator.
+        episodes: Number of episodes.
 
     Raises:
-        UnmergeableError: Two parts have played an episode otherwise.
+        UnmergeableError: Two shards have different results for the same episode.
     """
     found = Owners(array("q", [-1]) * episodes, array("q", [-1]) * episodes)
     conflicts: list[str] = []
@@ -79,12 +79,12 @@ def owners_of(parts: Sequence[ShardPart], operator: str, episodes: int) -> Owner
 
 
 class ShardCopy:
-    """Copies what parts hold of one operator after the other; a context, which closes their files.
+    """Copies the files of shards, one operator after the other. Leaving the context closes the files.
 
     Args:
-        parts: All parts, in their order.
-        recorder: The run that they become.
-        on_bytes: Told how far it is.
+        parts: All shards, in order.
+        recorder: Recorder of the merged run.
+        on_bytes: Called with the number of bytes copied.
     """
 
     def __init__(
@@ -106,8 +106,8 @@ class ShardCopy:
         """Copy the rows and lines of an operator's episodes.
 
         Raises:
-            UsageError: A part cannot be read any more.
-            RecordingError: The run cannot be written.
+            UsageError: A shard can no longer be read.
+            RecordingError: The merged run cannot be written.
         """
         steps, lines, size = list[bytes](), list[bytes](), 0
         for place, first, end in _stretches(owners):
@@ -115,18 +115,18 @@ class ShardCopy:
             for data in self._read(rows.folder / STEPS, rows.blocks[first], rows.blocks[end]):
                 steps.append(data)
                 size += len(data)
-                if size >= _BLOCK:  # rows before the lines that they are of
+                if size >= _BLOCK:  # write rows before the lines of their episodes
                     self._recorder.episode(operator, b"".join(steps), b"".join(lines))
                     steps, lines, size = [], [], 0
             lines += self._read(rows.folder / EPISODES, rows.lines[first], rows.lines[end])
         self._recorder.episode(operator, b"".join(steps), b"".join(lines))
 
     def calls(self, operator: str, owners: Owners) -> None:
-        """Copy an operator's calls, in the order of the episodes; those of an episode that is taken last.
+        """Copy an operator's calls in the order of the episodes, with those of the chosen copy last.
 
         Raises:
-            UsageError: A part cannot be read any more.
-            RecordingError: The run cannot be written.
+            UsageError: A shard can no longer be read.
+            RecordingError: The merged run cannot be written.
         """
         order: list[tuple[int, bool, int, int]] = []
         for place, part in enumerate(self._parts):
@@ -141,7 +141,7 @@ class ShardCopy:
             self._recorder.call(operator, line)
 
     def _read(self, path: Path, start: int, end: int) -> Iterator[bytes]:
-        """Whole lines of a file, about a megabyte at a time."""
+        """Yield a range of complete lines of a file in blocks of about a megabyte."""
         if start == end:
             return
         try:
@@ -151,7 +151,7 @@ class ShardCopy:
             while left > 0:
                 data = file.read(min(left, _BLOCK))
                 left -= len(data)
-                if left == 1 and not data.endswith(b"\n"):  # a last line that has no break
+                if left == 1 and not data.endswith(b"\n"):  # the last line lacks its line break
                     data, left = data + b"\n", 0
                 elif not data:
                     raise UsageError(f"{path} was cut off while it was merged", fix="Merge again")
@@ -173,7 +173,7 @@ class ShardCopy:
 
 
 def _stretches(owners: Owners) -> Iterator[tuple[int, int, int]]:
-    """Episodes, in their order, that stand one after the other in a part: its place, their first and end."""
+    """Yield ranges of successive episodes in one shard: the shard's position, first and end."""
     place, first, end = -1, 0, 0
     for part, at in zip(owners.part, owners.at, strict=True):
         if part < 0:

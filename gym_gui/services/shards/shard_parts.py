@@ -1,4 +1,4 @@
-"""The parts of an experiment as they were played: run folders of shards, opened to be merged."""
+"""Opens the run folders of shards to be merged, and checks that they belong together."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from gym_gui.services.runs.recorder import RUNNING, read_header
 from gym_gui.services.shards.shard_rows import ShardRows
 
 _WHOLE: Final = ("experiment", "tournament")
-"""Keys of ``run.json`` that are the same in all parts, and kept once."""
+"""Keys of ``run.json`` that are equal in all shards, so that they are stored once."""
 _TOLD = 20
-"""Reasons that one sentence has at most."""
+"""Largest number of reasons in one sentence."""
 _NAMED = 3
-"""Parts that are named in a sentence."""
+"""Largest number of shards that a sentence names."""
 
 OnPart = Callable[[int, int], None]
-"""Called with the number of parts read so far, and with the number of all."""
+"""Called with the number of shards that have been read and the number of all."""
 
 
 class UnmergeableError(UsageError):
-    """Parts are not of one experiment, or not all there.
+    """Shards are not of one experiment, or are incomplete.
 
     Attributes:
-        lines: What is wrong, each as a sentence without a full stop.
+        lines: Problems, as one sentence each without a full stop.
     """
 
     def __init__(self, lines: Sequence[str], fix: str) -> None:
@@ -48,14 +48,14 @@ class UnmergeableError(UsageError):
 
 @dataclass(frozen=True)
 class ShardPart:
-    """A run folder of a shard.
+    """An opened run folder of a shard.
 
     Attributes:
-        folder: The folder.
-        shard: Which part it is.
-        header: What ``run.json`` says, without what is the same in all parts.
-        is_live: Whether a process writes it now.
-        rows: Its episodes by operator.
+        folder: The run folder.
+        shard: Number of the shard and of all shards.
+        header: Content of ``run.json`` without the keys that are equal in all shards.
+        is_live: Whether a process is writing the folder.
+        rows: Episodes by operator.
     """
 
     folder: Path
@@ -66,37 +66,38 @@ class ShardPart:
 
     @property
     def words(self) -> str:
-        """What it is, within a sentence."""
+        """Name of the shard and its folder, for messages."""
         return f"{self.shard.words} ({self.folder})"
 
     @property
     def experiment_sha256(self) -> str:
-        """The digest of the whole that it is a part of."""
+        """Digest of the whole experiment."""
         return text((mapping(self.header.get(SHARD)) or {}).get("experiment_sha256")) or ""
 
     @property
     def contents(self) -> Mapping[str, Any]:
-        """SHA-256 of what played, by what it is."""
+        """SHA-256 of each policy and code that played, by name."""
         return mapping((mapping(self.header.get(SHARD)) or {}).get("contents")) or {}
 
     @property
     def versions(self) -> Mapping[str, Any]:
-        """Versions of what acted in it, by package."""
+        """Versions of the packages that played it, by package."""
         return mapping(self.header.get("versions")) or {}
 
     @property
     def run_id(self) -> str:
-        """Its own run's."""
+        """Id of the shard's own run."""
         return str(self.header.get("run_id"))
 
 
 @dataclass(frozen=True)
 class ShardSet:
-    """Parts of one experiment.
+    """Shards of one experiment.
 
     Attributes:
-        whole: What ``run.json`` says of the experiment, in each of them.
-        parts: They, in the order of their episodes; of one part that was played twice, the later run later.
+        whole: Content of ``run.json`` about the experiment, which is equal in all shards.
+        parts: Shards in the order of their episodes. Of a shard that was played twice, the later run comes
+            later.
     """
 
     whole: Mapping[str, Any]
@@ -104,15 +105,15 @@ class ShardSet:
 
 
 def read_parts(folders: Iterable[Path], on_part: OnPart | None = None) -> ShardSet:
-    """Open run folders of shards.
+    """Open the run folders of shards.
 
     Args:
-        folders: The run folders; a folder of run folders stands for the shards in it.
-        on_part: Told how far it is.
+        folders: Run folders of the shards, or folders that contain such run folders.
+        on_part: Called with the number of shards read.
 
     Raises:
-        UnmergeableError: One is of another experiment, or has changed since it was played.
-        UsageError: There is no shard at a place, or it cannot be read.
+        UnmergeableError: A shard is of another experiment, or has changed since it was played.
+        UsageError: A folder contains no shard, or cannot be read.
     """
     places = _places(folders)
     whole: dict[str, Any] = {}
@@ -148,7 +149,7 @@ def read_parts(folders: Iterable[Path], on_part: OnPart | None = None) -> ShardS
 
 
 def _places(folders: Iterable[Path]) -> list[tuple[Path, bool]]:
-    """Run folders, each once, and whether it was named by itself."""
+    """Return the run folders, each once, and whether the caller has named each folder itself."""
     found: dict[Path, tuple[Path, bool]] = {}
     for folder in folders:
         inside = [] if (folder / "run.json").exists() else sorted(folder.glob("*/run.json"))
@@ -175,17 +176,17 @@ def _opened(folder: Path, shard: Shard, header: Mapping[str, Any]) -> ShardPart:
 
 
 def _foreign(part: ShardPart, header: Mapping[str, Any], first: ShardPart, whole: Mapping[str, Any]) -> str:
-    """How the experiment of a part differs from that of the first."""
+    """Return a sentence that says how the experiment of a shard differs from that of the first one."""
     one, other = (mapping(each.get("experiment")) or {} for each in (header, whole))
     where = first_difference(identity_of(one), identity_of(other))
     return f"{part.words} is of another experiment than {first.words}" + (f": {where}" if where else "")
 
 
 def operators_of(whole: Mapping[str, Any]) -> list[str]:
-    """The operators of the experiment that ``run.json`` has, in its order.
+    """Return the ids of an experiment's operators in order.
 
     Raises:
-        UsageError: One has an id that is no name of a folder.
+        UsageError: An id cannot be a folder's name.
     """
     listed = items((mapping(whole.get("experiment")) or {}).get("operators")) or []
     return [folder_name((mapping(each) or {}).get("id"), "operators: id") for each in listed]
@@ -194,7 +195,7 @@ def operators_of(whole: Mapping[str, Any]) -> list[str]:
 def _read_rows(
     part: ShardPart, header: Mapping[str, Any], operators: Sequence[str], problems: list[str]
 ) -> None:
-    """Find a part's episodes, and hold them against the digests that it was given when it ended."""
+    """Read a shard's episodes and check them against the digests that were recorded at its end."""
     sealed = KEY in header and header.get("status") != RUNNING
     lost = not sealed and has_digests(header) and header.get("status") != RUNNING
     changed = ["run.json"] if lost or (sealed and header[KEY] != run_digest(header)) else []
@@ -224,10 +225,10 @@ def _read_rows(
 
 
 def check_contents(parts: Sequence[ShardPart]) -> None:
-    """Refuse parts that other policies, or other code, have played.
+    """Refuse shards that were played with different policies or code.
 
     Raises:
-        UnmergeableError: With each that differs.
+        UnmergeableError: Some contents differ. The error names each.
     """
     names = dict.fromkeys(name for part in parts for name in part.contents)
     lines = [
@@ -241,7 +242,7 @@ def check_contents(parts: Sequence[ShardPart]) -> None:
 
 
 def differences(parts: Sequence[ShardPart]) -> list[str]:
-    """Versions of packages and of MOSAIC, and its commits, that are not the same in all parts."""
+    """Return sentences about versions of packages and MOSAIC and about commits that differ between shards."""
     names = dict.fromkeys(name for part in parts for name in _acted(part))
     lines: list[str] = []
     for name in names:
@@ -254,14 +255,14 @@ def differences(parts: Sequence[ShardPart]) -> list[str]:
 
 
 def _acted(part: ShardPart) -> dict[str, str]:
-    """Versions of what acted in a part, the commit of MOSAIC among them."""
+    """Return the versions of the packages that played a shard, with the commit of MOSAIC."""
     found = {name: str(version) for name, version in part.versions.items()}
     commit = part.header.get("commit")
     return {**found, "MOSAIC's commit": str(commit)} if found and commit else found
 
 
 def usual(values: Iterable[Any]) -> Any:
-    """What most have, of those that have something; the first of several."""
+    """Return the most frequent value that is not ``None``; of equally frequent values, the first."""
     found = [value for value in values if value is not None]
     if not found:
         return None
@@ -273,7 +274,7 @@ def usual(values: Iterable[Any]) -> Any:
 def _split(
     parts: Sequence[ShardPart], value_of: Callable[[ShardPart], object]
 ) -> tuple[list[ShardPart], list[ShardPart]]:
-    """Parts that have what most have, and those that have something else; who has nothing is in neither."""
+    """Return the shards with the most frequent value and those with another value, without ``None``."""
     having = [(part, value) for part in parts if (value := value_of(part)) is not None]
     most = usual(value for _, value in having)
     return [p for p, value in having if value == most], [p for p, value in having if value != most]

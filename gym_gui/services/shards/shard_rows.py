@@ -1,4 +1,4 @@
-"""Where an operator's episodes stand in the files of a shard: offsets of lines, rows and calls, no rows."""
+"""Index of an operator's episodes in the files of a shard: offsets of lines, rows and calls, without rows."""
 
 from __future__ import annotations
 
@@ -18,32 +18,33 @@ from gym_gui.core.records import is_open
 
 EPISODES, STEPS, CALLS = "episodes.jsonl", "steps.jsonl", "calls.jsonl"
 NO_ROWS: Final = "0" * 16
-"""What the digest of an episode without rows begins with."""
+"""Start of the digest of an episode without rows."""
 
 _INDEX = re.compile(rb'\{"episode_index":(\d+),')
 _NO_DIGEST = bytes(32)
 _DONE, _FAILED, _OPEN = range(3)
 _NOTHING = b"\0"
-"""A beginning that no row has."""
+"""Prefix that no row begins with."""
 
 
 class ShardRows:
-    """The episodes of an operator in a run folder, in the order of its files.
+    """Index of the episodes of an operator in a run folder, in the order of its files.
 
-    The rows of an episode stand in one block, and blocks in the order of the episodes' lines: so has the
-    recorder written them. Rows behind the last block are of an episode that was cut off.
+    The recorder writes the rows of an episode in one block, and the blocks in the order of the episodes'
+    lines.
+    Rows after the last block belong to an episode that was cut off.
 
     Args:
         folder: ``<run>/operators/<id>``.
 
     Attributes:
         indices: Index of each episode.
-        lines: Offset of each episode's line in ``episodes.jsonl``, and of the end of the last.
-        blocks: Offset of each episode's first row in ``steps.jsonl``, and of the end of the last one's rows.
-        called: Episode of each line of ``calls.jsonl``; -1: of none.
-        calls: Offset of each, and of the end of the last.
-        digests: SHA-256 of ``episodes.jsonl`` and, where there are calls, of ``calls.jsonl``, as
-            ``files_sha256`` has them.
+        lines: Offset of each episode's line in ``episodes.jsonl``, and of the last line's end.
+        blocks: Offset of each episode's first row in ``steps.jsonl``, and of the last row's end.
+        called: Episode of each line of ``calls.jsonl``; -1 if it belongs to none.
+        calls: Offset of each line of ``calls.jsonl``, and of the last line's end.
+        digests: SHA-256 of ``episodes.jsonl`` and, if there are calls, of ``calls.jsonl``, in the form of
+            ``files_sha256``.
 
     Raises:
         RunFormatError: A line is damaged, or rows of an episode are missing.
@@ -65,26 +66,26 @@ class ShardRows:
 
     @property
     def size(self) -> int:
-        """Bytes of its lines and rows."""
+        """Number of bytes of its lines and rows."""
         return self.lines[-1] + self.blocks[-1] + self.calls[-1]
 
     def __len__(self) -> int:
         return len(self.indices)
 
     def is_open(self, at: int) -> bool:
-        """Whether the episode at a place is played again when its run is resumed."""
+        """Return whether the episode at a position is played again when its run is resumed."""
         return self._states[at] == _OPEN
 
     def has_failed(self, at: int) -> bool:
-        """Whether the episode at a place did not come to its end, and is not played again."""
+        """Return whether the episode at a position has failed and is not played again."""
         return self._states[at] == _FAILED
 
     def trajectory(self, at: int) -> str:
-        """``trajectory_sha256`` of the episode at a place; of one that has none, zeros."""
+        """Return ``trajectory_sha256`` of the episode at a position; zeros if it has none."""
         return self._trajectories[32 * at : 32 * at + 32].hex()
 
     def _read(self, name: str, starts: array[int]) -> Iterator[Line]:
-        """Lines of a file, whose offsets are kept."""
+        """Yield the lines of a file and record their offsets."""
         end = 0
         for block in read_blocks(self.folder / name):
             end = block.start + len(block.data)
@@ -118,14 +119,14 @@ class ShardRows:
         next_at, end, cut_off = 0, 0, False
         for index, start, stop, last in _blocks(steps):
             at = places.get(index)
-            if at is None:  # its line was never written
+            if at is None:  # the episode's line was never written
                 cut_off = True
                 continue
             if at < next_at or cut_off:
                 raise RunFormatError(str(steps), f"rows of episode {index} do not stand where they should")
             self._pass_over(next_at, at, start)
             sha = self.trajectory(at)[:16]
-            # Decoding the row takes ten times as long, and is right where the other is not.
+            # Decoding takes ten times as long as this search, and is needed only if the search fails.
             if f'"state_sha":"{sha}"'.encode() not in last and orjson.loads(last).get("state_sha") != sha:
                 raise self._missing(at)
             self.blocks[at] = start
@@ -134,7 +135,7 @@ class ShardRows:
         self._pass_over(next_at, len(self), end)
 
     def _pass_over(self, first: int, end: int, start: int) -> None:
-        """Episodes at these places have no rows, and must have none."""
+        """Check that the episodes at these positions have no digest of rows, and give them empty blocks."""
         for at in range(first, end):
             if not self.trajectory(at).startswith(NO_ROWS):
                 raise self._missing(at)
@@ -159,10 +160,10 @@ def _digest(trajectory: Any, line: Line) -> bytes:
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, int, int, bytes]]:
-    """Index of an episode, offsets where its rows begin and end, and the last of them.
+    """Yield each episode's index, the offsets of its rows' start and end, and its last row.
 
-    Rows are decoded only where another episode begins, for which a look at their first bytes does: the engine
-    writes the index first.
+    Rows are decoded only at the start of an episode. Other rows are recognized by their first bytes, because
+    the engine writes the index first.
     """
     current, begin, at = -1, 0, 0
     beginning, last = _NOTHING, b""
@@ -182,7 +183,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, int, int, bytes]]:
 
 
 def _index(row: bytes, path: Path, number: int) -> tuple[int, bytes]:
-    """The episode of a row, and what further rows of it begin with, where that can be told by looking."""
+    """Return the episode of a row, and the prefix of its other rows if the row is in the usual form."""
     if match := _INDEX.match(row):
         return int(match[1]), match[0]
     try:

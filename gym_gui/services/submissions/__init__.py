@@ -1,1 +1,1 @@
-"""Experiments that are played on other machines: cut into shards, sent, followed, collected."""
+"""Submissions: experiments and trainings that are split into shards and played on other machines."""

@@ -1,4 +1,4 @@
-"""The runs of several folders as one list: one's own, and those of others that were opened beside them."""
+"""One list of the runs of several folders: the user's own, and other folders that were opened."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gym_gui.services.submissions.submission_record import is_submission
 
 
 class AllRuns:
-    """Reads them one after the other; runs of one title are told apart over all of them.
+    """Reads the runs of several folders. Runs with the same title get different suffixes across all folders.
 
     Args:
-        folder: One's own runs; it need not exist yet.
-        cache: Folder of the cache for what was read; without it nothing is kept.
+        folder: Folder of the user's own runs, which need not exist yet.
+        cache: Folder of the cache of read runs; without it, nothing is cached.
     """
 
     def __init__(self, folder: Path, cache: Path | None = None) -> None:
@@ -28,16 +28,16 @@ class AllRuns:
         self._titles = RunTitles()
 
     def move(self, folder: Path) -> None:
-        """One's own runs are kept there from now on."""
+        """Change the folder of the user's own runs."""
         self.folder, self._own = folder, RunLibrary(folder, cache=self._cache)
 
     @property
     def others(self) -> Sequence[Path]:
-        """Folders that were opened beside it."""
+        """Other folders that were opened beside the user's own."""
         return tuple(self._others)
 
     def set_others(self, folders: Sequence[Path]) -> None:
-        """Have these beside it; what is known of one that stays is kept."""
+        """Set the other folders. What was read from folders that stay open is kept."""
         self._others = {f: self._others.get(f) or self._opened(f) for f in folders}
         known = self._submissions
         lists = {f: known.get(f) or SubmissionList(f, elsewhere=True) for f in folders}
@@ -47,13 +47,13 @@ class AllRuns:
         return RunLibrary(folder, elsewhere=True, cache=self._cache)
 
     def scan(self) -> Iterator[list[RunEntry]]:
-        """Look at all folders, a batch at a time; of each the newest run first."""
+        """Yield the entries of all folders in batches, in each folder the newest first."""
         for library in self._libraries():
             yield from library.scan()
         yield [entry for submissions in self._submissions.values() for entry in submissions.scan()]
 
     def look(self) -> list[RunEntry] | None:
-        """Every run again, where no folder came or went since :meth:`scan`; else ``None``."""
+        """Return every entry again, or ``None`` if a folder was added or removed since :meth:`scan`."""
         found: list[RunEntry] = []
         for library in self._libraries():
             looked = library.look()
@@ -64,13 +64,13 @@ class AllRuns:
         return self.in_order(found)
 
     def in_order(self, runs: Sequence[RunEntry]) -> list[RunEntry]:
-        """Newest first, each told apart from those of its title."""
+        """Return the entries, newest first, with titles that differ."""
         mixed = self._others or any(run.submission for run in runs)
         newest = sorted(runs, key=lambda run: run.run_id, reverse=True) if mixed else runs
         return self._titles.told_apart(newest)
 
     def again(self, known: Sequence[RunEntry], paths: Sequence[Path]) -> list[RunEntry]:
-        """A list in which these runs have been read again; one that is gone is left out."""
+        """Return the list after these runs have been read again. Runs that no longer exist are left out."""
         wanted = set(paths)
         found: list[RunEntry] = []
         for run in known:
@@ -91,7 +91,7 @@ class AllRuns:
 
 
 def why_no_shelf(folder: Path, beside: Sequence[Path]) -> str:
-    """Why a folder cannot be opened beside these, as a sentence; empty where it can."""
+    """Return why a folder cannot be opened beside these folders, as a sentence; empty if it can."""
     if not folder.is_dir():
         return f"{folder} is no folder. Choose the folder that run folders are in"
     if not os.access(folder, os.R_OK | os.X_OK):

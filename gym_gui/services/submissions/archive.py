@@ -1,4 +1,4 @@
-"""Folders as archives that travel: files alone, and nothing outside of the folder that they go into."""
+"""Packs folders into archives and unpacks them safely: only files, and only below the target folder."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from pathlib import Path
 from typing import Final
 
 _FIRST: Final = "episodes.jsonl"
-"""An episode's rows are written before its line: copied first, it names no episode without its rows."""
+"""This file is packed first. The rows of an episode are written before its line, so no line in the copy lacks
+its rows."""
 _LAST: Final = "budget.jsonl"
-"""What is paid for is put aside before: copied last, it knows of all calls that are there."""
+"""This file is packed last. Costs are recorded before each call, so the copy knows of all calls in it."""
 
 
 def pack(
     folder: Path, target: Path, without: Collection[str] = (), extra: Mapping[str, bytes] | None = None
 ) -> None:
-    """Put a folder's files, and no links, into an archive; the same files make the same bytes.
+    """Pack a folder's files, without links, into an archive. The same files give the same bytes.
 
     Args:
-        folder: The folder. A process may write a run in it during the copy: the copy can be resumed as if
-            the run had been cut off at that moment.
-        target: The archive.
-        without: Names of files that are left out.
-        extra: Files that the folder does not have, by name; in place of its own where it does.
+        folder: The folder. A run in it may be written in the meantime. The copy can be resumed as if the
+            run had been cut off at that moment.
+        target: Path of the archive.
+        without: Names of files to leave out.
+        extra: Contents of additional files by name, which replace files of the folder.
 
     Raises:
-        OSError: A file was not there any more.
+        OSError: A file was removed in the meantime.
     """
     found = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     more = extra or {}
@@ -52,7 +53,7 @@ def pack(
 
 
 def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """A member without what differs from copy to copy and is not unpacked: owner, mode, time."""
+    """Remove from a member what differs between copies and is not unpacked: owner, mode and time."""
     member.uid = member.gid = member.mtime = 0
     member.uname = member.gname = ""
     member.mode = 0o600
@@ -60,20 +61,20 @@ def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 class TooMuchError(ValueError):
-    """An archive holds more than it may."""
+    """An archive contains more bytes than allowed."""
 
 
 def unpack(source: Path, folder: Path, most: int | None = None) -> None:
-    """Take an archive apart into a new folder.
+    """Unpack an archive into a new folder.
 
     Args:
-        source: The archive.
-        folder: Where.
-        most: Bytes that it may hold; ``None``: any number.
+        source: Path of the archive.
+        folder: The new folder.
+        most: Largest allowed number of bytes; ``None`` for no limit.
 
     Raises:
-        TooMuchError: It holds more.
-        ValueError: It is damaged, or holds what is no file, or a file that lies elsewhere.
+        TooMuchError: The archive contains more.
+        ValueError: The archive is damaged, or contains something other than files below the folder.
         OSError: A file cannot be written.
     """
     folder.mkdir(parents=True, mode=0o700)
@@ -93,6 +94,6 @@ def unpack(source: Path, folder: Path, most: int | None = None) -> None:
                 with target.open("xb") as file:
                     shutil.copyfileobj(content, file)
             while packed.read(1 << 16):
-                pass  # its end says whether all of it is there
+                pass  # read to the end, which shows whether the archive is complete
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"an archive is damaged: {error}") from error

@@ -1,4 +1,4 @@
-"""Which executors can be used from this machine, as far as that is seen without asking another machine."""
+"""Finds the executors that can be used from this machine, without contacting another machine."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final
 from gym_gui.core import paths
 
 REACHES: Final = ("SSH_AUTH_SOCK", "RAY_ADDRESS")
-"""Variables by which other machines are reached, for a process that does."""
+"""Environment variables that a process needs to reach other machines."""
 
 
 def available_executors() -> tuple[str, ...]:
-    """Their names, in the order of :data:`~gym_gui.services.submissions.executors.EXECUTORS`.
+    """Return the usable executors in the order of :data:`~gym_gui.services.submissions.executors.EXECUTORS`.
 
-    ``ssh`` where a person keeps hosts, ``slurm`` where jobs are handed in, ``ray`` where it is installed.
+    ``ssh`` needs a hosts file, ``slurm`` needs ``sbatch``, and ``ray`` needs the package.
     """
     has = {
         "local": True,

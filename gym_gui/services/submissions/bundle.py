@@ -1,4 +1,4 @@
-"""What a host is sent: an experiment as data, or seeds; the files that it names; and what was allowed."""
+"""Bundles the files that a host gets: the experiment or seeds, the files they name, and permissions."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _NEEDS: Final = "needs.json"
 def write_bundle(
     folder: Path, asked: Experiment | Tournament, needs: Iterable[Need], place: str = ""
 ) -> Experiment | Tournament:
-    """Put together what hosts are sent.
+    """Write the bundle for hosts into a new folder.
 
     Args:
         folder: A new folder.
-        asked: What is played, checked here.
-        needs: What of it has been allowed here.
-        place: Where its files are to be found; by default from the bundle's own folder.
+        asked: The experiment or tournament, already checked.
+        needs: Permissions that the user has given here.
+        place: Folder that its file paths begin with; by default, paths are relative to the bundle.
 
     Returns:
-        What is played, with its files where they are then.
+        The experiment or tournament with the new paths of its files.
 
     Raises:
-        UsageError: A file cannot be read, or code of one's own lies in more than one folder.
+        UsageError: A file cannot be read, or the user's code lies in more than one folder.
     """
     with _made(folder, needs):
         moved = _relocated(asked, lambda path: _taken(path, folder, place))
@@ -51,7 +51,7 @@ def write_bundle(
 
 
 def write_training_bundle(folder: Path, trainings: Trainings, needs: Iterable[Need]) -> None:
-    """Put together what hosts are sent that train; as :func:`write_bundle`."""
+    """Write the bundle for hosts that train, like :func:`write_bundle`."""
     with _made(folder, needs):
         (folder / SEEDS).write_text("".join(f"{each.seed}\n" for each in trainings.parts))
 
@@ -71,10 +71,10 @@ def _made(folder: Path, needs: Iterable[Need]) -> Generator[None]:
 
 
 def needs_in(bundle: Path) -> tuple[Subject, ...]:
-    """What a bundle says that it needs: nothing is allowed by that.
+    """Return the permissions that a bundle asks for. This grants nothing.
 
     Raises:
-        UsageError: It says nothing, or nonsense.
+        UsageError: The list is missing or malformed.
     """
     path = bundle / _NEEDS
     try:
@@ -87,25 +87,25 @@ def needs_in(bundle: Path) -> tuple[Subject, ...]:
 
 
 def allowed_on(needs: Iterable[Subject], place: str) -> str:
-    """What is allowed on a host, as the variable says it that hands it on.
+    """Return the permissions on a host, in the format of the environment variable that passes them.
 
-    Code and files that were sent have another path there, and the same hash.
+    Code and files that were sent have another path on the host but the same hash.
 
     Args:
-        needs: What the person who hands it in has allowed.
-        place: Where the bundle lies on the host, absolute.
+        needs: Permissions that the submitting user has given.
+        place: Absolute path of the bundle on the host.
     """
     moved = [replace(each, name=place) if each.kind == "folder" else each for each in needs]
     return json.dumps([asdict(each) for each in (Subject("file", f"{place}/{FILES}"), *moved)])
 
 
 def bundle_player(folder: Path, player: WorkerAssignment, place: str) -> WorkerAssignment:
-    """Put together the files of one player alone.
+    """Copy the files of one player into a new folder, and return the player with the new paths.
 
     Args:
         folder: A new folder.
-        player: It.
-        place: Where the files are to be found.
+        player: The player.
+        place: Folder that the new paths begin with.
 
     Raises:
         OSError: A file cannot be read.
@@ -115,7 +115,7 @@ def bundle_player(folder: Path, player: WorkerAssignment, place: str) -> WorkerA
 
 
 def holds_files(folder: Path) -> bool:
-    """Whether a bundle holds anything but the experiment itself."""
+    """Return whether a bundle contains more than the experiment itself."""
     return any(path.is_file() and path.name not in (EXPERIMENT, _NEEDS) for path in folder.rglob("*"))
 
 
@@ -144,7 +144,7 @@ def _relocated(asked: Experiment | Tournament, move: Callable[[str], str]) -> Ex
 
 
 def _taken(written: str, folder: Path, place: str) -> str:
-    """A file's path in the bundle, where it is copied to; what is no path stays as it is."""
+    """Copy a file into the bundle and return its new path. A text that is not a path is returned as is."""
     source = Path(written)
     sha = content_of(source) if written else ""
     if not sha:
@@ -161,12 +161,12 @@ def _taken(written: str, folder: Path, place: str) -> str:
 
 
 def _links(folder: str, names: list[str]) -> list[str]:
-    """Links within a policy's folder are not followed out of it, as its hash does not."""
+    """Return the links in a policy's folder, which are not copied, as its hash leaves them out too."""
     return [name for name in names if (Path(folder) / name).is_symlink()]
 
 
 def _take_code(folder: Path, subjects: Iterable[Subject]) -> None:
-    """Copy the code beside an experiment, exactly the files of its fingerprint."""
+    """Copy the code beside an experiment: exactly the files of its fingerprint."""
     own = [subject for subject in subjects if subject.kind == "folder"]
     if len(own) > 1:
         raise UsageError(

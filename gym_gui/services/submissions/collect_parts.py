@@ -1,4 +1,4 @@
-"""What was played elsewhere is taken to where it belongs here."""
+"""Moves the results of a part that was played elsewhere into the submission or its run folder."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ _NAME: Final = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 
 async def receive(submission: Submission, number: int, bring: Callable[[Path], Awaitable[None]]) -> None:
-    """Have what was played of a part brought here, and take it to where it belongs.
+    """Fetch the results of a part and move them to their place here.
 
     Args:
-        submission: What it is a part of.
-        number: Which part.
-        bring: Makes a folder of this name with it, or none where nothing is left to be brought.
+        submission: The submission.
+        number: Number of the part.
+        bring: Copies the results into a new folder of the given path, or creates no folder if nothing is
+            left to copy.
 
     Raises:
-        HostAwayError: Who has it cannot be reached.
-        HostFailedError: It is not there, not whole (yet), or another one.
-        HereError: There is no room for it.
+        HostAwayError: The host of the results cannot be reached.
+        HostFailedError: The results are missing, incomplete (yet), or of another part.
+        HereError: There is no space for them here.
     """
     incoming = submission.folder / "incoming" / str(number)
     shutil.rmtree(incoming, ignore_errors=True)
@@ -48,16 +49,16 @@ async def receive(submission: Submission, number: int, bring: Callable[[Path], A
 
 
 def take_part(source: Path, submission: Submission, number: int) -> None:
-    """Take what was played of a part to where it belongs.
+    """Move the results of a part to their place here.
 
     Args:
-        source: The folder with what it has written.
-        submission: What it is a part of.
-        number: Which part.
+        source: Folder with the results.
+        submission: The submission.
+        number: Number of the part.
 
     Raises:
-        HostFailedError: It is not there, not whole (yet), or another one.
-        HereError: There is no room for it.
+        HostFailedError: The results are missing, incomplete (yet), or of another part.
+        HereError: There is no space for them here.
     """
     if submission.trainings is not None:
         submission.training_folder(number)
@@ -67,19 +68,20 @@ def take_part(source: Path, submission: Submission, number: int) -> None:
 
 
 def take_in(source: Path, shards: Path, expected: Shard) -> None:
-    """Move run folders to those that have been collected; one that was taken before is replaced.
+    """Move run folders of a shard to the collected ones, replacing those that were collected before.
 
-    What comes from elsewhere is data: it is taken where it is whole and what was asked for, under its run's
-    name, and never in place of another shard's.
+    Results from elsewhere are treated as data. They are accepted only if they are complete and of the
+    expected
+    shard, under the name of their run, and never replace another shard.
 
     Args:
-        source: The folder that they are in.
-        shards: Where they belong.
-        expected: The shard that was asked for.
+        source: Folder that contains the run folders.
+        shards: Folder of the collected shards.
+        expected: The expected shard.
 
     Raises:
-        HostFailedError: It is not there, not whole (yet), or another one.
-        HereError: There is no room for it.
+        HostFailedError: The run folder is missing, incomplete (yet), or of another shard.
+        HereError: There is no space for it here.
     """
     try:
         found = [file.parent for file in sorted(source.glob("*/run.json"))]
@@ -99,10 +101,10 @@ def take_in(source: Path, shards: Path, expected: Shard) -> None:
 
 
 def _is_whole(run: Path, expected: Shard, name: str) -> bool:
-    """Whether a run folder can be read to its end, as its digests say; its other files may be on their way.
+    """Return whether a run folder can be read to its end by its digests. Its other files may be missing.
 
     Raises:
-        HostFailedError: It is something else than what was asked for.
+        HostFailedError: The run folder is not that of the expected shard.
     """
     try:
         header = read_header(run)
@@ -120,7 +122,7 @@ def _is_whole(run: Path, expected: Shard, name: str) -> bool:
 
 
 def _was_taken(shards: Path, expected: Shard) -> bool:
-    """Whether a process that was killed had taken the part already, or was about to rename it."""
+    """Return whether an earlier process had collected the shard, and finish its rename if it was killed."""
     for file in shards.parent.glob(f"{_COMING}*/run.json"):
         if _is_whole(file.parent, expected, file.parent.name.removeprefix(_COMING)):
             shards.mkdir(exist_ok=True)
@@ -134,7 +136,7 @@ def _take(run: Path, shards: Path, expected: Shard) -> None:
         if Shard.of_run(read_header(target)) != expected:
             raise HostFailedError(f"what came as {expected.words} has the name of another one")
         shutil.rmtree(target)
-    # Another disk: the folder appears under its name when it is whole.
+    # The folder may come from another disk, so it gets its final name after it is complete.
     coming = shards.parent / f"{_COMING}{run.name}"
     shutil.rmtree(coming, ignore_errors=True)
     shutil.move(run, coming)

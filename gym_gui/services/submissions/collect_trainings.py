@@ -1,4 +1,4 @@
-"""Trainings that have ended elsewhere are taken to their run folders here, which have grown already."""
+"""Completes the local run folders of trainings that have ended elsewhere."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from gym_gui.services.trainer.training_folder import ELSEWHERE, EXIT, LOCK, REQU
 from mosaic_worker.plain_files import open_file
 
 _LAST: Final = (REQUEST, RUNNER, EXIT)
-"""Files that say that it has ended: not before the others are there."""
+"""Files that mark the end of the training, so they are copied last."""
 
 
 def take_training(source: Path, training: Training) -> None:
-    """Complete a run folder; its training is elsewhere until all is there.
+    """Complete a local run folder. Its training counts as elsewhere until all files are copied.
 
-    What comes from elsewhere is data: it is taken where its training has ended and is the one that was asked
-    for, and no links with it.
+    Results from elsewhere are treated as data. They are accepted only if the training has ended and is the
+    expected one. Links are not copied.
 
     Args:
-        source: The folder of its beginnings, of which the last one counts.
-        training: What was asked for.
+        source: Folder with the training's starts, of which the last one counts.
+        training: The expected training.
 
     Raises:
-        HostFailedError: It is not there, not whole (yet), or another one.
-        HereError: There is no room for it.
+        HostFailedError: The results are missing, incomplete (yet), or of another training.
+        HereError: There is no space for them here.
     """
     called = f"the training with seed {training.seed}"
     try:
@@ -69,7 +69,7 @@ def _take(source: Path, target: Path) -> None:
         _remove(target)
         coming.rename(target)
     elif source.name in FOLLOWED and _begins_with(source, target):
-        # Who follows it goes on where it is.
+        # Only the rest is appended, so that a process that follows the file can continue.
         with source.open("rb") as more, open_file(target, "ab") as file:
             more.seek(os.fstat(file.fileno()).st_size)
             shutil.copyfileobj(more, file)
@@ -79,7 +79,7 @@ def _take(source: Path, target: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """What is there, and nothing that a link leads to."""
+    """Remove a file, a folder or a link, but not the target of a link."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -87,7 +87,7 @@ def _remove(path: Path) -> None:
 
 
 def _begins_with(source: Path, target: Path) -> bool:
-    """Whether a file is the other one, and perhaps more."""
+    """Return whether one file begins with the whole content of another."""
     if target.is_symlink() or not target.is_file() or target.stat().st_size > source.stat().st_size:
         return False
     with source.open("rb") as whole, target.open("rb") as begun:

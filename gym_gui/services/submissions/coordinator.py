@@ -1,7 +1,8 @@
-"""Has shards played on several machines until each is there: the one mechanism behind every executor.
+"""Coordinates the shards of a submission on several hosts until all are collected, for every executor.
 
-Everything that it does is on disk before it is done (:mod:`.submission_record`), and what it asks of a host
-can be asked twice. So it can be killed at any moment: the next one finds what was begun, and follows it.
+Each action is written to disk before it is done (:mod:`.submission_record`), and every request to a host
+can be repeated. So the coordinator can be killed at any moment: the next coordinator reads what was begun
+and continues.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ from gym_gui.services.submissions.training_mirror import TrainingMirror, Trainin
 
 _LOOK_S: Final = 2.0
 _SHARE, _SELDOM_S = 4.0, 30.0
-"""A look that takes long, at many shards or a slow disk, is followed by a pause of so many times that."""
+"""After a slow look, pause ``_SHARE`` times its duration, but at most ``_SELDOM_S`` seconds."""
 _ENDING_S: Final = 45.0
-"""A training has 30 s to keep what it has learnt."""
+"""Seconds to wait for shards to end. A training has 30 s to save what it has learned."""
 _LATE_S: Final = 60.0
-"""Time after which what a shard has written is there, on a disk that lags."""
+"""Seconds to wait for the files of a complete shard on a slow disk."""
 _USAGE: Final = 2
-"""Exit status of a command that has refused what it was asked."""
+"""Exit status of a command that refuses its arguments."""
 _TROUBLE: Final = (HostAwayError, HostFailedError, ProtocolError)
 
 _log = logging.getLogger(__name__)
@@ -52,11 +53,11 @@ class Coordinator:
     """Has all shards of a submission played.
 
     Args:
-        submission: What is played; saved after each change.
-        backends: Where.
-        on_standing: Told how far it is.
+        submission: The submission, which is saved after each change.
+        backends: The places to play at.
+        on_standing: Called with the progress of the submission.
         look_s: Seconds between two looks at a place.
-        leases: Who may spend how much, where budgets hold for all shards together.
+        leases: Distributes budgets that hold for all shards together.
     """
 
     def __init__(
@@ -79,23 +80,23 @@ class Coordinator:
         self._dealing = ShardScheduler(submission, backends, self._given_up, leases)
 
     def stop(self) -> None:
-        """Have everything that is being played end; what is done is kept where it is."""
+        """Have all running shards end. Finished work is kept where it is."""
         self._stopping.set()
 
     @property
     def is_stopped(self) -> bool:
-        """Whether it was stopped before all was played."""
+        """Whether the submission was stopped before all shards were played."""
         return self._stopping.is_set() and bool(self._dealing.open)
 
     async def run(self) -> None:
-        """Play until every shard is here, has failed too often, or is stopped.
+        """Play until each shard is collected, has failed too often, or is stopped.
 
         Raises:
-            UsageError: Not one place can be used; nothing is lost, and the submission can be resumed.
+            UsageError: No place can be used. Nothing is lost, and the submission can be resumed.
         """
         names = {backend.name for backend in self._backends}
         for state in self._submission.states.values():
-            # The user who resumes it has mended what was wrong, and may have changed the hosts.
+            # The user who resumes the submission has fixed the problem and may have changed the hosts.
             if state.status == SENT and state.host not in names and self._leases is not None:
                 self._leases.lose(state.host)
             again = state.status == FAILED and not self._stopping.is_set()
@@ -123,10 +124,12 @@ class Coordinator:
             )
 
     async def clear(self) -> bool:
-        """Remove what is left on all places; one that is away, or that the profile names no more, keeps it.
+        """Remove the files of the submission at all places.
+
+        Files stay at places that do not answer or that the profile no longer names.
 
         Returns:
-            Whether nothing is left.
+            Whether nothing is left anywhere.
         """
         submission = self._submission
         left: list[str] = []
@@ -158,14 +161,15 @@ class Coordinator:
             try:
                 if not ready:
                     await backend.check()
-                    # First: what a coordinator has sent that is killed now, the next one removes.
+                    # Record first: if this coordinator is killed now, the next one removes what was sent.
                     self._submission.used.add(backend.name)
                     self._submission.emptied.discard(backend.name)
                     self._submission.save()
                     await backend.prepare()
                     if mine := self._dealing.of(backend):
-                        # Written down, and perhaps not begun: the last coordinator was killed, or the
-                        # place went away before the start. No try is begun twice.
+                        # These tries are recorded but perhaps not begun, because an earlier coordinator was
+                        # killed or
+                        # the place did not answer. ``start`` begins no try twice.
                         await backend.start(mine)
                     ready = True
                     self._prepared.add(backend.name)
@@ -202,7 +206,7 @@ class Coordinator:
             pass
 
     def _give_up(self, backend: ExecutorBackend, reason: str) -> None:
-        """Play nothing more there; what it was playing is played elsewhere."""
+        """Use a place no more, and have its shards played elsewhere."""
         self._given_up[backend.name] = reason
         place = self._submission.place(backend.name)
         place.problem, place.given_up = reason, True
@@ -217,7 +221,7 @@ class Coordinator:
         _log.warning("%s. Nothing more is played there; %s.", reason, waiting)
 
     async def _send_away(self, backend: ExecutorBackend) -> None:
-        """End what is being played at a place that is used no more."""
+        """End the shards that run at a place that is no longer used."""
         if mine := self._dealing.of(backend):
             try:
                 await backend.stop(mine, at_once=False)
@@ -225,7 +229,7 @@ class Coordinator:
                 _log.warning("Shards there may go on: %s", error)
 
     async def _fill(self, backend: ExecutorBackend) -> None:
-        """Give a place as many shards as it plays at once; or as many hands of several."""
+        """Start as many shards at a place as it plays at once, or as many batches of shards."""
         room = self._dealing.room(backend)
         begun: dict[int, int] = {}
         while room > 0 and (batch := self._dealing.next_batch(backend)):
@@ -243,7 +247,7 @@ class Coordinator:
             await self._fill(backend)
 
     async def _relieve(self, idle: ExecutorBackend) -> bool:
-        """Take back what waits for its turn elsewhere, as a place has nothing to do; returns whether any."""
+        """Give an idle place the shards that wait at another one, and return whether there were any."""
         found = self._dealing.steal_from(idle)
         if found is None:
             return False
@@ -271,7 +275,7 @@ class Coordinator:
         for number, seen in looks.items():
             state = self._submission.states[number]
             if (state.status, state.host, state.tries) != (SENT, backend.name, mine[number]):
-                continue  # taken back during the look
+                continue  # the shard was taken back in the meantime
             if seen.progress:
                 state.done, state.failed, state.safe = seen.done, seen.failed, seen.done
             state.playing = seen.running and seen.begun
@@ -280,7 +284,7 @@ class Coordinator:
             if seen.running:
                 continue
             if not seen.begun and self._dealing.is_dealt(number):
-                self._dealing.put_back(number)  # its process was lost with another one
+                self._dealing.put_back(number)  # the process that was to play the shard later was lost
             elif seen.is_complete or seen.is_out_of_budget:
                 if not (missing := await self._fetch(backend, number)):
                     state.status, state.problem = COLLECTED, ""
@@ -301,7 +305,7 @@ class Coordinator:
             raise UsageError(refused.rstrip("."))
 
     async def _fetch(self, backend: ExecutorBackend, number: int) -> str:
-        """Bring a shard here; returns why that cannot be."""
+        """Collect a shard, and return the reason if that fails."""
         try:
             await backend.fetch(number)
         except HostFailedError as error:
@@ -309,7 +313,7 @@ class Coordinator:
         return ""
 
     def _is_late(self, backend: ExecutorBackend, number: int, state: ShardState) -> bool:
-        """Whether a shard that is said to be complete, and is not there, is waited for no more."""
+        """Return whether it is too late for the files of a shard that its place calls complete."""
         now = time.monotonic()
         first = self._awaited.setdefault((number, state.tries), now)
         return now - first >= min(backend.patience_s, _LATE_S)
@@ -329,7 +333,7 @@ class Coordinator:
     async def _share_out(
         self, backend: ExecutorBackend, tries: Mapping[int, int], looks: Mapping[int, ShardStatus]
     ) -> None:
-        """Renew the leases of a place's shards, and say what they have been given."""
+        """Renew the leases of a place's shards and send the leases to the place."""
         if self._leases is None:
             return
         states, known = (
@@ -348,7 +352,7 @@ class Coordinator:
         why = str(seen.result.get("problem") or (seen.said if not killed else "") or _ended(seen.code))
         state.problem = f"{backend.name}: {why}"
         save_log_tail(self._submission.log(number, state.tries), seen.lines)
-        # A try that has played something, until its time was over say, was none in vain.
+        # A try that has safe new work, for example until its time limit, does not count as lost in vain.
         state.lost = 1 if state.safe > state.kept else state.lost + 1
         state.status = WAITING if state.lost < MOST_TRIES else FAILED
         then = "begun again" if state.status == WAITING else f"given up after {state.lost} tries"
@@ -356,7 +360,7 @@ class Coordinator:
         _log.warning("%s%s, %s; %s.", called[0].upper(), called[1:], state.problem.rstrip("."), then)
 
     async def _take_stopped(self, backend: ExecutorBackend, number: int, state: ShardState) -> None:
-        """A person has had it end: what it has kept is all that there will be."""
+        """Collect a shard that the user has stopped. Nothing more of the shard will be played."""
         try:
             await backend.fetch(number)
         except HostFailedError:
@@ -364,7 +368,7 @@ class Coordinator:
         state.status = STOPPED
 
     async def _end(self, backend: ExecutorBackend) -> None:
-        """Have what a place plays end, and wait for that."""
+        """Have the shards at a place end, and wait until they have ended."""
         deadline = time.monotonic() + _ENDING_S
         mine = self._dealing.of(backend)
         ended = dict(mine)
@@ -379,7 +383,7 @@ class Coordinator:
                 state = self._submission.states[number]
                 if seen.progress:
                     state.done = state.safe = seen.done
-                # Asked to: that was no try that failed.
+                # The shard ended on request, so the try does not count as failed.
                 state.status, state.batch, state.playing = WAITING, 0, False
             if mine:
                 await asyncio.sleep(min(self._look_s, 1.0))

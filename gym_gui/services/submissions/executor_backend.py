@@ -1,4 +1,4 @@
-"""What a coordinator asks of a place where shards are played."""
+"""Interface between the coordinator and a place that plays shards."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from gym_gui.services.submissions.shard_status import ShardStatus
 
 
 class ExecutorBackend(Protocol):
-    """A place where shards are played.
+    """A place that plays shards.
 
     Attributes:
-        name: What it is called.
-        capacity: How many it plays at once.
-        deals: Whether a process there plays several, one after the other: what it has started serves all.
-        patience_s: Seconds for which it may be away before its shards go elsewhere.
+        name: Name of the place.
+        capacity: Number of processes that it runs at once.
+        deals: Whether one process may play several shards in order, so that it starts up only once.
+        patience_s: Seconds without an answer before its shards are played elsewhere.
     """
 
     name: str
@@ -24,44 +24,46 @@ class ExecutorBackend(Protocol):
     patience_s: float
 
     async def check(self) -> None:
-        """See whether shards can be played there."""
+        """Check whether shards can be played at the place."""
         ...
 
     async def prepare(self) -> None:
-        """Send what is played there, after :meth:`check`."""
+        """Send the submission's files, after :meth:`check`."""
         ...
 
     async def start(self, tries: Mapping[int, int]) -> None:
-        """Begin tries of shards, by batches of the record; those that were begun before are left alone."""
+        """Begin tries of shards in the record's batches. Tries that were begun before are skipped."""
         ...
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
-        """How tries of shards stand."""
+        """Return the status of tries of shards."""
         ...
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
-        """Take back tries that wait there for their turn; returns the shards that were still waiting."""
+        """Take back tries that wait for their turn, and return the shards that were still waiting."""
         ...
 
     async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
-        """Put a line beside each try, as the file ``lease`` in its folder, whole or not at all.
+        """Write a line beside each try, as the file ``lease`` in its folder, whole or not at all.
 
-        Only of runs with budgets, and only to tries whose latest look had a claim: for who has made that.
+        This is called only for runs with budgets and for tries with a claim at their latest look. The line is
+        for
+        the holder of that claim.
         """
         ...
 
     async def fetch(self, number: int) -> None:
-        """Bring a shard's run folder here."""
+        """Copy a shard's run folder to this machine."""
         ...
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
-        """Ask shards to end, or end them."""
+        """Ask shards to end, or end them at once."""
         ...
 
     async def clear(self) -> None:
-        """Remove what is left there, after :meth:`check`."""
+        """Remove the submission's files at the place, after :meth:`check`."""
         ...
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         ...

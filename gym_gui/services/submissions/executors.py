@@ -1,4 +1,4 @@
-"""Executors by their names: what their profiles are, and where they play."""
+"""Executors by name: reads their profiles and creates their backends."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ from gym_gui.services.submissions.submission_record import Submission
 EXECUTORS: Final = ("local", "ssh", "slurm", "ray")
 Profile: TypeAlias = LocalProfile | SshProfile | SlurmProfile | RayProfile
 _PLAYED: Final = "played"
-"""Folder of a submission for what this machine plays of it."""
+"""Folder in a submission for the shards that this machine plays."""
 
 
 def load_profile(executor: str, path: Path | None) -> Profile:
     """Read the profile of an executor.
 
     Args:
-        executor: Its name.
-        path: The file; only ssh needs one, where no hosts are kept (:class:`HostsFile`).
+        executor: Name of the executor.
+        path: File of the profile. Only ssh needs one, if the user has no :class:`HostsFile`.
 
     Raises:
-        UsageError: There is no such executor, or something in its profile is wrong: one line that says where.
-        MissingDependencyError: It needs a package that is not installed.
+        UsageError: The executor is unknown or its profile is invalid. The message names the place in one
+            line.
+        MissingDependencyError: The executor needs a package that is not installed.
     """
     if executor not in EXECUTORS:
         raise UsageError(f"there is no executor {shown(executor)}", fix=nearest(executor, EXECUTORS))
@@ -59,10 +60,10 @@ def load_profile(executor: str, path: Path | None) -> Profile:
 
 
 def backends_of(submission: Submission) -> Sequence[ExecutorBackend]:
-    """Where a submission is played.
+    """Return the backends that play a submission.
 
     Raises:
-        ConfigError: Its record was changed.
+        ConfigError: The profile in the submission's record is invalid.
     """
     profile = _profile_of(submission.executor, submission.profile)
     if isinstance(profile, SlurmProfile):

@@ -1,4 +1,4 @@
-"""Who follows a submission: one process at a time, which may be told to end, and is begun on its own."""
+"""The single process that follows a submission: lock, detached start, and request to end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gym_gui.services.submissions.submission_record import Submission
 from mosaic_worker.plain_files import open_file, read_file, replace_file
 
 LOG: Final = "follow.log"
-"""What a follower has said that was begun on its own."""
+"""Log of a follower that was started as a detached process."""
 _WHO: Final = "followed-by"
 _BEGUN_S: Final = 60.0
 _LOOK_S: Final = 0.05
@@ -35,8 +35,8 @@ class Follower:
     """A process that follows a submission.
 
     Attributes:
-        machine: The machine that it is on; empty: it does not say.
-        pid: Its number there; 0: it does not say.
+        machine: Machine of the process; empty if unknown.
+        pid: Process id on that machine; 0 if unknown.
     """
 
     machine: str = ""
@@ -44,16 +44,16 @@ class Follower:
 
     @property
     def is_here(self) -> bool:
-        """Whether it is on this machine, and can be told something."""
+        """Whether the process is on this machine and can be signaled."""
         return self.machine == socket.gethostname() and self.pid > 0
 
 
 @contextmanager
 def following(folder: Path) -> Generator[None]:
-    """Follow a submission alone.
+    """Hold the lock of a submission while following it.
 
     Raises:
-        UsageError: Another process follows it, or its folder cannot be written.
+        UsageError: Another process follows the submission, or its folder cannot be written.
     """
     lock = lock_run(folder)
     who = folder / _WHO
@@ -71,17 +71,18 @@ def following(folder: Path) -> Generator[None]:
 
 
 def follower_of(folder: Path) -> Follower | None:
-    """The process that follows a submission; ``None`` where none is seen to.
+    """Return the process that follows a submission, or ``None`` if there is none as far as can be seen.
 
-    Locks of another machine may not be seen here: without a lock, a process that the folder names is not
-    believed to follow it.
+    Locks of another machine may be invisible here. A process that the folder names counts as the follower
+    only
+    if there is a lock.
     """
     try:
         if not is_being_written(folder):
             return None
         machine, number = read_file(folder / _WHO, limit=_MOST_BYTES).decode().split()
         pid = int(number)
-        # A file may say anything, and a stop ends the process that it names.
+        # The file may contain anything, and the process that it names may be signaled. So check the process.
         believed = machine != socket.gethostname() or _has_open(pid, folder)
         return Follower(machine, pid) if believed else Follower()
     except FileNotFoundError:
@@ -91,18 +92,18 @@ def follower_of(folder: Path) -> Follower | None:
 
 
 def begin_following(submission: Submission) -> None:
-    """Have a process of its own follow a submission. It outlives this one, and writes its output to its log.
+    """Start a detached process that follows a submission and writes its output to the submission's log.
 
     Args:
         submission: The submission, as it is on disk.
 
     Raises:
-        UsageError: The submission cannot be resumed: in the words of that process.
+        UsageError: The submission cannot be resumed. The message is that of the process.
         WorkerLaunchError: That process could not be started.
     """
     folder = submission.folder
     command = [sys.executable, "-P", "-m", "gym_gui", submission.command, "--resume", str(folder.absolute())]
-    # The follower gets no tag: when the program that starts it ends, all processes with its tag are ended.
+    # The follower gets no tag, because all processes with a program's tag are ended with the program.
     environment = {name: value for name, value in os.environ.items() if name != TAG}
     try:
         with open_file(folder / LOG, "ab", permissions=0o600) as said:
@@ -125,10 +126,10 @@ def begin_following(submission: Submission) -> None:
 
 
 def end_following(folder: Path, follower: Follower) -> None:
-    """Ask who follows a submission to have what is played end, and wait for that.
+    """Ask the follower of a submission to end what is being played, and wait for its end.
 
     Raises:
-        UsageError: It is on another machine.
+        UsageError: The follower is on another machine.
     """
     if not follower.is_here:
         where = f" on {follower.machine}" if follower.machine else ""
@@ -140,7 +141,7 @@ def end_following(folder: Path, follower: Follower) -> None:
 
 
 def _has_open(pid: int, folder: Path) -> bool:
-    """Whether a process of this machine has a folder open, as the process that locks it must."""
+    """Return whether a process of this machine has a folder open, as a process that locks it must."""
     wanted = folder.stat()
     try:
         held = list(os.scandir(f"/proc/{pid}/fd"))

@@ -1,4 +1,4 @@
-"""What a host says of itself before anything is played there: its MOSAIC, and its file of keys."""
+"""Shell lines that check a host before it plays, and checks of their output: version and file of keys."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from gym_gui.services.submissions.shell import from_home, own_alone
 from gym_gui.version import __version__
 
 MARK: Final = "mosaic-host"
-"""What lines begin with that are the host's answer."""
+"""First word of the lines that the check prints."""
 EXPECTED: Final = f"{MARK} version mosaic {__version__}\n"
-"""What a host says that has the version that is here, and nothing else to say."""
+"""Output of a host that has this version and no problem."""
 
 
 def keys_check(how: Command) -> list[str]:
-    """Lines of shell, for the home, that tell of keys that others can read."""
+    """Return shell lines, for the home, that report a file of keys that other users can read."""
     return [f'{own_alone(shlex.quote(how.keys))} || echo "{MARK} keys open"'] if how.keys else []
 
 
 def version_check(how: Command) -> list[str]:
-    """Lines of shell that tell which version is there."""
+    """Return shell lines that print the host's version of MOSAIC."""
     version = f"$({how.mosaic} --version 2>&1 </dev/null | tail -n 1)"
     return [*from_home(how), f'echo "{MARK} version {version}"']
 
 
 def version_first(how: Command) -> list[str]:
-    """Lines of a script by which another version refuses shards, where a check beforehand is not possible."""
+    """Return script lines that refuse shards if the version differs, for places without an earlier check."""
     ours = f"mosaic {__version__}"
     advice = "Install that version there, or say in the profile where it is: mosaic: …, setup: […]"
     return [
@@ -43,7 +43,7 @@ def version_first(how: Command) -> list[str]:
 
 
 def told_by(output: str) -> dict[str, str]:
-    """What a host has told, by what it is about."""
+    """Return what a host has printed, as a dict from topic to text."""
     return {
         key: value.strip()
         for line in output.splitlines()
@@ -53,15 +53,15 @@ def told_by(output: str) -> dict[str, str]:
 
 
 def check_told(name: str, told: dict[str, str], how: Command) -> None:
-    """Refuse a host that cannot be used.
+    """Raise an error if a host cannot be used.
 
     Args:
-        name: The host's.
-        told: What it has told.
-        how: How MOSAIC is begun there.
+        name: Name of the host.
+        told: Output of the check, by topic.
+        how: Command that starts MOSAIC on the host.
 
     Raises:
-        UsageError: It has another version of MOSAIC, or none; or others can read its keys.
+        UsageError: The host has another version of MOSAIC or none, or other users can read its keys.
     """
     version = told.get("version", "")
     if f"{MARK} version {version}\n" != EXPECTED:

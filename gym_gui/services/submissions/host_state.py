@@ -1,4 +1,4 @@
-"""What is kept here of places: when they answered last, what was lost there, and how they were reached."""
+"""Updates what a submission records of its places: last answers, logs of lost tries, former places."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gym_gui.services.submissions.submission_record import FormerPlace, PlaceSta
 from mosaic_worker.plain_files import replace_file
 
 _EACH: Final = timedelta(seconds=10)
-"""How exactly it is on record when a place has answered last: the record is not written for each second."""
+"""Precision of the recorded time of an answer, so that the record is not written every second."""
 _log = logging.getLogger(__name__)
 
 
 def note_answer(place: PlaceState) -> None:
-    """A place has answered."""
+    """Record that a place has answered."""
     now = datetime.now(UTC)
     place.problem = ""
     if not place.heard_at or abs(now - datetime.fromisoformat(place.heard_at)) >= _EACH:
@@ -27,7 +27,7 @@ def note_answer(place: PlaceState) -> None:
 
 
 def save_log_tail(file: Path, lines: Sequence[str]) -> None:
-    """Keep what the command of a try has said last: its place may be cleared, or far away."""
+    """Save the last output of a try, as the place may be cleared or unreachable later."""
     if not lines:
         return
     try:
@@ -38,14 +38,14 @@ def save_log_tail(file: Path, lines: Sequence[str]) -> None:
 
 
 def name_other_places(submission: Submission, profile: Mapping[str, Any]) -> None:
-    """Have a submission played at the places of another profile.
+    """Replace the profile of a submission, so that its shards are played at other places.
 
-    Those of the profile before that were sent anything, and that the other one does not name or has in
-    another folder, are kept with their entries: what is left there is still to be removed.
+    Places of the old profile that were sent anything are kept with their entries if the new profile does not
+    name them with the same folder, because their files are still to be removed.
 
     Args:
-        submission: It; not saved.
-        profile: The other profile, as its file says.
+        submission: The submission, which is not saved.
+        profile: Contents of the new profile's file.
     """
     named = _entries(submission.executor, profile)
 
@@ -63,11 +63,11 @@ def name_other_places(submission: Submission, profile: Mapping[str, Any]) -> Non
 
 
 def not_named(submission: Submission, names: Sequence[str]) -> list[str]:
-    """What is left at places that the profile of a submission does not name: a sentence for each.
+    """Return a sentence for each place with leftover files that the profile no longer names.
 
     Args:
-        submission: It.
-        names: Places that its profile names.
+        submission: The submission.
+        names: Names of the places in its profile.
     """
     then = (
         "Write a profile with that entry, and give it: "
@@ -85,7 +85,7 @@ def not_named(submission: Submission, names: Sequence[str]) -> list[str]:
 
 
 def _entries(executor: str, profile: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """What a profile says of each of its places, without what is empty."""
+    """Return the profile's entries by place, without empty values."""
     hosts = items(profile.get("hosts"))
     rows = [(text(row.get("host")) or "", row) for each in hosts or () if (row := mapping(each))]
     return {

@@ -1,4 +1,4 @@
-"""A person's hosts: the window edits their file, and ``--executor ssh`` takes it where none is named."""
+"""File of a user's hosts, which the window edits and ``--executor ssh`` reads by default."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _WORKERS_S: Final = 120.0
 
 
 class HostsFile:
-    """Hosts that are reached by ssh, in the configuration folder.
+    """The hosts that are reached by ssh, in a file of the configuration folder.
 
     Args:
-        path: Another file.
+        path: Another file to use.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or paths.hosts_file()
 
     def load(self) -> SshProfile:
-        """The hosts; none where there is no file.
+        """Return the hosts; an empty profile if there is no file.
 
         Raises:
-            UsageError: It cannot be read, or something in it is wrong: one line that says where.
+            UsageError: The file cannot be read or is invalid. The message names the place in one line.
         """
         if not self.path.exists():
             return SshProfile(())
@@ -47,12 +47,12 @@ class HostsFile:
             raise ExperimentError(f"{self.path}: {error.message}", fix=error.fix) from None
 
     def save(self, profile: SshProfile) -> None:
-        """Write the file anew; without a host there is none.
+        """Write the file. Without hosts, the file is removed.
 
         Raises:
-            UsageError: It cannot be written, or a host is named twice.
+            UsageError: The file cannot be written, or a host is named twice.
         """
-        import yaml  # only where hosts are changed
+        import yaml  # imported only when hosts are changed
 
         try:
             if not profile.hosts:
@@ -66,33 +66,33 @@ class HostsFile:
             raise UsageError(f"{self.path} cannot be written: {error.strerror or error}") from error
 
     def put(self, host: Host, before: str = "") -> None:
-        """Add a host, or have it be another.
+        """Add a host, or replace one.
 
         Args:
-            host: It.
-            before: The name of the host that it replaces; empty: it is new.
+            host: The new entry.
+            before: Name of the host to replace; empty to add a host.
 
         Raises:
-            UsageError: As :meth:`load` and :meth:`save`.
+            UsageError: As for :meth:`load` and :meth:`save`.
         """
         profile = self.load()
         hosts = [host if each.name == before else each for each in profile.hosts]
         self.save(replace(profile, hosts=tuple(hosts if before else [*hosts, host])))
 
     def remove(self, name: str) -> None:
-        """Forget a host; raises as :meth:`put`."""
+        """Remove a host. Raises like :meth:`put`."""
         profile = self.load()
         self.save(replace(profile, hosts=tuple(host for host in profile.hosts if host.name != name)))
 
 
 @dataclass(frozen=True)
 class HostReport:
-    """What a host was found to have.
+    """Result of checking a host.
 
     Attributes:
-        version: Of MOSAIC; the same as here.
-        installed: Workers whose packages are there.
-        missing: Workers that are known here, and cannot play there.
+        version: Version of MOSAIC on the host, the same as here.
+        installed: Workers whose packages are installed on the host.
+        missing: Workers that are known here and cannot play on the host.
     """
 
     version: str
@@ -101,22 +101,22 @@ class HostReport:
 
     @property
     def sentence(self) -> str:
-        """``Reached: MOSAIC 0.1.0, 12 workers installed, but not cleanrl_worker.``"""
+        """The report as text: ``Reached: MOSAIC 0.1.0, 12 workers installed, but not cleanrl_worker.``"""
         count = f"{len(self.installed)} worker{'' if len(self.installed) == 1 else 's'}"
         rest = f", but not {', '.join(self.missing)}" if self.missing else ""
         return f"Reached: MOSAIC {self.version}, {count} installed{rest}."
 
 
 async def look_at_host(host: Host, ssh_config: str, known: Iterable[str]) -> HostReport:
-    """Reach a host, and see what could play there.
+    """Connect to a host and report which workers could play there.
 
     Args:
-        host: It.
-        ssh_config: A configuration of OpenSSH; empty: the person's own.
+        host: The host to check.
+        ssh_config: OpenSSH configuration to use; empty for the user's own.
         known: Ids of workers that are known here.
 
     Raises:
-        MosaicError: It cannot be reached or used, with the reason.
+        MosaicError: The host cannot be reached or used. The message contains the reason.
     """
     ssh = SshHost(host.name, ssh_config)
     try:
@@ -130,16 +130,16 @@ async def look_at_host(host: Host, ssh_config: str, known: Iterable[str]) -> Hos
 
 
 def report_of(name: str, version: str, listed: str, known: Iterable[str]) -> HostReport:
-    """What ``mosaic workers list --json`` has said on a host.
+    """Return the report of a host from the output of ``mosaic workers list --json``.
 
     Args:
-        name: The host.
-        version: Of MOSAIC there.
-        listed: What it has printed, with what start files of a shell print before it.
+        name: Name of the host.
+        version: Version of MOSAIC on the host.
+        listed: Output of the command, after any output of the shell's start files.
         known: Ids of workers that are known here.
 
     Raises:
-        ProtocolError: That is no list of workers.
+        ProtocolError: The output is not a list of workers.
     """
     try:
         rows = [mapping(row) or {} for row in items(json.loads(listed[listed.index("[") :])) or ()]

@@ -1,11 +1,12 @@
-"""The budgets of a run that is played in shards: how much each shard was given, on disk before it is sent.
+"""Book of how much each shard may spend of a run's budgets, saved before the shards get their leases.
 
-What a shard has been given counts as spent until the shard has said that it has spent less, and has bound
-itself to that: so all shards together spend at most the budgets, even if shards are killed, cut off or late.
+An amount that a shard has been given counts as spent until the shard has reported a lower use and has
+limited itself to it. So all shards together spend at most the budgets, even if shards are killed, cut off
+or late.
 
-Amounts count from the beginning of a shard's run. Tries of a shard that go on in one folder are one holder.
-Where a try may begin without the latest record of the try before it, or beside it, each try is a holder of
-its own: what is in the record that it begins with was spent by other holders, and counts for them.
+Amounts count from the beginning of a shard's run. Successive tries in one folder are one holder. If a try
+may begin without the latest record of the previous try, or beside that try, each try is a holder of its
+own. Amounts in the record that such a try begins with were spent by other holders and count for those.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from mosaic_worker.plain_files import read_file, replace_file
 NAME: Final = "leases.json"
 FORMAT: Final = 1
 LEASE_S: Final = 120.0
-"""How long a shard plays on that hears nothing any more."""
+"""Seconds that a shard plays on without a renewed lease."""
 _FIRST: Final = 0.5
-"""Part of what is left for the shard that finds out what an episode needs."""
+"""Share of the rest that is given to the shard that explores the needs of an episode."""
 _AHEAD: Final = 2
-"""What is left is given out to shards in so many rounds, at most."""
+"""The rest is given to the shards in up to this number of rounds."""
 _MOST_BYTES: Final = 64 * 2**20
 _ROUNDING: Final = 1e-9
 _LEAST: Final = Amount(1, 1e-12)
@@ -40,15 +41,15 @@ _LEAST: Final = Amount(1, 1e-12)
 
 @dataclass
 class Holder:
-    """A shard at a place, or one of its tries.
+    """A shard at a place, or one try of the shard, that holds a lease.
 
     Attributes:
-        granted: All that it may have spent by its end; of one that has ended, what it has spent.
-        base: Of that, what was in the record that it began with, and others have spent.
-        gone: What it has spent or put aside, as far as it has said.
-        number: Of its latest lease.
-        is_live: Whether it is being played.
-        claim: Where it stood when it was heard last.
+        granted: The most that the holder may have spent at its end; after its end, what it has spent.
+        base: Part of ``granted`` that was in the record at the holder's start and was spent by others.
+        gone: What the holder has reported as spent or set aside.
+        number: Number of the latest lease.
+        is_live: Whether the holder is being played.
+        claim: The holder's latest claim; ``None`` if there is none.
     """
 
     granted: dict[str, Amount] = field(default_factory=dict[str, Amount])
@@ -60,31 +61,31 @@ class Holder:
 
     @property
     def waits(self) -> bool:
-        """Whether it plays nothing, and knows of all that it was given."""
+        """Whether the holder plays nothing and has seen its latest lease."""
         return self.claim is not None and self.claim.waits and self.claim.number == self.number
 
     @property
     def explores(self) -> bool:
-        """Whether it is finding out what an episode needs."""
+        """Whether the holder is measuring what an episode needs."""
         return self.is_live and self.claim is not None and self.claim.next is None and not self.waits
 
     def own(self, account: str) -> Amount:
-        """The most that it has spent itself."""
+        """Return the most that the holder itself has spent."""
         return (self.granted.get(account, NOTHING) - self.base.get(account, NOTHING)).most(NOTHING)
 
 
 class LeaseBook:
-    """Who may spend how much of a run's budgets.
+    """Decides how much of a run's budgets each shard may spend.
 
     Args:
-        folder: The submission's.
-        budgets: By account, what all shards together may spend; 0 of tokens or of dollars for no limit.
-        at_once: How many shards are played at the same time.
-        lease_s: Seconds for which a shard spends without hearing anything.
+        folder: Folder of the submission.
+        budgets: By account, the limit for all shards together; 0 tokens or 0 dollars for no limit.
+        at_once: Number of shards that are played at the same time.
+        lease_s: Seconds that a shard may spend on without a renewed lease.
 
     Attributes:
-        ended: Whether what is left carries nothing more of what there is to play.
-        needed: What would have to be left then.
+        ended: Whether what is left of the budgets is too little for the remaining episodes.
+        needed: Amounts that the next episode would need in that case.
     """
 
     def __init__(self, folder: Path, budgets: Amounts, at_once: int, *, lease_s: float = LEASE_S) -> None:
@@ -109,23 +110,23 @@ class LeaseBook:
         holder: str = "",
         after: str = "",
     ) -> None:
-        """A shard was looked at.
+        """Take the latest claim of a shard into the book.
 
         Args:
-            shard: Which.
-            place: Where it is played.
-            said: Its claim, as it stands in its file; empty where there is none yet.
-            is_live: Whether it is being played.
-            is_over: Of one that is not, whether it surely spends nothing more: what it has said is all then.
-                Else it may be cut off, and spend all that it was given.
-            holder: Which of the holders that the shard has there; empty: it has one.
-            after: The holder whose record it began with, to the end of that, and who has ended.
+            shard: Number of the shard.
+            place: Place that plays the shard.
+            said: Claim of the shard as in its file; empty if there is none yet.
+            is_live: Whether the shard is being played.
+            is_over: For a shard that is not live, whether it certainly spends nothing more, so that its claim
+                is final. If not, it may be cut off and spend all that it was given.
+            holder: Name of the holder at the place; empty if the shard has only one there.
+            after: Holder that has ended and whose complete record this holder began with.
         """
         key = shard, place, holder
         heard = self._holders.setdefault(key, Holder())
         for other, each in self._holders.items():
             if other[0] == shard and each is not heard:
-                each.is_live, each.claim = False, None  # as far as the book knows, one holder plays it
+                each.is_live, each.claim = False, None  # the book assumes one holder per shard at a time
         first, heard.is_live = heard.claim is None, is_live
         claim = Claim.from_line(said)
         if claim is None:
@@ -138,7 +139,7 @@ class LeaseBook:
         if not is_live and is_over:
             heard.granted = dict(claim.gone)
         elif claim.number == heard.number:
-            # It has bound itself to that before it said so.
+            # The holder limited itself to that amount before it wrote the claim.
             heard.granted = {
                 account: amount.least(claim.keeps.get(account, amount))
                 for account, amount in heard.granted.items()
@@ -150,7 +151,7 @@ class LeaseBook:
 
     @staticmethod
     def _take_over(new: Holder, ended: Holder | None) -> None:
-        """A holder that has been given nothing yet says what is in the record that it began with."""
+        """Set the base of a new holder to what the record contained when the holder began."""
         new.base = dict(new.gone)
         if ended is not None:
             ended.granted = {
@@ -159,7 +160,7 @@ class LeaseBook:
             }
 
     def lose(self, place: str) -> None:
-        """Nothing is heard of a place any more: what was given to its shards counts as spent."""
+        """Count all that a place's shards were given as spent, because the place no longer answers."""
         for (_, where, _), holder in self._holders.items():
             if where == place:
                 holder.is_live, holder.claim = False, None
@@ -167,13 +168,13 @@ class LeaseBook:
     # -- what they are given ---------------------------------------------------------
 
     def share_out(self, *, more_to_come: bool) -> None:
-        """Give what is left to those who need it, the earliest seeds first; on disk when this returns.
+        """Give what is left to the shards that need it, earliest seeds first, and save the book.
 
         Args:
-            more_to_come: Whether shards that were lost are begun again, and may give something back.
+            more_to_come: Whether lost shards will be begun again and may return some of their amounts.
 
         Raises:
-            UsageError: It cannot be written.
+            UsageError: The book cannot be written.
         """
         asking = [(key, h) for key, h in sorted(self._holders.items()) if h.is_live and h.claim is not None]
         fair = {name: self._part(self.left(name), 1 / (_AHEAD * self._at_once)) for name in self.budgets}
@@ -182,7 +183,7 @@ class LeaseBook:
         for _, holder in asking:
             assert holder.claim is not None
             if holder.claim.number < holder.number:
-                stuck = False  # it has been given something that it does not know of yet
+                stuck = False  # the holder has not seen its latest lease yet
                 continue
             given = not self.ended and self._give(holder, holder.claim, fair)
             stuck = stuck and holder.waits and not given
@@ -192,14 +193,14 @@ class LeaseBook:
         self.save()
 
     def lease(self, shard: int, place: str, holder: str = "") -> str:
-        """The lease to send to a shard now, as a line; arguments are those of :meth:`hear`."""
+        """Return the lease to send to a shard, as a line. The arguments are those of :meth:`hear`."""
         held = self._holders[shard, place, holder]
         self._beat += 1
         beat = f"{self._who}-{self._beat}"
         return Lease(held.number, held.granted, self._lease_s, self._needs, self.ended, beat).to_line()
 
     def left(self, account: str) -> Amount:
-        """What no shard has been given of a budget; 0 where it has no limit."""
+        """Return what is left of a budget after all grants; 0 if it has no limit."""
         budget, given = self.budgets[account], self.spent(account)
         return Amount(
             max(0, budget.tokens - given.tokens) if budget.tokens else 0,
@@ -207,19 +208,19 @@ class LeaseBook:
         )
 
     def remaining(self, account: str) -> Room:
-        """What no shard has been given of a budget; infinite where nothing limits it."""
+        """Return what is left of a budget after all grants; infinite if nothing limits it."""
         budget, left = self.budgets[account], self.left(account)
         return Room(left.tokens if budget.tokens else math.inf, left.usd if budget.usd else math.inf)
 
     def spent(self, account: str) -> Amount:
-        """The most that all shards have spent in an account."""
+        """Return the most that all shards have spent in an account."""
         return sum((holder.own(account) for holder in self._holders.values()), NOTHING)
 
     def lost(self, found: Amounts) -> dict[str, Amount]:
-        """What may have been spent where nothing came back from.
+        """Return what may have been spent by shards whose results never came back.
 
         Args:
-            found: What was spent by the books of what came back.
+            found: Amounts spent according to the collected results.
         """
         lost = {name: (self.spent(name) - found.get(name, NOTHING)).most(NOTHING) for name in self.budgets}
         return {
@@ -227,7 +228,7 @@ class LeaseBook:
         }
 
     def _give(self, holder: Holder, claim: Claim, fair: Amounts) -> bool:
-        """Give a shard more, if it needs it and there is so much; returns whether it was given something."""
+        """Give a holder more if it needs more and enough is left, and return whether it got something."""
         left = {account: self.left(account) for account in self.budgets}
         if claim.next == {}:
             return False
@@ -267,7 +268,7 @@ class LeaseBook:
         return enough and (not budget.usd or amount.usd >= needed.usd - _ROUNDING)
 
     def _limited(self, account: str, amount: Amount) -> Amount:
-        """Without what has no limit."""
+        """Return an amount with 0 for units that have no limit."""
         budget = self.budgets[account]
         return Amount(amount.tokens if budget.tokens else 0, amount.usd if budget.usd else 0.0)
 
@@ -278,10 +279,10 @@ class LeaseBook:
     # -- the file --------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write it, whole or not at all.
+        """Write the book to disk, whole or not at all.
 
         Raises:
-            UsageError: It cannot be written.
+            UsageError: The file cannot be written.
         """
         data = {
             "format": FORMAT,
@@ -316,11 +317,11 @@ class LeaseBook:
 
     @classmethod
     def open(cls, folder: Path, *, lease_s: float = LEASE_S) -> LeaseBook | None:
-        """The book of a submission; ``None`` where nothing limits what is spent.
+        """Return the book of a submission, or ``None`` if it has no budgets.
 
         Raises:
-            RunFormatError: It is damaged, or of a later version.
-            UsageError: It cannot be read.
+            RunFormatError: The book is damaged or has a later format.
+            UsageError: The book cannot be read.
         """
         path = folder / NAME
         if not path.exists():

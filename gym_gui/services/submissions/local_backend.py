@@ -1,4 +1,4 @@
-"""Shards on this machine, in processes that outlive this one; its shell gets the same commands as hosts."""
+"""Plays shards on this machine in detached processes, with the same shell scripts as on hosts."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ _KEYS: Final = {key: key for key in (*OF_A_COMMAND, "shards")}
 
 @dataclass(frozen=True)
 class LocalProfile:
-    """How many processes this machine plays shards in.
+    """Number of shards that this machine plays at once, and the command that plays them.
 
     Attributes:
-        shards: How many are played at once.
-        command: How MOSAIC is begun; by default this one, with one session process for each shard.
+        shards: Number of shards that are played at once.
+        command: Command that starts MOSAIC; by default, this interpreter with one session process per
+            shard.
     """
 
     shards: int
@@ -39,19 +40,19 @@ class LocalProfile:
 
     @property
     def places(self) -> int:
-        """How many shards are played at once."""
+        """Number of shards that are played at once."""
         return self.shards
 
     def to_record(self) -> dict[str, Plain]:
-        """Plain data, which reads back to an equal profile."""
+        """Return plain data that reads back to an equal profile."""
         return {"shards": self.shards, **self.command.to_record()}
 
 
 def local_profile_of(data: object) -> LocalProfile:
-    """A profile from plain data; without any, one shard for each core that may be used.
+    """Return the profile in plain data. By default, one shard per usable core is played.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: The data is invalid. The error names the place.
     """
     found = keys(data if data is not None else {}, "", _KEYS)
     ours = {"mosaic": f"{shlex.quote(sys.executable)} -P -m gym_gui", "processes": 1}
@@ -60,24 +61,24 @@ def local_profile_of(data: object) -> LocalProfile:
 
 
 class ThisMachine:
-    """The shell of this machine, told as that of a host is.
+    """The shell of this machine, with the interface of a host's shell.
 
-    What it begins bears no tag of this program: it goes on when the program ends.
+    Its processes do not have this program's tag, so they go on when the program ends.
     """
 
     name = HERE
 
     async def run(self, script: str, *, within_s: float = _ANSWER_S) -> str:
-        """Have ``sh`` run a script in the home; returns what it prints.
+        """Run a script in ``sh`` in the home and return its output.
 
         Raises:
-            HostAwayError: It does not end in time.
-            HostFailedError: It has failed, with its last line.
+            HostAwayError: The script does not end in time.
+            HostFailedError: The script has failed. The message contains its last line.
         """
         return (await self.read(script, within_s=within_s)).decode("utf-8", "replace")
 
     async def read(self, script: str, *, within_s: float = _ANSWER_S) -> bytes:
-        """The same, with what it prints as bytes."""
+        """Run a script like :meth:`run` and return its output as bytes."""
         try:
             done = await run_child(
                 *("env", "-u", TAG, "sh", "-s"),
@@ -95,21 +96,21 @@ class ThisMachine:
         raise (HostAwayError if done.outcome.code is None else HostFailedError)(f"{HERE}: {said}")
 
     async def send(self, source: Path, place: str) -> None:
-        """Copy a folder to a place that is not there yet.
+        """Copy a folder to a path that does not exist yet.
 
         Raises:
-            HostFailedError: It cannot be written.
+            HostFailedError: The copy cannot be written.
         """
         await self._copy(source, Path(place))
 
     async def fetch(
         self, place: str, target: Path, *, what: str = "what comes", most: int = MOST_BYTES
     ) -> None:
-        """Copy what was played to a place that is not there yet; raises as :meth:`send`."""
+        """Copy results to a path that does not exist yet. Raises like :meth:`send`."""
         await self._copy(Path(place), target)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing, because nothing is kept open."""
 
     @staticmethod
     async def _copy(source: Path, target: Path) -> None:

@@ -1,6 +1,6 @@
-"""How a submission stands, as people look at it: each shard, each place, how fast, how long, what was spent.
+"""Overview of a submission: the state of each shard and place, speed, time left and spending.
 
-All of it is what its record says, and what changes from one look to the next; nothing is asked of any place.
+The overview is computed from the submission's record and its changes; no place is asked.
 """
 
 from __future__ import annotations
@@ -40,30 +40,30 @@ from gym_gui.services.submissions.submission_record import (
 from mosaic_worker.plain_files import read_file
 
 QUEUED, PLAYING, LOST = "queued", "playing", "lost"
-"""Of shards that the record has as sent, and of those that wait to be begun again."""
+"""States in addition to the record's: of sent shards, and of lost shards that wait for another try."""
 STATES: Final = (WAITING, QUEUED, PLAYING, COLLECTED, LOST, FAILED, STOPPED)
-"""In the order in which a shard goes through them."""
+"""All states in the order in which a shard goes through them."""
 _RATE_S: Final = 60.0
-"""The speed is that of so many seconds."""
+"""Period in seconds over which the speed is measured."""
 _LEAST_S: Final = 4.0
 _MOST_BYTES: Final = 64 * 2**20
 
 
 @dataclass(frozen=True)
 class ShardRow:
-    """One shard, or one training.
+    """Row for one shard or one training.
 
     Attributes:
-        number: Which, from 1.
-        called: What it is called: ``shard 3 of 8``.
+        number: Number of the shard, from 1.
+        called: Name of the shard, such as ``shard 3 of 8``.
         state: One of :data:`STATES`.
-        place: Where it is, or was, played; a machine of its place where that is known.
-        job: What the scheduler there calls it.
-        done: Work that is done.
-        failed: Of these, failed.
-        tries: How often it was begun.
-        problem: Why it was lost the last time.
-        log: What it said then; ``None`` where nothing was kept.
+        place: Place that plays or played the shard; the machine of the place if it is known.
+        job: Id of the job in the place's scheduler.
+        done: Finished work.
+        failed: Finished work that failed, included in ``done``.
+        tries: Number of times that the shard was begun.
+        problem: Why the latest lost try was lost.
+        log: File with the last output of that try; ``None`` if there is none.
     """
 
     number: int
@@ -80,18 +80,18 @@ class ShardRow:
 
 @dataclass(frozen=True)
 class PlaceRow:
-    """One place, or one machine of it.
+    """Row for one place, or for one of its machines.
 
     Attributes:
-        name: What it is called.
-        playing: Shards that it plays.
-        queued: Shards that wait there.
-        here: Shards that came back from it.
-        done: Work that was done there.
-        rate: Work a second, in the last minute; ``None``: not known.
-        heard_at: When it answered last; ``None``: not known.
-        problem: Why it does not, or is used no more.
-        given_up: Whether nothing more is played there.
+        name: Name of the place or machine.
+        playing: Number of shards being played there.
+        queued: Number of shards that wait there.
+        here: Number of shards collected from there.
+        done: Work finished there.
+        rate: Work per second in the last minute; ``None`` if unknown.
+        heard_at: Time of its last answer; ``None`` if unknown.
+        problem: Why the place does not answer or is no longer used.
+        given_up: Whether nothing more is played at the place.
     """
 
     name: str
@@ -107,12 +107,12 @@ class PlaceRow:
 
 @dataclass(frozen=True)
 class Spent:
-    """What was spent of one budget.
+    """Amounts spent of one budget.
 
     Attributes:
-        account: Of what: the run, or a slot.
-        tokens: At most so many, and of how many; 0 of none: no limit.
-        usd: At most so much, and of how much.
+        account: The run or slot that the budget is for.
+        tokens: Largest number of tokens spent, and their limit; 0 for no limit.
+        usd: Largest amount of dollars spent, and their limit; 0 for no limit.
     """
 
     account: str
@@ -122,21 +122,21 @@ class Spent:
 
 @dataclass(frozen=True)
 class Overview:
-    """How a submission stands.
+    """State of a submission at one time.
 
     Attributes:
-        submission: Its record.
-        title: Who plays, or what is trained.
-        tasks: Environments.
-        shards: Each of them.
-        places: Each of them.
-        budgets: Those that all shards share.
-        followed: The process that follows it; ``None``: none is seen to.
-        rate: Work a second in all; ``None``: not known.
-        left_s: Seconds until all is done at that speed; ``None``: not known.
-        run: The run that it has become; ``None`` before, and where that is gone.
-        log: What its follower has said; ``None`` where that stands in a terminal.
-        changed_at: When its record was written last, in seconds.
+        submission: Record of the submission.
+        title: The players, or the trained algorithm.
+        tasks: Ids of the environments.
+        shards: Rows of the shards.
+        places: Rows of the places.
+        budgets: Budgets that all shards share.
+        followed: The process that follows the submission; ``None`` if there is none.
+        rate: Work per second of all places; ``None`` if unknown.
+        left_s: Seconds until all work is done at that speed; ``None`` if unknown.
+        run: Merged run folder; ``None`` before it exists and after it is removed.
+        log: Output of the follower; ``None`` if the output goes to a terminal.
+        changed_at: Time of the record's last change, in seconds.
     """
 
     submission: Submission
@@ -154,43 +154,43 @@ class Overview:
 
     @property
     def unit(self) -> str:
-        """What its work is counted in."""
+        """Unit of work: "step" or "episode"."""
         return "step" if self.submission.trainings else "episode"
 
     @property
     def part(self) -> str:
-        """What its parts are."""
+        """Singular noun for the parts: "training" or "shard"."""
         return "training" if self.submission.trainings else "shard"
 
     @cached_property
     def done(self) -> int:
-        """Work that is done."""
+        """Work finished by all shards."""
         return sum(row.done for row in self.shards)
 
     @cached_property
     def failed(self) -> int:
-        """Of this, failed."""
+        """Finished work that failed."""
         return sum(row.failed for row in self.shards)
 
     @cached_property
     def states(self) -> Counter[str]:
-        """How many shards are in which state."""
+        """Number of shards in each state."""
         return Counter(row.state for row in self.shards)
 
     def count(self, *states: str) -> int:
-        """Shards in one of these states."""
+        """Return the number of shards in one of these states."""
         return sum(self.states[state] for state in states)
 
     def prepare(self) -> None:
-        """Make what is made once, in the thread that this is called in."""
+        """Compute the cached properties in the calling thread."""
         _ = self.done, self.failed, self.states
 
 
 class SubmissionWatch:
-    """Looks at a submission again and again; meant for a thread.
+    """Computes overviews of a submission repeatedly, for use in a thread.
 
     Args:
-        folder: The submission's.
+        folder: Folder of the submission.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -202,13 +202,13 @@ class SubmissionWatch:
         self._rows: dict[int, ShardRow] = {}
 
     def look(self) -> Overview:
-        """How it stands now.
+        """Return the overview of the submission at present.
 
         Raises:
-            RunFormatError: Its record is damaged, or of a later version.
-            UsageError: It cannot be read.
+            RunFormatError: The record is damaged or has a later format.
+            UsageError: The record cannot be read.
         """
-        followed = follower_of(self.folder)  # asked first: who follows it has written all when it lets go
+        followed = follower_of(self.folder)  # asked first, because a follower finishes writing before it ends
         submission, changed_at = self._read()
         if self._about is None:
             self._about = about(submission)
@@ -217,7 +217,7 @@ class SubmissionWatch:
         rates = self._rates(changed_at, shards) if followed is not None else {}
         rate = sum(rates.values()) if rates else None
         run = Path(submission.run) if submission.run else None
-        open_end = submission.due is not None or not submission.total  # until it is decided
+        open_end = submission.due is not None or not submission.total  # the total is not known yet
         left = submission.total - sum(row.done for row in shards)
         log = self.folder / LOG
         seen = Overview(
@@ -237,7 +237,7 @@ class SubmissionWatch:
         return seen
 
     def _same(self, row: ShardRow) -> ShardRow:
-        """The row of the look before where nothing has changed, which tables see at once."""
+        """Return the previous look's row object if it is equal, so that tables can compare by identity."""
         before = self._rows.get(row.number)
         return before if before is not None and before == row else row
 
@@ -252,9 +252,9 @@ class SubmissionWatch:
         return self._submission, (stamp[0] / 1e9 if stamp else 0.0)
 
     def _rates(self, at: float, shards: Sequence[ShardRow]) -> dict[str, float]:
-        """Work a second by place; empty as long as it is not known.
+        """Return the work per second by place; empty if it is not known yet.
 
-        What a shard has done counts where it is now: one that was lost takes what it has along.
+        The whole work of a shard counts for its present place, also after the shard was lost elsewhere.
         """
         if not self._seen or at > self._seen[-1][0]:
             self._seen.append((at, {row.number: row.done for row in shards}))
@@ -271,14 +271,14 @@ class SubmissionWatch:
 
 
 def state_of(state: ShardState) -> str:
-    """In which of :data:`STATES` a shard is."""
+    """Return which of :data:`STATES` a shard is in."""
     if state.status == SENT:
         return PLAYING if state.playing else QUEUED
     return LOST if state.status == WAITING and state.problem else state.status
 
 
 def about(submission: Submission) -> tuple[str, tuple[str, ...]]:
-    """Who plays or what is trained, and in which environments, by what was sent."""
+    """Return the title and the environments of a submission, read from its bundle."""
     if submission.trainings is not None:
         told = submission.trainings.arguments
         said = {key: value for key, value in pairwise(told) if key.startswith("--")}
@@ -291,7 +291,7 @@ def about(submission: Submission) -> tuple[str, tuple[str, ...]]:
 def players_of(
     submission: Submission,
 ) -> tuple[list[tuple[str, str, str, tuple[str, ...]]], tuple[str, ...]]:
-    """Operators or policies that play, each with id, name, environment and kinds; and the environments."""
+    """Return the players, each as id, name, environment and kinds, and the environments."""
     try:
         data: Any = json.loads(read_file(submission.bundle / EXPERIMENT, limit=_MOST_BYTES))
     except (OSError, ValueError, RecursionError):
@@ -316,9 +316,9 @@ def players_of(
 
 
 def run_of(submission: Submission, number: int) -> Path | None:
-    """The run folder of a shard that can be read here; ``None`` where there is none (yet).
+    """Return a shard's run folder that can be read here, or ``None`` if there is none yet.
 
-    One that is being played on this machine, or on a disk that is seen here, is read where it is.
+    A shard that is played on this machine or on a shared disk is read in its place.
     """
     if submission.trainings is not None:
         return submission.trainings.part(number).folder
@@ -343,7 +343,7 @@ def _rows(submission: Submission) -> Iterable[ShardRow]:
     for number in range(1, submission.of + 1) if submission.due is None else submission.due:
         state = submission.states.get(number, known)
         log = submission.log(number, state.tries)
-        if state.problem and log.name not in kept:  # it was begun again since
+        if state.problem and log.name not in kept:  # the shard was begun again after it was lost
             log = submission.log(number, state.tries - 1)
         yield ShardRow(
             number,
@@ -375,7 +375,7 @@ def _places(
         mine = [row for row in shards if row.place == name]
         known = submission.places.get(hosts.get(name, name))
         if not mine and name in several and not (known and known.problem):
-            continue  # all that it plays is on machines that are known
+            continue  # all of its shards are listed under its machines
         yield PlaceRow(
             name,
             sum(row.state == PLAYING for row in mine),

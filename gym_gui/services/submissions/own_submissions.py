@@ -1,7 +1,7 @@
-"""What a person handed in, kept in their own data folder: no command is taken from a record that came along.
+"""Records the user's own submissions in the data folder, so that a foreign record cannot run commands.
 
-The folder of a submission may have been sent by another person. Its record says how far it is; what would be
-run, sent, written or removed because of it counts only as far as the entry in the data folder says the same.
+Another user may have sent the folder of a submission. Its record tells the progress. But commands, hosts
+and paths in the record are only used if the entry in the data folder contains the same.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from gym_gui.services.submissions.submission_record import Submission, new_token
 from mosaic_worker.plain_files import check_folder, open_file, read_file, replace_file
 
 FOLDER: Final = "submissions"
-"""Where entries are kept, in the data folder."""
+"""Folder of the entries, in the data folder."""
 FORMAT: Final = 1
 _ID: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
-"""What its folder is called: places have folders of that name, which are removed at its end."""
+"""Pattern of the folder's name. Places have folders of that name, which are removed at the end."""
 _MOST_BYTES: Final = 64 * 2**20
 _PROFILE: Final = "profile"
 _UNLIMITED: Final = ["any amount: it has no budget, and nothing limits it"]
@@ -41,10 +41,10 @@ _SSH_CONFIG: Final = "ssh_config"
 
 
 class NotConfirmedError(UsageError):
-    """A submission is not the one that was handed in from here.
+    """A submission was not submitted from this data folder, or has been changed since.
 
     Attributes:
-        folder: The submission's.
+        folder: Folder of the submission.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -57,13 +57,13 @@ class NotConfirmedError(UsageError):
 
 @dataclass(frozen=True)
 class Unconfirmed:
-    """An unconfirmed submission, and the text that the confirmation shows.
+    """An unconfirmed submission, with the text to show for its confirmation.
 
     Attributes:
-        submission: Its record.
-        needs: What it needs that ``trust.json`` has.
-        rows: What it would do: a heading and lines of text each.
-        bundle: Digest of what it would send.
+        submission: Record of the submission.
+        needs: Permissions that it needs, all of which ``trust.json`` grants.
+        rows: What the submission would do, as headings with lines of text.
+        bundle: Digest of the files that it would send.
     """
 
     submission: Submission
@@ -73,13 +73,13 @@ class Unconfirmed:
 
 
 def remember_submission(submission: Submission) -> None:
-    """Keep what a person hands in, or resumes at other places.
+    """Save the entry of a submission that the user submits, or resumes at other places.
 
     Args:
-        submission: It, with its bundle, and with what of it has been allowed.
+        submission: Record of the submission, with its bundle and its permissions.
 
     Raises:
-        UsageError: It cannot be kept.
+        UsageError: The entry cannot be saved.
     """
     _keep(submission, _digest_of(submission.bundle), submission.token)
 
@@ -87,15 +87,15 @@ def remember_submission(submission: Submission) -> None:
 def verified_submission(submission: Submission, profile: Mapping[str, Any] | None = None) -> Submission:
     """Check a submission against its entry in the data folder, and set its permissions from there.
 
-    A profile that is named now is kept in place of the one before.
+    A profile that is given now replaces the saved profile.
 
     Args:
-        submission: Its record.
-        profile: Places that the person has named now, in place of those on record.
+        submission: Record of the submission.
+        profile: New profile, which the user has named now.
 
     Raises:
-        NotConfirmedError: There is no entry of it, or another one.
-        UsageError: Its folder cannot be that of a submission, or its entry is damaged.
+        NotConfirmedError: There is no entry of the submission, or the entry differs.
+        UsageError: The folder cannot be a submission's folder, or the entry is damaged.
     """
     found = _entry(submission)
     if found is None:
@@ -113,15 +113,15 @@ def verified_submission(submission: Submission, profile: Mapping[str, Any] | Non
 
 
 def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Unconfirmed | None:
-    """What a person has to look at before a submission is used; ``None`` where they have.
+    """Return what a user must look at before a submission is used, or ``None`` if it is confirmed already.
 
     Args:
-        folder: The submission's.
-        profile: Places that they have named now.
+        folder: Folder of the submission.
+        profile: Profile that the user has named now.
 
     Raises:
-        UsageError: It cannot be used at all: it holds links, needs what has not been allowed, or names a
-            configuration of OpenSSH.
+        UsageError: The submission cannot be used at all: it contains links, needs a permission that is
+            missing, or names an OpenSSH configuration.
     """
     submission = open_submission(folder)
     try:
@@ -143,17 +143,17 @@ def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Uncon
 
 
 def confirm(seen: Unconfirmed) -> None:
-    """Keep a submission that a person has looked at, as they have seen it.
+    """Save the entry of a submission that the user has looked at.
 
     Raises:
-        UsageError: It has changed since it was shown, or cannot be kept.
+        UsageError: The submission has changed since it was shown, or cannot be saved.
     """
     submission = seen.submission
     submission.needs = seen.needs
     if _digest_of(submission.bundle) != seen.bundle:
         raise UsageError(f"{submission.folder} has changed since it was shown", fix="Look at it again")
     before = _entry(submission)
-    # What was sent from here before is the same as long as the bundle is.
+    # While the bundle is unchanged, files that were sent earlier from here stay valid.
     submission.token = before[3] if before is not None and before[2] == seen.bundle else new_token()
     _keep(submission, seen.bundle, submission.token)
 
@@ -172,7 +172,7 @@ def _file(submission: Submission) -> Path:
 
 
 def _terms(submission: Submission) -> dict[str, Any]:
-    """All of a record that acts, as JSON has it."""
+    """Return all values of the record that cause actions, as JSON data."""
     book = LeaseBook.open(submission.folder)
     terms = {
         "folder": str(submission.folder.resolve()),
@@ -202,7 +202,7 @@ def _keep(submission: Submission, bundle: str, token: str) -> None:
 
 
 def _entry(submission: Submission) -> tuple[tuple[Subject, ...], dict[str, Any], str, str] | None:
-    """What was allowed, what was handed in, the digest of what was sent, and the token at its places."""
+    """Return permissions, terms, digest of the bundle and token of a submission's entry, or ``None``."""
     path = _file(submission)
     _refuse_links(submission.folder)
     submission.check_folders()
@@ -222,7 +222,7 @@ def _entry(submission: Submission) -> tuple[tuple[Subject, ...], dict[str, Any],
 
 
 def _refuse_links(folder: Path) -> None:
-    """What lies in the folder is moved and removed: none of it may be elsewhere."""
+    """Refuse links in the folder, because its files are moved and removed."""
     with os.scandir(folder) as entries:
         link = next((entry.name for entry in entries if entry.is_symlink()), None)
     if link is not None:
@@ -230,7 +230,7 @@ def _refuse_links(folder: Path) -> None:
 
 
 def _refuse_others(folder: Path) -> None:
-    """Of a submission that comes from elsewhere nothing but data is taken: its places are elsewhere, too."""
+    """Refuse anything but data in a submission that comes from elsewhere."""
     try:
         check_folder(folder)
     except OSError as error:
@@ -249,9 +249,9 @@ def _refuse_others(folder: Path) -> None:
 
 
 def _allowed(submission: Submission) -> tuple[Subject, ...]:
-    """What it needs, all of which ``trust.json`` has.
+    """Return the permissions that a submission needs, after a check that ``trust.json`` grants them all.
 
-    Code that was sent lies in the bundle, wherever it was before: its hash says that it is the same.
+    Code in the bundle counts as allowed, wherever it was before, if its hash is allowed.
     """
     known = TrustFile().subjects()
     code = {subject.sha256 for subject in known if subject.kind == "folder"}
@@ -268,10 +268,10 @@ def _allowed(submission: Submission) -> tuple[Subject, ...]:
 
 
 def _digest_of(bundle: Path) -> str:
-    """Of all that is sent: names and content.
+    """Return a digest of the names and contents of all files that are sent.
 
     Raises:
-        UsageError: Something in it is no regular file.
+        UsageError: A file cannot be read or is not a regular file.
     """
     whole = hashlib.sha256()
     try:
@@ -295,7 +295,7 @@ def _sha_of(file: Path, bundle: Path) -> str:
 
 
 def _rows(submission: Submission, needs: Sequence[Subject]) -> list[tuple[str, Sequence[str]]]:
-    """All that a person confirms; each line as JSON, in which no text can look like another line."""
+    """Return all that the user confirms, with JSON on each line so that text cannot imitate a line."""
     terms = _terms(submission)
     told: Mapping[str, Any] = terms[_PROFILE]
     budgets: Mapping[str, Any] = terms["budgets"] or {}

@@ -1,4 +1,4 @@
-"""What a profile says in all of its kinds: how a command of MOSAIC is begun elsewhere."""
+"""Parts that all profiles share: the command that starts MOSAIC elsewhere, and checks of values."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ from mosaic_worker.plain_files import read_file
 OF_A_COMMAND: Final = ("mosaic", "setup", "keys", "processes")
 """Keys of :class:`Command`."""
 FOLDER: Final = "mosaic-submissions"
-"""Where submissions are put, below the home, where a profile does not say."""
+"""Default folder for submissions, relative to the home."""
 MEMORY: Final = re.compile(r"\d+[KMGT]?")
-"""How much memory a shard gets: 4G."""
+"""Format of a shard's memory: 4G."""
 _MOST_BYTES: Final = 2**20
 _MOST_LINES: Final = 50
 _ASSIGNED: Final = re.compile(r"""(?:^|[\s;&|({])([A-Za-z_]\w*)=(?!["']?[$`])(?=[^\s;&])""")
-"""A variable that a line of shell gives a value which stands there."""
+"""A shell line that assigns a literal value to a variable."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """How MOSAIC is begun where shards are played.
+    """Command that starts MOSAIC at a place.
 
     Attributes:
-        mosaic: The command, as the shell there reads it; also one that begins a container.
-        setup: Lines of shell before it, in the home: modules, an environment.
-        keys: A file there with keys, as lines ``NAME=VALUE``, that is its owner's alone; empty: none.
-        processes: Session processes of each shard; ``None``: one per core.
+        mosaic: The command as the place's shell reads it. It may start a container.
+        setup: Shell lines to run first in the home, to load modules or an environment.
+        keys: File at the place with API keys as lines ``NAME=VALUE``, readable only by its owner; empty
+            for none.
+        processes: Session processes of each shard; ``None`` for one per core.
     """
 
     mosaic: str = "mosaic"
@@ -43,7 +44,7 @@ class Command:
     processes: int | None = None
 
     def to_record(self) -> dict[str, Plain]:
-        """Plain data, as in the file."""
+        """Return the command's keys for the file as plain data."""
         return {
             "mosaic": self.mosaic,
             "setup": list(self.setup),
@@ -53,14 +54,14 @@ class Command:
 
 
 USUAL: Final = Command()
-"""How it is begun where a profile does not say."""
+"""Command if a profile sets none."""
 
 
 def read_profile(path: Path) -> object:
-    """What a profile file (YAML or JSON) holds.
+    """Return the contents of a profile file (YAML or JSON).
 
     Raises:
-        UsageError: It cannot be read.
+        UsageError: The file cannot be read.
     """
     try:
         source = read_file(path, links=True, limit=_MOST_BYTES).decode("utf-8-sig")
@@ -74,10 +75,10 @@ def read_profile(path: Path) -> object:
 
 
 def command_of(found: Mapping[str, object]) -> Command:
-    """How a command is begun, from plain data whose keys are known.
+    """Return the command in plain data whose keys have been checked.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: A value is invalid. The error names the place.
     """
     processes = found.get("processes")
     return Command(
@@ -89,10 +90,10 @@ def command_of(found: Mapping[str, object]) -> Command:
 
 
 def place(value: object, where: str) -> str:
-    """A path elsewhere, from the home or absolute; ``~/`` is left out.
+    """Return a path on a host, absolute or relative to the home; a leading ``~/`` is removed.
 
     Raises:
-        ConfigError: It leads out of both, or into another home.
+        ConfigError: The path contains ``..`` or names another user's home.
     """
     path = text(value, where, max_length=1024)
     if ".." in Path(path).parts or (path.startswith("~") and not path.startswith("~/")):
@@ -101,16 +102,16 @@ def place(value: object, where: str) -> str:
 
 
 def matching(value: object, where: str, form: re.Pattern[str], such: str) -> str:
-    """What has a certain form, or nothing.
+    """Return a text that matches a pattern; empty if there is none.
 
     Args:
-        value: What is written; ``None``: nothing.
-        where: Its key.
-        form: What all of it matches.
-        such: What could be written in its place.
+        value: The value; ``None`` if there is none.
+        where: Key of the value.
+        form: Pattern that the whole text must match.
+        such: Example of a valid text.
 
     Raises:
-        ConfigError: It has another form.
+        ConfigError: The text does not match.
     """
     if value is None:
         return ""
@@ -121,7 +122,7 @@ def matching(value: object, where: str, form: re.Pattern[str], such: str) -> str
 
 
 def _lines(value: object, where: str) -> tuple[str, ...]:
-    """Lines of shell; scripts and records keep them, so no key stands in them."""
+    """Return shell lines, and refuse secrets in them because scripts and records contain the lines."""
     lines = [text(line, f"{where}[{i}]", max_length=4096) for i, line in enumerate(sequence(value, where))]
     if len(lines) > _MOST_LINES:
         raise ConfigError(f"has {len(lines)} lines, at most {_MOST_LINES} are allowed", where=where)

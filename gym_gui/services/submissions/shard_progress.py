@@ -1,4 +1,4 @@
-"""How far a submission is, by its record."""
+"""Progress of a submission, computed from its record."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from gym_gui.services.submissions.submission_record import COLLECTED, SENT, Subm
 
 @dataclass(frozen=True)
 class ShardProgress:
-    """How far a submission is.
+    """Progress of a submission.
 
     Attributes:
-        shards: Shards that are here.
-        of: Of how many, as far as that is known.
-        done: Work that is done, anywhere, in the submission's units.
-        failed: Of these, failed ones.
-        playing: How many shards each place is playing.
+        shards: Number of collected shards.
+        of: Number of all shards, as far as it is known.
+        done: Finished work at all places, in the submission's units.
+        failed: Finished work that failed, included in ``done``.
+        playing: Number of processes that each place runs.
     """
 
     shards: int
@@ -32,7 +32,7 @@ OnShardProgress = Callable[[ShardProgress], None]
 
 
 def progress_of(submission: Submission) -> ShardProgress:
-    """How far a submission is, by its record."""
+    """Return the progress of a submission from its record."""
     states = submission.states.values()
     return ShardProgress(
         shards=sum(state.status == COLLECTED for state in states),

@@ -1,4 +1,4 @@
-"""Chooses which shards each place plays next: its share of those that are open, and some of others'."""
+"""Decides which shards each place plays next, and which waiting shards are moved to an idle place."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from gym_gui.services.submissions.shard_status import ShardStatus
 from gym_gui.services.submissions.submission_record import SENT, WAITING, Submission
 
 MOST_TRIES: Final = 3
-"""How often a shard is begun that is lost each time."""
+"""Number of successive lost tries after which a shard is given up."""
 
 
 class ShardScheduler:
-    """Schedules the shards of a submission over its places.
+    """Distributes the shards of a submission over its places.
 
     Args:
         submission: The submission.
         backends: The places.
-        given_up: Those that are used no more, by name, as that changes.
-        leases: Who may spend how much, where budgets hold for all shards together.
+        given_up: Names of the places that are no longer used, with reasons. The coordinator changes it.
+        leases: Distributes budgets that hold for all shards together.
     """
 
     def __init__(
@@ -34,15 +34,15 @@ class ShardScheduler:
         self._submission, self._backends = submission, backends
         self._given_up, self._leases = given_up, leases
         self._unbegun: dict[str, set[int]] = {}
-        """By place, shards that waited there for their turn at the last look."""
+        """Shards that waited for their turn at the last look, by place."""
 
     @property
     def open(self) -> list[int]:
-        """Shards that are being played, or are to be."""
+        """Shards that are being played or still to be played."""
         return sorted([*self._submission.numbers(SENT), *self._waiting])
 
     def of(self, backend: ExecutorBackend) -> dict[int, int]:
-        """Tries of the shards that a place is playing."""
+        """Return the tries of the shards that a place has been sent."""
         states = self._submission.states
         return {
             number: states[number].tries
@@ -51,12 +51,12 @@ class ShardScheduler:
         }
 
     def room(self, backend: ExecutorBackend) -> int:
-        """How many more processes a place may have."""
+        """Return how many more processes a place may start."""
         states = self._submission.states
         return backend.capacity - len({states[number].batch or number for number in self.of(backend)})
 
     def next_batch(self, backend: ExecutorBackend) -> list[int]:
-        """What a process there plays next: its share of all that is open, as far as that waits."""
+        """Return the shards for the next process at a place: at most its share of the open shards."""
         serving = [each for each in self._backends if each.name not in self._given_up]
         share = (
             -(-len(self.open) // sum(each.capacity for each in serving))
@@ -69,21 +69,21 @@ class ShardScheduler:
             state = self._submission.state(number)
             begun_elsewhere = bool(state.tries) and state.host != backend.name and state.host in known
             if begun_elsewhere and state.lost < MOST_TRIES - 1:
-                continue  # begun there: that place resumes it
+                continue  # begun at another place, which resumes the shard
             batch.append(number)
             if len(batch) == share:
                 break
         return batch
 
     def saw(self, backend: ExecutorBackend, looks: Mapping[int, ShardStatus]) -> None:
-        """A place was looked at."""
+        """Note which shards wait for their turn at a place after a look."""
         self._unbegun[backend.name] = {number for number, seen in looks.items() if not seen.begun}
 
     def steal_from(self, idle: ExecutorBackend) -> tuple[ExecutorBackend, list[int]] | None:
-        """Half of what waits for its turn in the longest batch, and where; ``None`` where nothing does.
+        """Return half of the longest batch's waiting shards and their place, or ``None`` if none wait.
 
         Args:
-            idle: A place that has nothing to do.
+            idle: The place that has nothing to do.
         """
         batches: dict[tuple[str, int], list[int]] = {}
         for host, numbers in self._unbegun.items():
@@ -100,11 +100,11 @@ class ShardScheduler:
         return next(each for each in self._backends if each.name == host), late
 
     def is_dealt(self, number: int) -> bool:
-        """Whether a shard waits behind others, which the same process plays first."""
+        """Return whether a shard waits for others that the same process plays first."""
         return self._submission.states[number].batch not in (0, number)
 
     def put_back(self, number: int) -> None:
-        """A shard that was dealt and not begun waits again; nothing of it is anywhere."""
+        """Set a sent shard that was not begun back to waiting."""
         state = self._submission.states[number]
         state.status, state.batch = WAITING, 0
         if not state.done:
@@ -112,7 +112,7 @@ class ShardScheduler:
 
     @property
     def _waiting(self) -> list[int]:
-        """Shards that are to be begun; where budgets are spent, those that have something to bring."""
+        """Shards to begin. If the budgets are spent, only those with earlier tries, which have results."""
         waiting, states = self._submission.numbers(WAITING), self._submission.states
         if self._leases is None or not self._leases.ended:
             return waiting

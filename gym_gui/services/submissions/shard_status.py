@@ -1,4 +1,4 @@
-"""How shards stand on their host, by what its shell and their commands have said."""
+"""Status of shards on their host, parsed from the output of the host's shell and their commands."""
 
 from __future__ import annotations
 
@@ -12,30 +12,31 @@ from gym_gui.core.experiment.leases import Claim
 from gym_gui.core.record_fields import count, items, mapping, text
 
 MARK: Final = "mosaic-shard"
-"""How lines begin that the host's shell says of its own."""
+"""First word of the lines that the host's shell prints for MOSAIC."""
 KILLED: Final = 128
-"""A shell's exit status of what a signal has ended is larger, by the signal."""
+"""A shell's exit status for a process killed by a signal is this plus the signal's number."""
 _NOTHING: Final[dict[str, Any]] = {}
 
 
 @dataclass(frozen=True)
 class ShardStatus:
-    """How a shard stands on its host.
+    """Status of a shard on its host.
 
     Attributes:
-        running: Whether it is being played.
-        code: Exit status of the command; ``None`` while it runs, and where it was lost.
-        result: What the command has printed at its end.
-        progress: By operator, how far it is.
-        said: What the command has said last.
-        begun: Whether it was begun; of several that one process plays, one after the other, each by itself.
-        claim: Of a run with budgets, what the shard has spent and needs, as it stands in its file.
-        is_over: Of one that is not running, whether it surely is not; else it may be cut off and play on.
-        holder: Who has made the claim, where a try may begin without what the one before had last.
-        after: The holder whose record that one began with, to its end.
-        lines: What it has said last, its progress left out.
-        node: The machine that plays it, where its place has several and says so.
-        job: What the scheduler of its place calls it.
+        running: Whether the shard is being played.
+        code: Exit status of the command; ``None`` while it runs and if it was lost.
+        result: Result that the command printed at its end.
+        progress: Progress of each operator.
+        said: The last message of the command.
+        begun: Whether the shard was begun. In a batch of one process, each shard has its own value.
+        claim: For a run with budgets, the shard's claim as in its file.
+        is_over: For a shard that is not running, whether that is certain. If not, it may be cut off and
+            play on.
+        holder: Name of the holder that made the claim, if each try may be a holder of its own.
+        after: Holder whose complete record this holder began with.
+        lines: The last lines of the command's stderr without its progress.
+        node: Machine that plays the shard, if its place has several and tells the name.
+        job: Id of the job in the place's scheduler.
     """
 
     running: bool
@@ -54,31 +55,31 @@ class ShardStatus:
 
     @property
     def done(self) -> int:
-        """Episodes that are done."""
+        """Number of finished episodes."""
         return sum(count(row.get("done")) or 0 for row in self.progress)
 
     @property
     def failed(self) -> int:
-        """Of these, failed ones."""
+        """Number of finished episodes that failed."""
         return sum(count(row.get("failed")) or 0 for row in self.progress)
 
     @property
     def is_out_of_budget(self) -> bool:
-        """Whether it has ended because nothing more may be spent."""
+        """Whether the shard has ended because its budget is spent."""
         claim = Claim.from_line(self.claim) if self.claim and self.result.get("status") == "stopped" else None
         return claim is not None and claim.ended
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing of it is left to be played."""
+        """Whether the shard has nothing left to play."""
         return self.result.get("status") in ("completed", "failed") and not self.result.get("problem")
 
 
 def looks_of(output: str) -> dict[int, ShardStatus]:
-    """What :func:`.shell.look` has said.
+    """Return the status of shards from the output of the script of :func:`.shell.look`.
 
     Raises:
-        ProtocolError: It was cut off, or something else stands between.
+        ProtocolError: The output is cut off or malformed.
     """
     found: dict[int, ShardStatus] = {}
     lines = output.splitlines()
@@ -118,15 +119,15 @@ def look_from(
     *,
     begun: bool = True,
 ) -> ShardStatus:
-    """How a shard stands, by what its command has printed.
+    """Return the status of a shard from the output of its command.
 
     Args:
-        alive: Whether its process is there.
-        code: Its exit status, where it has ended.
+        alive: Whether its process exists.
+        code: Exit status of the command, if it has ended.
         out: The last lines of its standard output.
-        err: Those of its standard error.
-        claim: The line of its claim, where it has made one.
-        begun: Whether it was begun.
+        err: The last lines of its standard error.
+        claim: The line of its claim, if it has made one.
+        begun: Whether the shard was begun.
     """
     lines = list(out)
     rows = [_result(row) for each in ("\n".join(lines), *lines) if (row := _json(each))]
@@ -149,12 +150,12 @@ def look_from(
 
 
 def _result(row: dict[str, Any]) -> dict[str, Any]:
-    """What a command has said at its end; of a group of trainings, the result of the one in this part."""
+    """Return a command's result; for a group of trainings, the result of the only training in this part."""
     trained = items(row.get("trainings"))
     if not trained:
         return row
     found = mapping(trained[0]) or {}
-    # A shard whose episodes have failed is whole, a training that has failed is not.
+    # A shard is complete even if episodes have failed. A failed training is not complete.
     failed = {"problem": text(found.get("reason")) or "failed"} if found.get("status") == "failed" else {}
     return {**found, **failed}
 

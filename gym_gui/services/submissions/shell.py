@@ -1,8 +1,8 @@
-"""Commands for a host's shell, in POSIX sh: begin a shard, say how shards stand, end them.
+"""POSIX shell scripts for a host: begin shards, report their status, and end them.
 
-Each shard has a folder ``work/NUMBER`` in the submission's folder on the host: in ``runs`` its run folder,
-and for each try a folder with what the command has printed (``out``, ``err``), its process ids and, once it
-has ended, its exit status (``code``). Nothing else is needed to follow a shard, so a later process can.
+Each shard has a folder ``work/NUMBER`` in the submission's folder on the host. Its subfolder ``runs`` holds
+the run folder. Each try has a subfolder with the command's output (``out``, ``err``), its process ids and,
+after its end, its exit status (``code``). A later process needs only these files to follow the shard.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from gym_gui.services.submissions.submitted_trainings import Trainings
 PLAY: Final = "play.sh"
 EXPERIMENT: Final = "experiment.json"
 ALLOWED: Final = "allowed.json"
-"""What a person has allowed, as :data:`gym_gui.core.trusted.trust.VARIABLE` hands it on."""
+"""File with the user's permissions, in the format of :data:`gym_gui.core.trusted.trust.VARIABLE`."""
 TOKEN: Final = "token"
-"""File of a place that says which submission has put it there."""
+"""File at a place that says which submission the folder belongs to."""
 OFF_S: Final = 60
-"""Seconds by which a host's clock may be off before times are those of ours."""
+"""Difference of the host's clock in seconds from which times are corrected to the local clock."""
 _CLOCK: Final = "clock"
-"""File with how many seconds a host's clock is behind ours."""
+"""File with the seconds that the host's clock is behind the local clock."""
 _TAIL: Final = 20
-"""Lines of what a command says that are looked at."""
+"""Largest number of lines of a command's stderr that are read."""
 _RESULT: Final = 60
-"""Lines of its result at most: an object on one line, or one value a line."""
+"""Largest number of lines of a result, as one JSON object per line or one value per line."""
 
 
 def from_home(how: Command) -> list[str]:
-    """Lines that run in a person's home before a command, and do not read the shell's input.
+    """Return shell lines to run in the user's home before a command, with stdin and stdout closed.
 
-    Keys are left out where others can read their file.
+    A file of keys is ignored if other users can read it.
     """
     lines = list(how.setup)
     if how.keys:
@@ -59,14 +59,14 @@ _READ_KEYS: Final = """while IFS= read -r line || [ -n "$line" ]; do
   case $value in \\"*\\" | \\'*\\') value=${{value#?}} value=${{value%?}} ;; esac
   export "$name=$value"
 done <{file}"""
-"""Lines ``NAME=VALUE`` of a file are data: the shell runs none of them, and skips all other lines.
+"""Reads lines ``NAME=VALUE`` of a file as data: nothing is executed, and other lines are ignored.
 
-Names that decide which code a program loads are no keys, and are passed over.
+Names that decide which code a program loads are not keys and are skipped.
 """
 
 
 def own_alone(file: str) -> str:
-    """A test of the shell: whether a file is there, and its owner alone can read it."""
+    """Return a shell test of whether a file exists and only its owner can read it."""
     return f'[ -f {file} ] && [ "$(ls -lLd {file} | cut -c 5-10)" = "------" ]'
 
 
@@ -79,18 +79,20 @@ def play_script(
     at_once: int = 1,
     first: Sequence[str] = (),
 ) -> str:
-    """The script that plays one part: ``sh play.sh NUMBER TRY``; or several, one after the other, by one
-    command: ``sh play.sh NUMBER TRY NUMBER/TRY …``.
+    """Return the script that plays one part, or several parts one after the other.
 
-    The script resumes a part that was begun there. A try is begun once, however often it is asked for.
+    It is called as ``sh play.sh NUMBER TRY`` for one part and as ``sh play.sh NUMBER TRY NUMBER/TRY …`` for
+    several parts with one command.
+
+    The script resumes a part that was begun at this place. A second call for the same try has no effect.
 
     Args:
         command: ``run``, ``tournament`` or ``train``.
-        of: How many parts there are.
-        how: How MOSAIC is begun there.
-        trainings: What is trained, where the parts are trainings.
-        at_once: How many such scripts run at the same time, there and elsewhere.
-        first: Lines before MOSAIC is begun.
+        of: Number of parts.
+        how: Command that starts MOSAIC on the host.
+        trainings: The trainings, if the parts are trainings.
+        at_once: Number of such scripts that run at the same time, on all hosts.
+        first: Shell lines to run before MOSAIC starts.
     """
     streams = '>"$try/out" 2>>"$try/err" </dev/null &'
     lines = [
@@ -109,7 +111,7 @@ def play_script(
         f"behind=$(cat {_CLOCK} 2>/dev/null)",
         f'[ "${{behind#-}}" -ge {OFF_S} ] 2>/dev/null && export {BEHIND}="$behind"',
         f"MOSAIC_ALLOWED=$(cat {ALLOWED}) && export MOSAIC_ALLOWED || exit 1",
-        # What was told to one that the scheduler has ended may have been given to others since.
+        # An amount in the lease of a task that the scheduler ended may belong to other shards by now.
         f'rm -f "$try/{LEASE}"',
         f"{COORDINATED}=$(pwd -P)/$try; export {COORDINATED}",
         f"{PLAYED_AT_ONCE}={at_once}; export {PLAYED_AT_ONCE}",
@@ -118,9 +120,9 @@ def play_script(
         "trap 'kill -TERM $run 2>/dev/null' TERM INT",
         'for each in $hand; do echo $run > "work/$each/run"; done',
         "wait $run; code=$?",
-        # A signal ends the waiting and not yet the command.
+        # A signal ends the wait but not the command.
         "while kill -0 $run 2>/dev/null; do wait $run; code=$?; done",
-        # Of several, the one that it was at; or the first, where it was at none.
+        # Of several parts, mark the part that was playing, or the first if none was.
         '[ -f "$try/out" ] || [ $code = 0 ] || : > "$try/out"',
         "for each in $hand; do",
         '  [ -f "work/$each/out" ] && [ ! -f "work/$each/code" ] || continue',
@@ -136,7 +138,7 @@ def _shards(command: str, of: int, how: Command, streams: str) -> list[str]:
     return [
         'begun=$(ls -d "$place"/runs/*/run.json 2>/dev/null | head -n 1)',
         'if [ -n "$more" ]; then',
-        # Each of them has files of its own, which the command opens when it is its turn.
+        # Each part has files of its own, which the command opens when the part begins.
         f'  {HAND}="$hand" {mosaic} {EXPERIMENT} --shard "$numbers/{of}" {options} '
         '>/dev/null 2>>"$try/err" </dev/null &',
         'elif [ -n "$begun" ]; then',
@@ -148,11 +150,13 @@ def _shards(command: str, of: int, how: Command, streams: str) -> list[str]:
 
 
 def begin(place: str, batches: Sequence[Sequence[tuple[int, int]]]) -> str:
-    """Begin tries of shards, each once, in the background; they go on when the connection hangs up.
+    """Return a script that begins tries of shards in the background. They survive a lost connection.
+
+    Each try is begun once.
 
     Args:
-        place: The submission's folder there.
-        hands: Shards that one process plays, one after the other, each with its try.
+        place: Folder of the submission on the host.
+        batches: Batches of shards with their tries. One process plays a batch in order.
     """
     play = f"{shlex.quote(place)}/{PLAY}"
     lines = [
@@ -169,7 +173,7 @@ def begin(place: str, batches: Sequence[Sequence[tuple[int, int]]]) -> str:
             f"mkdir -p {folders} || exit 1",
             f"if mkdir work/{first}/{attempt} 2>/dev/null; then",
             *([f"  mkdir -p {' '.join(f'work/{number}/{t}' for number, t in others)}"] if others else []),
-            # What nohup does, which not every BusyBox has.
+            # This does what nohup does, which some BusyBox builds lack.
             f"  (trap '' HUP; exec sh {play} {first} {attempt} {listed}) "
             f">/dev/null 2>work/{first}/{attempt}/err </dev/null &",
             f'  begun="$begun {first}/{attempt}"',
@@ -205,7 +209,7 @@ _ALIVE: Final = """plays() {
     "play[.]sh (${2%/*} |.* $2( |$))|work/${2%/*}/runs|--shard ([0-9]+,)*${2%/*}[,/]"
 }
 """
-"""Whether a process of a number is there, and plays a try of a shard; it itself, or its command."""
+"""Shell function that tests whether a process exists and plays a try of a shard or is its command."""
 
 _END_EARLIER: Final = """# It is played once at a time: an earlier try that still runs here is ended first.
 host="$(uname -n) $(cat /proc/sys/kernel/random/boot_id 2>/dev/null)"
@@ -233,13 +237,13 @@ for each in $hand; do echo "$host" >"work/$each/host"; done
 
 
 def look(place: str, tries: Mapping[int, int]) -> str:
-    """Say how shards stand, for :func:`.shard_look.looks_of`.
+    """Return a script that prints the status of shards, for :func:`.shard_look.looks_of`.
 
-    What waits for its turn costs no process there, and the files of what is played are read once each.
+    Waiting shards cost no process on the host, and the files of running shards are read once.
 
     Args:
-        place: The submission's folder there.
-        tries: Which try of each shard.
+        place: Folder of the submission on the host.
+        tries: Number of the try of each shard.
     """
     return f"""cd {shlex.quote(place)} || exit 1
 {_ALIVE}is_up() {{
@@ -271,11 +275,11 @@ echo "{MARK} end"
 
 
 def take_back(place: str, tries: Mapping[int, int]) -> str:
-    """Take tries back that wait for their turn, for :func:`taken_back`.
+    """Return a script that takes back tries that wait for their turn, for :func:`taken_back`.
 
     Args:
-        place: The submission's folder there.
-        tries: Which try of each shard.
+        place: Folder of the submission on the host.
+        tries: Number of the try of each shard.
     """
     return f"""cd {shlex.quote(place)} || exit 1
 set -C  # a file is made by one: by us, or by who plays it
@@ -289,18 +293,18 @@ exit 0
 
 
 def taken_back(output: str) -> list[int]:
-    """The shards that :func:`take_back` has taken."""
+    """Return the shards that the output of :func:`take_back`'s script lists."""
     marked = (line.split() for line in output.splitlines() if line.startswith(f"{MARK} "))
     return [int(words[1].partition("/")[0]) for words in marked if len(words) == 2]
 
 
 def tell(place: str, tries: Mapping[int, int], words: Mapping[int, str]) -> str:
-    """Put a line where each shard reads what it may spend; each appears whole.
+    """Return a script that writes each shard's lease line to its file, whole or not at all.
 
     Args:
-        place: The submission's folder there.
-        tries: Which try of each shard.
-        words: The line for each.
+        place: Folder of the submission on the host.
+        tries: Number of the try of each shard.
+        words: Lease line of each shard.
     """
     files = {f"work/{number}/{attempt}/{LEASE}": words[number] for number, attempt in sorted(tries.items())}
     lines = [
@@ -311,11 +315,11 @@ def tell(place: str, tries: Mapping[int, int], words: Mapping[int, str]) -> str:
 
 
 def stop(place: str, tries: Mapping[int, int], signal: str) -> str:
-    """Send a signal to the commands of shards, and to no other process that a file names.
+    """Return a script that sends a signal to the commands of shards, after a check of each process.
 
     Args:
-        place: The submission's folder there.
-        tries: Which try of each shard.
+        place: Folder of the submission on the host.
+        tries: Number of the try of each shard.
         signal: ``TERM`` or ``KILL``.
     """
     return f"""cd {shlex.quote(place)} || exit 0
@@ -335,15 +339,15 @@ exit 0
 
 
 def unfinished(place: str) -> str:
-    """Where the submission's folder is until all of it is there."""
+    """Return the path of the submission's folder on the host until the folder is complete."""
     return f"{place}.new"
 
 
 def remove(place: str) -> str:
-    """End what is left of all shards, and remove the submission's folder there, whole or not.
+    """Return a script that kills all shards of a submission and removes its folder on the host.
 
     Args:
-        place: The folder.
+        place: Folder of the submission on the host.
     """
     return f"""rm -rf {shlex.quote(unfinished(place))}
 cd {shlex.quote(place)} 2>/dev/null || exit 0

@@ -1,4 +1,4 @@
-"""What goes wrong with a place where shards are played, and may pass; or here."""
+"""Errors of places that play shards and of this machine, and checks of the free disk space."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from typing import Final
 from gym_gui.core.errors import MosaicError, UsageError
 
 MOST_BYTES: Final = 64 << 30
-"""What one part may bring at most."""
+"""Largest number of bytes that one part may send."""
 _LEAST_BYTES: Final = 1 << 16
 _LEFT_BYTES, _LEFT_SHARE = 1 << 30, 20
-"""Bytes, or one in so many of a smaller disk, that stay free while something comes."""
+"""Bytes that stay free during a copy: ``_LEFT_BYTES``, or one part in ``_LEFT_SHARE`` of a smaller disk."""
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class HostAwayError(MosaicError):
-    """A host, or a scheduler, cannot be reached, or does not answer."""
+    """A host or a scheduler cannot be reached or does not answer."""
 
 
 class HostFailedError(MosaicError):
-    """It was reached, and what it was told to do has failed."""
+    """A host was reached, but a command on it has failed."""
 
 
 class HereError(UsageError):
-    """This machine cannot go on; what is being played elsewhere goes on without it."""
+    """This machine cannot continue. Shards that run elsewhere go on."""
 
 
 def raise_if_full(error: BaseException, where: Path) -> None:
-    """Tell a full disk of this machine from trouble elsewhere.
+    """Raise an error if a failure was caused by a full disk of this machine.
 
     Args:
-        error: What has failed; programs that copy do not always say why.
-        where: The folder that was written to.
+        error: The failure. Programs that copy do not always tell the cause.
+        where: Folder that was written to.
 
     Raises:
-        HereError: There is no room.
+        HereError: The disk is full.
     """
     code = error.errno if isinstance(error, OSError) else None
     full = shutil.disk_usage(where).free < _LEAST_BYTES
@@ -52,16 +52,16 @@ def raise_if_full(error: BaseException, where: Path) -> None:
 
 
 def raise_if_too_much(coming: Path, what: str, most: int = MOST_BYTES) -> None:
-    """Have nothing that comes from elsewhere fill the disk here.
+    """Raise an error if data from elsewhere is about to fill the local disk.
 
     Args:
-        coming: The file or folder that grows.
-        what: What it is, and who sends it.
-        most: Bytes that it may have.
+        coming: The growing file or folder.
+        what: Name of the data and its sender, for messages.
+        most: Largest allowed number of bytes.
 
     Raises:
-        HereError: There is hardly any room left.
-        UsageError: It is more than that.
+        HereError: There is hardly any free space left.
+        UsageError: The data is larger than allowed.
     """
     size = size_of(coming)
     if size > most:
@@ -74,13 +74,13 @@ def raise_if_too_much(coming: Path, what: str, most: int = MOST_BYTES) -> None:
 
 
 def room_in(folder: Path) -> int:
-    """Bytes that one part may bring there."""
+    """Return how many bytes one part may write to a folder."""
     disk = shutil.disk_usage(folder)
     return max(0, min(MOST_BYTES, disk.free - min(_LEFT_BYTES, disk.total // _LEFT_SHARE)))
 
 
 def too_much(what: str, most: int) -> UsageError:
-    """Who sends that much is asked for nothing more."""
+    """Return the error for data that is larger than allowed. The sender is not asked for more."""
     return UsageError(
         f"{what} has more than {most / 2**30:.3g} GiB",
         fix="Look at it there; or make room here, or have more parts",
@@ -88,7 +88,7 @@ def too_much(what: str, most: int) -> UsageError:
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file, or of all files below a folder; some may be going just now."""
+    """Return the bytes of a file or of all files below a folder. Files may vanish meanwhile."""
     found = 0
     for each in (path, *path.rglob("*")):
         with contextlib.suppress(FileNotFoundError):
@@ -98,7 +98,7 @@ def size_of(path: Path) -> int:
 
 
 def not_ours(place: str) -> UsageError:
-    """A place is there that this submission did not put there: its commands are another person's."""
+    """Return the error for a folder of another submission, whose commands may be another user's."""
     return UsageError(
         f"{place} is there, and this submission did not put it there",
         fix="Look at it, and remove it: what is missing is played again",

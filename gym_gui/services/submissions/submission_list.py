@@ -1,4 +1,4 @@
-"""Submissions of a runs folder, as entries of the list of runs: those that have not become a run yet."""
+"""Entries for the list of runs of the submissions in a runs folder that have not become a run yet."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from gym_gui.services.submissions.overview import players_of
 from gym_gui.services.submissions.shard_progress import progress_of
 
 FOLDER: Final = "submissions"
-"""Where submissions are kept, in the folder of runs."""
+"""Folder of the submissions, in the folder of runs."""
 
 
 class SubmissionList:
-    """Reads them; one whose record has not changed is not read again. Meant for a thread.
+    """Reads the submissions' records, each again only after a change. Use it in a thread.
 
     Args:
-        runs: The folder of runs that they are kept in.
-        elsewhere: Another machine may write it, whose locks are not seen here: what is being played is
-            believed to be followed while its record changes.
+        runs: Folder of runs that contains the submissions.
+        elsewhere: Whether another machine may write the folder. Locks of other machines are invisible, so
+            a submission counts as running while its record changes.
     """
 
     def __init__(self, runs: Path, *, elsewhere: bool = False) -> None:
@@ -39,7 +39,7 @@ class SubmissionList:
         self._known: dict[str, tuple[tuple[int, ...], RunEntry | None]] = {}
 
     def scan(self) -> list[RunEntry]:
-        """All that are there, newest first."""
+        """Return the entries of all submissions, newest first."""
         try:
             with os.scandir(self.folder) as entries:
                 names = sorted((each.name for each in entries if each.is_dir()), reverse=True)
@@ -50,7 +50,10 @@ class SubmissionList:
         return [entry for entry in found if entry is not None]
 
     def one(self, folder: Path) -> RunEntry | None:
-        """One of them; ``None`` where it has become a run, or trains: trainings have a page of their own."""
+        """Return a submission's entry, or ``None`` if it has become a run or trains.
+
+        Trainings have a page of their own.
+        """
         stamp = _stamp(folder / submission_record.NAME)
         if not stamp:
             return None
@@ -80,7 +83,7 @@ def _stamp(path: Path) -> tuple[int, ...]:
 
 
 def _read(folder: Path) -> RunEntry | None:
-    """The entry of a submission, as it stands where no process follows it."""
+    """Return the entry of a submission, with the status that holds if no process follows it."""
     labels, wrong = _labels(folder)
     try:
         found = submission_record.open_submission(folder)

@@ -1,4 +1,4 @@
-"""What a submission is and how far it is, on disk: a later coordinator resumes the submission by it."""
+"""Record of a submission and its progress on disk, from which a later coordinator resumes it."""
 
 from __future__ import annotations
 
@@ -22,45 +22,46 @@ from mosaic_worker.plain_files import read_file, replace_file
 NAME: Final = "submission.json"
 FORMAT: Final = 1
 SHARDS_FOLDER: Final = "shards"
-"""Folder of the run folders that have been collected."""
+"""Folder of the collected run folders."""
 BUNDLE_FOLDER: Final = "bundle"
-"""Folder of what is sent to each host."""
+"""Folder of the files that are sent to each host."""
 LOGS_FOLDER: Final = "logs"
-"""Folder of what commands of shards that were lost have said last."""
+"""Folder of the last output of shards that were lost."""
 WAITING: Final = "waiting"
 SENT: Final = "sent"
 COLLECTED: Final = "collected"
 FAILED: Final = "failed"
 STOPPED: Final = "stopped"
-"""Ended because the user wanted that; what it has is here."""
+"""The user has stopped the shard, and its results so far are here."""
 _MOST_BYTES: Final = 256 * 2**20
 
 
 def new_token() -> str:
-    """A token that no place has."""
+    """Return a new random token."""
     return secrets.token_hex(16)
 
 
 @dataclass
 class ShardState:
-    """Where one shard stands.
+    """State of one shard.
 
     Attributes:
         status: ``waiting``, ``sent``, ``collected``, ``failed`` or ``stopped``.
-        host: Where it is played, or was begun.
-        tries: How often it was begun.
-        lost: How often it was lost one after another without having played anything.
-        kept: Work that was safe when it was begun the last time.
-        problem: Why it was lost the last time.
-        done: Work of it that is done, in the submission's units.
-        failed: Of these, failed ones.
-        batch: The first of the shards that one process plays, one after the other, this among them; 0: none.
-        safe: Work that no end of its process takes away: that of a training to its last checkpoint.
+        host: Place that plays the shard, or began it.
+        tries: Number of times that the shard was begun.
+        lost: Number of successive tries that were lost without new work.
+        kept: Work that was safe when the latest try began.
+        problem: Why the latest lost try was lost.
+        done: Finished work, in the submission's units.
+        failed: Finished work that failed, included in ``done``.
+        batch: First shard of the batch that one process plays in order, including this shard; 0 for no
+            batch.
+        safe: Work that is kept even if the process dies; for a training, up to its last checkpoint.
         score: Mean return of the last episodes of a training; ``None`` before the first.
-        asked: The user wants it to end.
-        playing: Of one that was sent, whether it was being played at the last look; else it waits there.
-        node: The machine of its place that plays it, or did, where the place has several and says so.
-        job: What the scheduler of its place calls it.
+        asked: Whether the user wants the shard to end.
+        playing: Whether a sent shard was being played at the last look. If not, it waits at its place.
+        node: Machine of the place that plays or played the shard, if the place has several machines.
+        job: Id of the job in the place's scheduler.
     """
 
     status: str = WAITING
@@ -80,7 +81,7 @@ class ShardState:
     job: str = ""
 
     def to_record(self) -> dict[str, Any]:
-        """Plain data, without what is empty."""
+        """Return the state as plain data without empty values."""
         return {
             key: value for key, value in vars(self).items() if value or (key == "score" and value is not None)
         }
@@ -88,12 +89,12 @@ class ShardState:
 
 @dataclass
 class PlaceState:
-    """What is known of a place.
+    """State of a place.
 
     Attributes:
-        heard_at: When it answered last, by the clock here, in ISO 8601; to ten seconds.
-        problem: Why it does not, or is used no more.
-        given_up: Whether nothing more is played there.
+        heard_at: Time of its last answer by the local clock, in ISO 8601, to ten seconds.
+        problem: Why the place does not answer or is no longer used.
+        given_up: Whether nothing more is played at the place.
     """
 
     heard_at: str = ""
@@ -101,16 +102,16 @@ class PlaceState:
     given_up: bool = False
 
     def to_record(self) -> dict[str, Any]:
-        """Plain data, without what is empty."""
+        """Return the state as plain data without empty values."""
         return {key: value for key, value in vars(self).items() if value}
 
 
 class FormerPlace(NamedTuple):
-    """A place that a submission was sent to, and that its profile names no more.
+    """A place that got parts of a submission and that the profile no longer names.
 
     Attributes:
-        name: Its name.
-        entry: What the profile said of it.
+        name: Name of the place.
+        entry: The place's entry in the old profile.
     """
 
     name: str
@@ -119,31 +120,31 @@ class FormerPlace(NamedTuple):
 
 @dataclass
 class Submission:
-    """Something that is played elsewhere: an experiment, a tournament, trainings.
+    """An experiment, a tournament or trainings that are played on other machines.
 
     Attributes:
-        folder: Its own folder.
-        executor: By what: ``ssh``.
-        profile: Where, as its file says.
+        folder: Folder of the submission.
+        executor: Kind of executor, such as ``ssh``.
+        profile: Contents of the profile's file, which says where to play.
         command: ``run``, ``tournament`` or ``train``.
-        of: How many shards it is cut into, or how many trainings it has.
-        total: Work that they have together: episodes, or environment steps.
-        out: Folder for the run folder that they are merged into, or that of the trainings.
-        states: Shards that have been begun, by number.
-        run: The run folder that they were merged into, or that of the trainings; empty before.
-        cleared: Whether nothing of it is left where it was played.
-        began_at: When it was handed in, by the clock here, in ISO 8601.
-        seatings: Where it is played until it is decided: episodes of each seed, by operator.
-        due: Then, shards that are to be played by now, the others perhaps later; ``None``: all are.
-        trainings: What it trains.
-        at_once: How many shards are played at the same time, at most.
-        used: Places that were sent anything; also those whose shards were given to others since.
-        emptied: Places of these where nothing of it is left.
-        former: Places of these that the profile names no more, and where something may be left.
-        places: What is known of places, by their names.
-        needs: What of it the person has allowed who handed it in (:mod:`.handed_in`); on record nowhere else.
-        token: What marks a place that it was sent to; kept like ``needs``. What lies at a place without it
-            was put there by another person.
+        of: Number of shards or trainings.
+        total: Work of all shards together, in episodes or environment steps.
+        out: Folder for the merged run folder or for the run folders of the trainings.
+        states: States of the shards that have been begun, by number.
+        run: Merged run folder, or run folder of the trainings; empty before it exists.
+        cleared: Whether nothing of the submission is left at the places.
+        began_at: Time of submission by the local clock, in ISO 8601.
+        seatings: For play until a decision: episodes of each seed, by operator.
+        due: For play until a decision: shards to play now, as others may not be needed; ``None`` for all.
+        trainings: The trainings, or ``None``.
+        at_once: Largest number of shards that are played at the same time.
+        used: Places that were sent anything, even if their shards were given to others later.
+        emptied: Places in ``used`` where nothing of the submission is left.
+        former: Places in ``used`` that the profile no longer names and where files may be left.
+        places: States of places by name.
+        needs: Permissions that the submitting user has given (:mod:`.handed_in`), not part of this record.
+        token: Marks the submission's folder at a place. A folder without it was made by another user. Like
+            ``needs``, it is not part of this record.
     """
 
     folder: Path
@@ -171,24 +172,24 @@ class Submission:
 
     @property
     def parts(self) -> str:
-        """What its parts are."""
+        """Plural noun for the parts: "trainings" or "shards"."""
         return "trainings" if self.trainings else "shards"
 
     def called(self, number: int) -> str:
-        """What a part is called."""
+        """Return a part's name for messages."""
         if self.trainings:
             return f"the training with seed {self.trainings.part(number).seed}"
         return f"shard {number} of {self.of}"
 
     def training_folder(self, number: int) -> Path:
-        """The run folder here of a training; raises as :meth:`check_folders`."""
+        """Return the local run folder of a training. Raises like :meth:`check_folders`."""
         assert self.trainings is not None, "it trains"
         folder = self.trainings.part(number).folder
         self._check_folder(folder)
         return folder
 
     def check_folders(self) -> None:
-        """Refuse links in place of the folders that are written: the writing would be elsewhere.
+        """Refuse links in place of the run folders, because files would be written elsewhere.
 
         Raises:
             HereError: One of them is a link.
@@ -199,7 +200,7 @@ class Submission:
             self._check_folder(Path(self.run))
 
     def _check_folder(self, folder: Path) -> None:
-        if folder != self.out and folder.is_symlink():  # a person may name a link: out
+        if folder != self.out and folder.is_symlink():  # ``out`` itself may be a link that a person named
             raise HereError(
                 f"{folder} is a link, and none is followed below {self.out}",
                 fix="Put the folder in its place",
@@ -207,33 +208,33 @@ class Submission:
 
     @property
     def shards(self) -> Path:
-        """Where the run folders are that have been collected."""
+        """Folder of the collected run folders."""
         return self.folder / SHARDS_FOLDER
 
     @property
     def bundle(self) -> Path:
-        """What is sent to each host."""
+        """Folder of the files that are sent to each host."""
         return self.folder / BUNDLE_FOLDER
 
     def log(self, number: int, attempt: int) -> Path:
-        """What the command of a try has said last, once it was lost; need not be there."""
+        """Return the path of the last output of a lost try. The file may not exist."""
         return self.folder / LOGS_FOLDER / f"{number}-{attempt}.log"
 
     @property
     def places_used(self) -> set[str]:
-        """Places that were sent anything; of records from before these were noted, those of shards."""
+        """Places that were sent anything, with the hosts of shards from records without ``used``."""
         return self.used | {state.host for state in self.states.values() if state.host}
 
     def place(self, name: str) -> PlaceState:
-        """What is known of a place."""
+        """Return the state of a place, created on first use."""
         return self.places.setdefault(name, PlaceState())
 
     def state(self, number: int) -> ShardState:
-        """Where a shard stands."""
+        """Return the state of a shard, created on first use."""
         return self.states.setdefault(number, ShardState())
 
     def numbers(self, *statuses: str) -> list[int]:
-        """Shards of one of these statuses, in order; those that are not due yet are not among them."""
+        """Return the shards with one of these statuses, in order, without shards that are not due yet."""
         waiting = WAITING in statuses
         return [
             number
@@ -242,7 +243,7 @@ class Submission:
         ]
 
     def batches(self, tries: Mapping[int, int]) -> list[list[tuple[int, int]]]:
-        """Tries of shards by the process that plays them, in their order."""
+        """Return tries of shards grouped by the process that plays them, in order."""
         found: dict[int, list[tuple[int, int]]] = {}
         for number, attempt in sorted(tries.items()):
             state = self.states.get(number)
@@ -250,10 +251,10 @@ class Submission:
         return list(found.values())
 
     def save(self) -> None:
-        """Write it, whole or not at all.
+        """Write the record to disk, whole or not at all.
 
         Raises:
-            HereError: It cannot be written.
+            HereError: The file cannot be written.
         """
         data = {
             "format": FORMAT,
@@ -277,7 +278,7 @@ class Submission:
         }
         written = (json.dumps(data, indent=1) + "\n").encode()
         if written == self._written:
-            return  # a look in which nothing happened
+            return  # nothing has changed since the last save
         try:
             replace_file(self.folder / NAME, written, mode=0o600)
             self._written = written
@@ -286,16 +287,16 @@ class Submission:
 
 
 def is_submission(folder: Path) -> bool:
-    """Whether a folder is one of a submission."""
+    """Return whether a folder is the folder of a submission."""
     return (folder / NAME).is_file()
 
 
 def open_submission(folder: Path) -> Submission:
-    """Read how far a submission is.
+    """Read the record of a submission.
 
     Raises:
-        RunFormatError: Its record is damaged, or of a later version.
-        UsageError: It cannot be read.
+        RunFormatError: The record is damaged or has a later format.
+        UsageError: The record cannot be read.
     """
     path = folder / NAME
     try:
@@ -347,11 +348,11 @@ def _former(row: Mapping[str, Any]) -> FormerPlace:
 
 
 def _lie_below(out: Path, run: str, trainings: Trainings | None) -> bool:
-    """Whether all that it writes is where it was to be written."""
+    """Return whether all run folders lie directly in the folder for results."""
     folders = [] if trainings is None else [each.folder for each in trainings.parts]
     if run:
         folders.append(Path(run))
-    # Of trainings the one run folder, or that of the group, is itself what was asked for.
+    # Of trainings, the single run folder or the group's folder may be ``out`` itself.
     there = {out} if trainings is not None else set[Path]()
     return all(".." not in folder.parts and (folder.parent == out or folder in there) for folder in folders)
 

@@ -1,4 +1,4 @@
-"""Trainings as parts of a submission: each has one seed, and its run folder here."""
+"""Trainings as parts of a submission, each with one seed and its local run folder."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gym_gui.core.record_fields import count, items, mapping, strings, text
 TRAIN: Final = "train"
 """The command whose parts are trainings."""
 SEEDS: Final = "seeds"
-"""File of the bundle: the seed of each training, one a line."""
+"""File of the bundle with the seed of each training, one per line."""
 
 
 _RUN_ID: Final = re.compile(r"[0-9A-Za-z_-]{1,64}")
-"""The trainer daemon has a file of that name."""
+"""Pattern of run ids, which are also names of files of the trainer daemon."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Training:
     """One training.
 
     Attributes:
-        seed: Its one seed.
-        folder: Its run folder here.
-        run_id: By which the trainer daemon knows it.
+        seed: Its only seed.
+        folder: Its local run folder.
+        run_id: Its id in the trainer daemon.
     """
 
     seed: int
@@ -38,12 +38,12 @@ class Training:
 
 @dataclass(frozen=True)
 class Trainings:
-    """What a submission trains.
+    """The trainings of a submission.
 
     Attributes:
-        arguments: Of ``mosaic train``, without seed and folder.
-        is_group: Whether they are a group, as ``--seeds`` makes one; otherwise it is one training.
-        parts: The trainings, in the order of their parts.
+        arguments: Arguments of ``mosaic train`` without seed and folder.
+        is_group: Whether they form a group as with ``--seeds``. If not, there is only one training.
+        parts: The trainings in the order of the parts.
     """
 
     arguments: tuple[str, ...]
@@ -51,19 +51,21 @@ class Trainings:
     parts: tuple[Training, ...]
 
     def part(self, number: int) -> Training:
-        """The training of a part, which are counted from 1."""
+        """Return the training of a part. Parts count from 1."""
         return self.parts[number - 1]
 
     def script(self, mosaic: str, streams: str) -> Sequence[str]:
-        """Lines of shell that train one part, in the background, where its last checkpoint is.
+        """Return shell lines that train one part in the background, from its last checkpoint if there is one.
 
-        What was begun lies in ``runs/START/seedN``. A training that has kept no checkpoint is begun anew
-        beside it, under a name that says its try as well, as another place knows nothing of it. So a process
-        that follows its files never takes a second beginning for the first.
+        Results lie in ``runs/START/seedN``. A training without a checkpoint begins anew in another folder,
+        whose
+        name contains the try because other places do not know this one's folders. So a process that follows
+        the
+        files never confuses a second start with the first.
 
         Args:
-            mosaic: The command, as the shell there reads it.
-            streams: Redirections of the command's output, and the ``&`` that puts it in the background.
+            mosaic: The command as the place's shell reads it.
+            streams: Redirections of the output and the ``&`` that starts the command in the background.
         """
         arguments = shlex.join(self.arguments)
         lines = [
@@ -74,7 +76,7 @@ class Trainings:
             'start=$place/runs/$(printf %04d-%04d "${try##*/}" $nth); fi',
         ]
         if self.is_group:
-            # A group that is asked for again goes on where it was.
+            # The command for a group resumes it if it was begun before.
             return [*lines, f'{mosaic} train {arguments} --seeds "$seed," --out "$start" --json {streams}']
         return [
             *lines,
@@ -86,7 +88,7 @@ class Trainings:
         ]
 
     def to_record(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the trainings as plain data."""
         parts = [
             {"seed": each.seed, "folder": str(each.folder), "run_id": each.run_id} for each in self.parts
         ]
@@ -94,10 +96,10 @@ class Trainings:
 
 
 def trainings_of(data: object) -> Trainings | None:
-    """What :meth:`Trainings.to_record` has written; ``None`` where a submission trains nothing.
+    """Return the trainings from data of :meth:`Trainings.to_record`, or ``None`` if there are none.
 
     Raises:
-        ValueError: It was changed.
+        ValueError: The data is invalid.
     """
     if data is None:
         return None

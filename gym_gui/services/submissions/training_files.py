@@ -1,10 +1,10 @@
-"""What the files of trainings have grown by elsewhere, and wishes that are written there.
+"""Reads what the files of trainings elsewhere have grown by, and writes requests to the trainings.
 
-A training appends to its files in whole lines and hears what is appended to one of them
-(:mod:`mosaic_worker.training`); so each look asks for what is behind the bytes that are here already.
+A training appends whole lines to its files and reads lines that are appended to its control file
+(:mod:`mosaic_worker.training`). So each look reads only the bytes after those that are here already.
 
-:func:`grown_in` travels by value to nodes of Ray (:mod:`gym_gui.services.submissions.ray.ray_trainings`):
-besides constants, what it uses is Python's own.
+Ray pickles :func:`grown_in` by value for its nodes (:mod:`gym_gui.services.submissions.ray.ray_trainings`),
+so the function uses only constants and the standard library.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from gym_gui.services.trainer.training_folder import LOG, RUNNER
 from mosaic_worker.training import CONTROL, EPISODES, EVENTS, METRICS
 
 FOLLOWED: Final = (EVENTS, METRICS, EPISODES, LOG)
-"""Files that are brought here while they grow."""
+"""Files that are copied while they grow."""
 MOST: Final = 1 << 20
-"""Bytes of a file at one look; the rest comes with the next ones."""
+"""Largest number of bytes per file and look. The rest follows at the next looks."""
 _MARK: Final = "mosaic-file"
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is here of a training.
+    """What is already here of a training.
 
     Attributes:
-        start: Which of its beginnings; empty: nothing.
-        sizes: Bytes that are here of each of :data:`FOLLOWED`.
-        wishes: Lines of ``control.jsonl`` that it has not been told.
+        start: Name of the training's start; empty if nothing is here.
+        sizes: Bytes that are here of each file in :data:`FOLLOWED`.
+        wishes: Lines of ``control.jsonl`` that the training has not got yet.
     """
 
     start: str = ""
@@ -44,11 +44,11 @@ class Known:
 
 @dataclass
 class Grown:
-    """What a training's files have grown by.
+    """New bytes of a training's files.
 
     Attributes:
-        start: Which of its beginnings they are of; where it is another one than was known, they begin anew.
-        more: Bytes that follow, by the name of the file.
+        start: Name of the training's start. If it differs from the known one, the files begin anew.
+        more: The bytes that follow, by name of the file.
     """
 
     start: str
@@ -56,19 +56,19 @@ class Grown:
 
 
 def grown_in(part: Path, known: Known, most: int = MOST) -> Grown | None:
-    """What the files of one training have grown by, on a disk that is seen here; wishes are written there.
+    """Return what the files of one training have grown by on a visible disk, and write its requests there.
 
     Args:
-        part: Folder of the part, with its beginnings in ``runs``.
-        known: What is here.
-        most: Bytes of a file.
+        part: Folder of the part, with its starts in ``runs``.
+        known: What is already here.
+        most: Largest number of bytes per file.
 
     Raises:
         OSError: The disk does not answer.
     """
     runs = sorted((part / "runs").glob("*/seed*"))
     if not runs or not (runs[-1] / RUNNER).exists():
-        return None  # it does not listen yet
+        return None  # the training does not read requests yet
     run = runs[-1]
     grown = Grown(run.parent.name)
     sizes = known.sizes if grown.start == known.start else Known.sizes
@@ -86,11 +86,11 @@ def grown_in(part: Path, known: Known, most: int = MOST) -> Grown | None:
 
 
 def exchange_script(place: str, known: Mapping[int, Known]) -> str:
-    """The same by a host's ``sh``; :func:`grown_of` reads what it prints.
+    """Return a script for a host's ``sh`` that does the same. :func:`grown_of` reads its output.
 
     Args:
-        place: The submission's folder there.
-        known: What is here, by part.
+        place: Folder of the submission on the host.
+        known: What is already here, by part.
     """
     lines = [
         f"cd {shlex.quote(place)} || exit 1",
@@ -122,10 +122,10 @@ def exchange_script(place: str, known: Mapping[int, Known]) -> str:
 
 
 def grown_of(output: bytes) -> dict[int, Grown]:
-    """What :func:`exchange_script` has printed, by part.
+    """Return what the output of the :func:`exchange_script` contains, by part.
 
     Raises:
-        ProtocolError: It was cut off, or something else stands between.
+        ProtocolError: The output is cut off or malformed.
     """
     found: dict[int, Grown] = {}
     into: Grown | None = None
@@ -133,7 +133,7 @@ def grown_of(output: bytes) -> dict[int, Grown]:
         line, _, output = output.partition(b"\n")
         mark, kind, *rest = (line.decode("utf-8", "replace") + "  ").split(" ")
         if mark != _MARK:
-            continue  # what a start file of the shell prints
+            continue  # output of a start file of the shell
         if kind == "end":
             return found
         if kind == "part" and rest[0].isdigit():
@@ -153,14 +153,14 @@ def grown_of(output: bytes) -> dict[int, Grown]:
 
 
 def grown_from(rows: object, known: Mapping[int, Known]) -> dict[int, Grown]:
-    """The same from plain data: for each part its number, its beginning, and text by file in Latin-1.
+    """Return the same from plain data with number, start and files of each part, and text in Latin-1.
 
     Args:
         rows: The data.
-        known: What was asked.
+        known: What was already here, by part.
 
     Raises:
-        ProtocolError: It makes no sense.
+        ProtocolError: The data is malformed.
     """
     found: dict[int, Grown] = {}
     try:

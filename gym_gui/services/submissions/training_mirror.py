@@ -1,8 +1,7 @@
-"""Trainings that are played elsewhere, as their run folders here show them while they are on.
+"""Copies the growing files of trainings elsewhere into the local run folders.
 
-What their files grow by comes into the run folders here. So a program that follows a training of this machine
-(the trainer daemon, the window, a terminal) follows these as well; wishes that are written into
-``control.jsonl`` go the other way.
+So a program that follows a training of this machine (the trainer daemon, the window, a terminal) can follow
+these trainings too. Requests that the program writes into ``control.jsonl`` are passed on.
 """
 
 from __future__ import annotations
@@ -46,23 +45,23 @@ _log = logging.getLogger(__name__)
 
 @runtime_checkable
 class TrainingSite(Protocol):
-    """A place whose trainings can be followed; see :class:`.site_protocol.ExecutorBackend`."""
+    """A place whose trainings can be followed. See :class:`.site_protocol.ExecutorBackend`."""
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Ask trainings to end."""
         ...
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
-        """Pass wishes on, and say what files have grown by."""
+        """Pass requests to trainings and return what their files have grown by."""
         ...
 
 
 class TrainingMirror:
-    """Keeps the run folders here as far as their trainings are elsewhere.
+    """Updates the local run folders of trainings that run elsewhere.
 
     Args:
-        submission: What is trained.
-        trainings: The same, as its parts.
+        submission: Record of the submission.
+        trainings: The submission's trainings, as parts.
     """
 
     def __init__(self, submission: Submission, trainings: Trainings) -> None:
@@ -70,15 +69,15 @@ class TrainingMirror:
         self._where: dict[int, Elsewhere] = {}
 
     async def follow(self, backend: TrainingSite, tries: Mapping[int, int]) -> None:
-        """Bring what trainings of one place have written, and pass wishes on to them.
+        """Copy what the trainings of one place have written, and pass requests on to them.
 
         Args:
             backend: The place.
-            tries: Which try of each part it plays.
+            tries: Number of the try of each part at the place.
 
         Raises:
-            HostAwayError: It does not answer.
-            HereError: Here, nothing can be written.
+            HostAwayError: The place does not answer.
+            HereError: A local file cannot be written.
         """
         known = await asyncio.to_thread(self._known, tries)
         stopped = {
@@ -95,7 +94,7 @@ class TrainingMirror:
         await asyncio.to_thread(self._take, known, grown)
 
     def note(self) -> None:
-        """Say in each run folder where its training stands; one that waits and is to stop does not begin."""
+        """Record each training's state in its run folder. Stop waiting trainings with a stop request."""
         for part in range(1, len(self._trainings.parts) + 1):
             folder = self._submission.training_folder(part)
             state = self._submission.states.get(part) or ShardState()
@@ -103,7 +102,7 @@ class TrainingMirror:
                 state = self._submission.state(part)
                 state.status, state.asked = STOPPED, True
             says = _STATES.get(state.status) if state.status != SENT else self._sent(part)
-            if says is None:  # it is here
+            if says is None:  # the training has been collected
                 if self._where.pop(part, None) is not None:
                     (folder / ELSEWHERE).unlink(missing_ok=True)
                 continue
@@ -116,7 +115,7 @@ class TrainingMirror:
     # -- inside --------------------------------------------------------------------------
 
     def _sent(self, part: int) -> str:
-        """A job may have to wait where it was sent."""
+        """Return the state of a sent training: waiting until it has done something, then running."""
         return (
             training_elsewhere.RUNNING if self._submission.states[part].done else training_elsewhere.WAITING
         )
@@ -134,7 +133,7 @@ class TrainingMirror:
         folder = self._submission.training_folder(part)
         try:
             self._submission.out.mkdir(parents=True, exist_ok=True)
-            if folder != self._submission.out:  # a single training is in that folder itself
+            if folder != self._submission.out:  # a single training uses ``out`` itself as its folder
                 make_folder(folder, inside=self._submission.out)
             keep_elsewhere(folder, where)
         except OSError as error:
@@ -142,7 +141,7 @@ class TrainingMirror:
         self._where[part] = where
 
     def _wishes(self, part: int, folder: Path) -> bytes:
-        """Wishes that were written since wishes were passed on last, as lines."""
+        """Return the requests that were written after those passed on last, as lines."""
         with suppress(OSError), open_file(folder / CONTROL, inside=self._submission.out) as file:
             file.seek(self._standing(part, folder).heard)
             return file.read().rpartition(b"\n")[0]
@@ -190,7 +189,7 @@ def _trouble(error: OSError, folder: Path) -> HereError:
 
 
 def _count_in(state: ShardState, lines: bytes) -> None:
-    """How far a training is, by what it has said."""
+    """Update the progress of a training from its event lines."""
     for line in lines.splitlines():
         try:
             row: Mapping[str, Any] = mapping(json.loads(line)) or {}

@@ -1,4 +1,4 @@
-"""Training: asked for here, done by a worker in a process of its own. Names are handed out on first use."""
+"""Training of policies by workers in separate processes. Public names are imported on first use."""
 
 from __future__ import annotations
 

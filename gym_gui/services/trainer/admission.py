@@ -1,4 +1,4 @@
-"""Whether a run can be carried out at all, found out before it waits."""
+"""Checks whether a run can be carried out, before it is queued."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from gym_gui.workers.status import check_installed
 
 @dataclass(frozen=True)
 class Admitted:
-    """A run that can be carried out.
+    """A run that has passed the checks.
 
     Attributes:
-        request: What will be asked of its worker.
-        settings: The worker's settings as given.
-        limits: What it may use, settled.
+        request: Request for the worker.
+        settings: The worker's settings that the user has given.
+        limits: Resources that the run may use, with the number of GPUs decided.
     """
 
     request: TrainRequest
@@ -37,17 +37,17 @@ class Admitted:
     limits: RunLimits
 
     def record(self, run_id: str, folder: Path) -> TrainingRecord:
-        """Its record as a new run."""
+        """Return the record of a new run."""
         r = self.request
         about = (run_id, r.definition.type_id, r.algo, r.env_id, r.seed, folder)
         return TrainingRecord(*about, time.time(), group=r.group)
 
 
 class Admission:
-    """Checks runs; its methods take up to a second and may be called from any thread.
+    """Checks runs. Its methods take up to a second and may be called from any thread.
 
     Attributes:
-        gpus: Devices of this machine.
+        gpus: GPU devices of this machine.
     """
 
     def __init__(self) -> None:
@@ -64,19 +64,19 @@ class Admission:
         title: str = "",
         share_mb: int = 0,
     ) -> Admitted:
-        """Check a run.
+        """Check a run and return what was found.
 
         Args:
-            config: What to train.
-            folder: Its run folder.
-            limits: What it may use.
-            earlier: The run that it resumes.
-            run_id: Its id.
-            title: What the user calls it.
-            share_mb: What of the machine's memory goes with its cores.
+            config: The training to run.
+            folder: The run folder.
+            limits: Resources that the run may use.
+            earlier: Record of the run to resume, if any.
+            run_id: Id of the run.
+            title: Title for people.
+            share_mb: Share of the machine's memory that belongs to the run's cores.
 
         Raises:
-            UsageError: It cannot be carried out as it is; says what to change.
+            UsageError: The training is invalid. The message says what to change.
         """
         if earlier is not None:
             config = _continued(config, earlier)
@@ -100,10 +100,10 @@ class Admission:
         return Admitted(request, dict(request.settings), limits)
 
     def request(self, record: TrainingRecord, plan: RunPlan) -> TrainRequest:
-        """What to ask of the worker of a run whose turn has come.
+        """Return the request for the worker of a run that is about to start.
 
         Raises:
-            UsageError: It cannot be carried out any more.
+            UsageError: The training can no longer be carried out.
         """
         definition = self._worker(UnifiedRunConfig(record.env_id, worker_type=record.worker_id))
         return TrainRequest.checked(
@@ -150,7 +150,7 @@ class Admission:
 
 
 def _workers_now() -> type[WorkerTypeRegistry]:
-    """The workers that are there now: a daemon lives for days, and they come, change and go."""
+    """Return a registry of the present workers, as workers may change during the daemon's long life."""
     fresh: dict[str, Any] = {"_types": {}, "_aliases": {}, "_broken": {}}
     registry: type[WorkerTypeRegistry] = type("WorkersNow", (WorkerTypeRegistry,), fresh)
     discover(registry)
@@ -162,14 +162,14 @@ def _usual_algorithm(definition: WorkerTypeDefinition, config: UnifiedRunConfig)
 
 
 def _environment(config: UnifiedRunConfig) -> str:
-    """The canonical id where hints say more than the name does."""
+    """Return the environment's name, or its canonical id if the request contains hints."""
     if config.env_name is None and config.api is None:
         return config.task
     return WorkerOrchestrator().environment(config).id
 
 
 def _continued(config: UnifiedRunConfig, earlier: TrainingRecord) -> UnifiedRunConfig:
-    """A run goes on as what it was; its settings may change."""
+    """Return the request of a resumed run, in which only settings may change."""
     if not RunFolder(earlier.folder).holds_policy:
         raise UsageError(
             f"run {earlier.run_id} has no checkpoint to resume from ({earlier.folder} holds no {POLICY})",

@@ -1,4 +1,4 @@
-"""Telling watchers which runs have changed, at the pace of each watcher."""
+"""Sends changed runs to watchers, at the pace of each watcher."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from gym_gui.services.trainer.training_records import TrainingRecord
 
 
 class Watch:
-    """One watcher: the newest record of each run that changed since it looked.
+    """A watcher, with the newest record of each run that has changed since its last look.
 
-    A slow watcher misses states in between, and holds up no other; what waits for it is bounded by the
-    number of runs.
+    A slow watcher misses intermediate states and delays no other watcher. The number of waiting records is
+    at most the number of runs.
     """
 
     def __init__(self) -> None:
@@ -20,12 +20,12 @@ class Watch:
         self._wake = asyncio.Event()
 
     def tell(self, record: TrainingRecord) -> None:
-        """A run has changed."""
+        """Send a changed record to the watcher."""
         self._news[record.run_id] = record
         self._wake.set()
 
     async def changes(self) -> AsyncIterator[TrainingRecord]:
-        """Changes, without end."""
+        """Yield changed records without end."""
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -34,22 +34,22 @@ class Watch:
 
 
 class Watchers:
-    """All that watch."""
+    """All watchers of the runs."""
 
     def __init__(self) -> None:
         self._watches: set[Watch] = set()
 
     def add(self) -> Watch:
-        """A new watcher; :meth:`drop` it later."""
+        """Return a new watcher. Remove it later with :meth:`drop`."""
         watch = Watch()
         self._watches.add(watch)
         return watch
 
     def drop(self, watch: Watch) -> None:
-        """It watches no more."""
+        """Remove a watcher."""
         self._watches.discard(watch)
 
     def tell(self, record: TrainingRecord) -> None:
-        """A run has changed."""
+        """Send a changed record to all watchers."""
         for watch in self._watches:
             watch.tell(record)

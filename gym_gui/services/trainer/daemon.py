@@ -1,6 +1,7 @@
-"""The trainer daemon: serves the runs of one data folder until a client ends it, or it is idle for long.
+"""The trainer daemon: serves the runs of one data folder until a signal ends it or it has been idle.
 
-Trainings outlive it: they are processes of their own, and the next daemon of the folder takes them up again.
+Trainings outlive the daemon, because they are separate processes. The folder's next daemon follows them
+again.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ _GRACE_S = 1.0
 
 @dataclass(frozen=True)
 class DaemonSettings:
-    """How a daemon serves.
+    """Settings of a daemon.
 
     Attributes:
-        idle_s: Seconds without runs and without clients after which it ends; 0: never.
-        capacity: Runs that may wait.
+        idle_s: Seconds without runs and clients after which the daemon ends; 0 for never.
+        capacity: Largest number of runs that may wait.
         tcp: ``host:port`` to listen on besides the socket; needs ``cert`` and ``key``.
-        cert: Its certificate, with those that lead to it, as PEM.
-        key: The certificate's key, as PEM.
+        cert: PEM file of the certificate with its chain.
+        key: PEM file of the certificate's key.
     """
 
     idle_s: float = IDLE_S
@@ -66,10 +67,10 @@ class DaemonSettings:
             raise UsageError(f"{self.capacity} trainings may wait, but it must be at least 1")
 
     def credentials(self) -> grpc.ServerCredentials | None:
-        """What it shows on TCP; ``None`` where it listens on its socket alone.
+        """Return the TLS credentials for TCP; ``None`` if the daemon listens only on its socket.
 
         Raises:
-            UsageError: There is no certificate for TCP, or it is of no use.
+            UsageError: TCP needs a certificate and none is given, or the certificate cannot be used.
         """
         if not self.tcp:
             return None
@@ -89,15 +90,15 @@ class DaemonSettings:
 
 
 async def serve(store: Store, settings: DaemonSettings) -> None:
-    """Serve a data folder. Returns when a signal (SIGTERM, SIGINT) asks for it, or it is idle.
+    """Serve a data folder until SIGTERM or SIGINT arrives or the daemon has been idle.
 
     Raises:
         DaemonHeldError: Another daemon serves the folder.
-        UsageError: It cannot serve as it was asked to; says what to change.
+        UsageError: The settings or folders cannot be used. The message says what to change.
     """
     told = os.environ.pop(NOTIFY, "")
     if told:
-        os.set_inheritable(int(told), False)  # trainings have no business with it
+        os.set_inheritable(int(told), False)  # trainings must not inherit it
     credentials = settings.credentials()
     place = Place(store)
     try:

@@ -1,8 +1,8 @@
-"""Where the one daemon of a data folder is found, and that there is only one.
+"""Finds the single daemon of a data folder, and makes sure that there is only one.
 
-``training/daemon.lock`` in the data folder is locked for as long as a daemon lives, however it
-ends, and says where it listens. The socket and the token are in a private folder among the
-runtime files, because a data folder may lie too deep for sockets, or on a disk that has none.
+A daemon holds the lock of ``training/daemon.lock`` in the data folder for its whole life and writes its
+address into that file. Socket and token are in a private folder of the runtime files, because the data
+folder's path may be too long for sockets, or its disk may not support them.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from gym_gui.services.store import Store
 
 LOCK, LOG = "daemon.lock", "daemon.log"
 NOTIFY = "MOSAIC_DAEMON_NOTIFY"
-"""Variable with the file descriptor to which a daemon writes ``ready`` once it listens."""
+"""Environment variable with the file descriptor that gets ``ready`` once a daemon listens."""
 _TRIES, _TRY_S = 20, 0.05
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a daemon listens.
+    """Address of a daemon.
 
     Attributes:
-        pid: Its process id.
-        socket: Its Unix socket.
-        token: The file with its token.
+        pid: Process id of the daemon.
+        socket: Path of its Unix socket.
+        token: Path of the file with its token.
         version: Its version of MOSAIC.
-        tcp: ``host:port``, where it listens there too.
+        tcp: ``host:port`` if it also listens there; empty otherwise.
     """
 
     pid: int
@@ -48,10 +48,10 @@ class Address:
     tcp: str = ""
 
     def read_token(self) -> str:
-        """The token.
+        """Return the token.
 
         Raises:
-            UsageError: The file is gone or not ours.
+            UsageError: The file is gone or cannot be read.
         """
         try:
             return Path(self.token).read_text(encoding="ascii").strip()
@@ -67,17 +67,17 @@ class DaemonHeldError(UsageError):
 
 
 class Place:
-    """A daemon's hold on its data folder.
+    """Lock, private folder and token of a running daemon.
 
     Args:
-        store: Where things live.
+        store: Provides the folders.
 
     Attributes:
-        folder: Private folder of its socket and its token.
-        token: What clients must show.
+        folder: Private folder of the socket and the token.
+        token: Token that clients must send.
 
     Raises:
-        DaemonHeldError: Another daemon holds it; says which.
+        DaemonHeldError: Another daemon serves the data folder. The message says which.
         UsageError: The folders cannot be used.
     """
 
@@ -98,7 +98,7 @@ class Place:
                 f"something else listens on {self.socket}",
                 fix="End it, or set MOSAIC_RUNTIME_DIR to another folder",
             )
-        # What an earlier daemon left that was killed.
+        # Remove the files of an earlier daemon that was killed.
         shutil.rmtree(self.folder, ignore_errors=True)
         try:
             self.folder.mkdir(mode=0o700)
@@ -112,16 +112,16 @@ class Place:
 
     @property
     def socket(self) -> Path:
-        """Its Unix socket."""
+        """Path of the Unix socket."""
         return self.folder / "s"
 
     @property
     def token_file(self) -> Path:
-        """The file with its token."""
+        """Path of the file with the token."""
         return self.folder / "token"
 
     def announce(self, version: str, tcp: str = "") -> None:
-        """Say where it listens, once it does."""
+        """Write the daemon's address into the lock file, once it listens."""
         address = Address(os.getpid(), str(self.socket), str(self.token_file), version, tcp)
         data = json.dumps(asdict(address)).encode() + b"\n"
         os.ftruncate(self._lock, 0)
@@ -129,14 +129,14 @@ class Place:
 
     @property
     def lost(self) -> bool:
-        """The data folder was taken away, or replaced by another."""
+        """Whether the lock file was removed or replaced."""
         try:
             return self._path.stat().st_ino != os.fstat(self._lock).st_ino
         except OSError:
             return True
 
     def leave(self) -> None:
-        """Give it up."""
+        """Remove the private folder and release the lock."""
         shutil.rmtree(self.folder, ignore_errors=True)
         with contextlib.suppress(OSError):
             os.ftruncate(self._lock, 0)
@@ -144,15 +144,15 @@ class Place:
 
 
 def log_file(store: Store) -> Path:
-    """The log of a daemon that runs in no terminal."""
+    """Return the log file of a daemon that runs without a terminal."""
     return store.data_dir("training") / LOG
 
 
 def find(store: Store) -> Address | None:
-    """Where the daemon of a data folder listens.
+    """Return the address of a data folder's daemon.
 
     Returns:
-        ``None`` where there is none, or it does not listen yet.
+        The address, or ``None`` if there is no daemon or it does not listen yet.
 
     Raises:
         UsageError: The data folder cannot be used.
@@ -173,7 +173,7 @@ def find(store: Store) -> Address | None:
 
 
 def answers(path: Path) -> bool:
-    """A process listens on a socket."""
+    """Return whether a process listens on a socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:
         trial.settimeout(5.0)
         try:
@@ -192,9 +192,9 @@ def _locked(path: Path) -> int:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            time.sleep(_TRY_S)  # another process may only be looking whether there is a daemon
+            time.sleep(_TRY_S)  # another process may hold the lock briefly to check for a daemon
         else:
-            os.ftruncate(lock, 0)  # what was said by the one before
+            os.ftruncate(lock, 0)  # remove the address of the earlier daemon
             return lock
     holder = _address_of(os.pread(lock, 1 << 16, 0))
     os.close(lock)
@@ -206,7 +206,7 @@ def _locked(path: Path) -> int:
 
 
 def _held(file: int) -> bool:
-    """A process has the lock; this call takes a shared lock for a moment and gives it back."""
+    """Return whether a process holds the lock. This call takes a shared lock for a moment."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:

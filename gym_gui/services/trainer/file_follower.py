@@ -1,4 +1,4 @@
-"""Following a file that another process appends to: rows of JSON lines, or a log's text."""
+"""Follows a file that another process appends to: JSON lines or the text of a log."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from gym_gui.core.errors import RunFormatError
 from mosaic_worker.plain_files import open_file
 
 CHUNK: int = 1 << 20
-"""Bytes that are read at once, unless a single line is longer."""
+"""Number of bytes to read at once. A single line may be longer."""
 
 
 class Follower:
-    """A file, read as it grows.
+    """Reads a file as it grows.
 
-    A line that is not finished is left for later, and what is no JSON object is skipped. A file that
-    was replaced, or became shorter, is read from its start.
+    An unfinished line is left for a later call, and a line that is not a JSON object is skipped. A file that
+    was replaced or has become shorter is read from its start.
 
     Args:
-        path: The file; it need not be there yet.
+        path: The file, which need not exist yet.
         position: Byte to begin at, such as the ``position`` of an earlier follower.
 
     Attributes:
         path: The file.
-        position: Bytes that were read; after :meth:`read` always the end of a line.
+        position: Number of bytes read; after :meth:`read`, always the end of a line.
     """
 
     def __init__(self, path: Path, position: int = 0) -> None:
@@ -36,30 +36,30 @@ class Follower:
         self._inode: int | None = None
 
     def read(self, limit: int = CHUNK) -> list[dict[str, Any]]:
-        """The rows that were appended since the last call; empty when there is nothing new.
+        """Return the rows that were appended since the last call; empty if there are none.
 
         Args:
-            limit: Bytes to read at most, so that a long file is taken in portions; a single
-                line that is longer is read whole.
+            limit: Largest number of bytes to read, so that a long file is read in portions. A single line
+                that is longer is read whole.
 
         Raises:
-            RunFormatError: The file is there and cannot be read, or is a link.
+            RunFormatError: The file exists and cannot be read, or is a link.
         """
         lines = self._appended(limit, whole_lines=True).split(b"\n")
         rows = [_row(line) for line in lines if line]
         return [row for row in rows if row is not None]
 
     def read_end(self, most: int) -> tuple[bytes, bool]:
-        """What was appended since the last call, unfinished lines too; only the end of a great deal.
+        """Return the bytes appended since the last call, with an unfinished line, or only the last of them.
 
         Args:
-            most: Bytes to read at most; where more came, the last of them, from the start of a line.
+            most: Largest number of bytes to read. If more were appended, the last ones from a line's start.
 
         Returns:
-            The bytes, and whether they take the place of what was read before instead of following it.
+            The bytes, and whether they replace what was read before instead of following it.
 
         Raises:
-            RunFormatError: The file is there and cannot be read, or is a link.
+            RunFormatError: The file exists and cannot be read, or is a link.
         """
         known = self.position
         left_out = max(self.behind - most, 0)
@@ -72,7 +72,7 @@ class Follower:
 
     @property
     def behind(self) -> int:
-        """Bytes that wait to be read, of an unfinished line as well."""
+        """Number of bytes that have not been read, with those of an unfinished line."""
         try:
             return max(0, self.path.stat().st_size - self.position)
         except (FileNotFoundError, NotADirectoryError):
@@ -83,7 +83,7 @@ class Follower:
             with open_file(self.path, buffering=0) as file:
                 data = self._read_bytes(file.fileno(), limit, whole_lines=whole_lines)
         except (FileNotFoundError, NotADirectoryError):
-            if self._inode is not None:  # what comes in its place is another file
+            if self._inode is not None:  # a later file of that name is another file
                 self.position, self._inode = 0, None
             return b""
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Train a policy in the foreground, from Python or from the command line, and wait for it."""
+"""Trains a policy in the foreground for Python programs and the command line."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _LOOK_S = 0.1
 
 @dataclass(frozen=True)
 class TrainProgress:
-    """How far a training is.
+    """Progress of a training.
 
     Attributes:
         step: Environment steps so far.
-        total_steps: Steps in all.
+        total_steps: All environment steps.
         mean_return: Mean return of the last finished episodes, or ``None`` before the first.
-        episodes: Episodes finished so far.
-        steps_per_s: Speed.
-        elapsed_s: Seconds since it began, pauses left out.
-        remaining_s: Estimated seconds until it ends, where that can be said.
-        paused: It waits to be resumed.
+        episodes: Finished episodes so far.
+        steps_per_s: Environment steps per second.
+        elapsed_s: Seconds since the start, without pauses.
+        remaining_s: Estimated seconds until the end, or ``None``.
+        paused: Whether the training is paused.
     """
 
     step: int
@@ -49,14 +49,14 @@ class TrainProgress:
 
 @dataclass(frozen=True)
 class TrainResult:
-    """A training that is over, its policy kept.
+    """Result of a training that is over and has saved its policy.
 
     Attributes:
-        out: The run folder, which is the policy's as well.
+        out: The run folder, which is the policy's folder too.
         status: ``completed``, or ``stopped`` by a person.
         step: Environment steps trained.
-        mean_return: Mean return of the evaluation that follows a completed training.
-        wall_s: Seconds it took.
+        mean_return: Mean return of the evaluation after a completed training.
+        wall_s: Duration in seconds.
     """
 
     out: Path
@@ -67,7 +67,7 @@ class TrainResult:
 
 
 def _ignore(_: object) -> None:
-    """The caller wants no progress."""
+    """Ignore progress and warnings."""
 
 
 def train(
@@ -82,23 +82,23 @@ def train(
     overwrite: bool = False,
     on_progress: Callable[[TrainProgress], None] = _ignore,
 ) -> TrainResult:
-    """Train a policy in a process of its own and wait for it, as :func:`carry_out`.
+    """Train a policy in a separate process and wait for it, as :func:`carry_out` does.
 
     Args:
-        worker: The worker, or a name it is registered under.
-        algo: One of its algorithms.
-        env: The environment.
-        seed: The one seed of the training.
-        out: Its run folder; ``runs/<algo>_<env>_seed<seed>`` by default.
+        worker: The worker, or one of its names in the registry.
+        algo: Name of the algorithm.
+        env: Name of the environment.
+        seed: The only seed of the training.
+        out: The run folder; ``runs/<algo>_<env>_seed<seed>`` by default.
         settings: Settings of the algorithm, such as ``{"total_steps": 100_000}``.
-        resume: Continue with what is in ``out``.
-        overwrite: Replace a policy that is in ``out``.
-        on_progress: Told how far it is, a few times a second at most.
+        resume: Whether to resume the training in ``out``.
+        overwrite: Whether to replace a policy in ``out``.
+        on_progress: Called with the progress, a few times per second at most.
 
     Raises:
-        UsageError: The request cannot be carried out as it is; says what to change.
+        UsageError: The request is invalid. The message says what to change.
         WorkerLaunchError: The process could not be started.
-        TrainingFailedError: It went wrong while running.
+        TrainingFailedError: The training failed while it ran.
     """
     definition = WorkerTypeRegistry.require(worker) if isinstance(worker, str) else worker
     request = TrainRequest.checked(
@@ -115,15 +115,15 @@ def train(
 
 
 def resumed(folder: Path, settings: Mapping[str, str], registry: type[WorkerTypeRegistry]) -> TrainRequest:
-    """The request that resumes the training of a run folder.
+    """Return the request that resumes the training of a run folder.
 
     Args:
         folder: The run folder.
-        settings: Settings that change, as the user types them.
-        registry: Where its worker is looked up.
+        settings: Settings to change, as the user types them.
+        registry: Registry that contains the worker.
 
     Raises:
-        UsageError: It is no run folder, or its worker, algorithm or environment is not there any more.
+        UsageError: The folder is not a run folder, or its worker, algorithm or environment is unknown.
     """
     kept = KeptRequest.read(folder)
     return TrainRequest.checked(
@@ -152,24 +152,25 @@ def carry_out(
     on_stopping: Callable[[], None] = lambda: None,
     grace_s: float = STOP_GRACE_S,
 ) -> TrainResult:
-    """Train and wait for it; it ends with this program, however that ends.
+    """Train in a separate process and wait for it. The process ends with this program in any case.
 
-    Ctrl-C (``KeyboardInterrupt``) stops the training, which keeps what it has; the result
-    then says ``stopped``. A second one kills it; what it kept before stays. No process is left
-    in any case.
+    Ctrl-C (``KeyboardInterrupt``) stops the training, which saves its policy. The result's status is then
+    ``stopped``. A second Ctrl-C kills the training, and what it saved before is kept. No process is left in
+    any
+    case.
 
     Args:
-        request: What to train.
-        limits: What it may use; all there is by default.
-        on_progress: Told how far it is, a few times a second at most.
-        on_warning: Told what a person should know.
-        on_stopping: Told when the first Ctrl-C was passed on.
-        grace_s: Seconds the training has to stop when asked.
+        request: The training to run.
+        limits: Resources that it may use; no limits by default.
+        on_progress: Called with the progress, a few times per second at most.
+        on_warning: Called with each warning of the training.
+        on_stopping: Called after the first Ctrl-C was passed on.
+        grace_s: Seconds from a stop request to the kill.
 
     Raises:
-        UsageError: The request cannot be carried out as it is; says what to change.
+        UsageError: The request is invalid. The message says what to change.
         WorkerLaunchError: The process could not be started.
-        TrainingFailedError: It went wrong while running.
+        TrainingFailedError: The training failed while it ran.
     """
     check_ready(request.definition)
     folder = RunFolder(request.out)
@@ -188,18 +189,18 @@ def carry_out(
 
 
 def _take_back(folder: RunFolder, before: Mapping[str, Any] | None, *, new: bool) -> None:
-    """Leave the folder of a training that the worker refused as it was asked for before."""
+    """Restore a run folder to its state before the worker refused the training."""
     if new:
         folder.discard()
     elif before is not None:
-        folder.write(REQUEST, before)  # or a setting that cannot change would be asked for ever after
+        folder.write(REQUEST, before)  # else every later resume would repeat the refused setting
 
 
 def check_ready(definition: WorkerTypeDefinition) -> None:
-    """See that what a worker needs is installed.
+    """Check that a worker's requirements are installed.
 
     Raises:
-        MissingDependencyError: It is not; says what installs it.
+        MissingDependencyError: A requirement is missing. The error contains the install command.
     """
     status = check_installed(definition)
     if status.missing:
@@ -208,7 +209,7 @@ def check_ready(definition: WorkerTypeDefinition) -> None:
 
 
 def _follow(process: TrainingProcess, teller: _Teller, on_stopping: Callable[[], None]) -> None:
-    """Pass on what it says until it is over; the first Ctrl-C asks it to stop, the second kills it."""
+    """Report events until the training is over. The first Ctrl-C asks it to stop, the second kills it."""
     asked = False
     while True:
         try:
@@ -226,7 +227,7 @@ def _follow(process: TrainingProcess, teller: _Teller, on_stopping: Callable[[],
 
 
 class _Teller:
-    """Reads the events and tells of them."""
+    """Reads events of a training and calls the callbacks."""
 
     def __init__(
         self,

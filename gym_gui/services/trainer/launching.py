@@ -1,4 +1,4 @@
-"""How a training is started: its folder taken, its runner put together and set going."""
+"""Starts a training: checks and locks its folder, builds the runner's command, and starts the runner."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEX
 
 
 def make_folder(folder: RunFolder) -> None:
-    """Make the folder and see that it can be written, before anything is started."""
+    """Create a run folder and check that it can be written, before anything is started."""
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
         check_folder(folder.path)
@@ -44,7 +44,7 @@ def make_folder(folder: RunFolder) -> None:
 
 @contextlib.contextmanager
 def locked(folder: RunFolder) -> Generator[int]:
-    """Hold the folder's lock; a process that inherits the descriptor holds it until that process ends.
+    """Hold the lock of a run folder. A process that inherits the descriptor holds the lock until it ends.
 
     Raises:
         UsageError: A training is running in the folder, or is being started there.
@@ -59,7 +59,7 @@ def locked(folder: RunFolder) -> Generator[int]:
         except BlockingIOError:
             os.close(lock)
             raise running_error(folder) from None
-        os.close(lock)  # the folder's files have just been thrown away
+        os.close(lock)  # the lock file was deleted with the folder in the meantime
     try:
         yield lock
     finally:
@@ -81,10 +81,11 @@ def running_error(folder: RunFolder, who: str = "") -> UsageError:
 
 
 def prepare(folder: RunFolder, request: TrainRequest) -> None:
-    """See that the folder is as the request says, and take away what an earlier training left in it.
+    """Check that a run folder fits the request, and remove the files of an earlier training.
 
     Raises:
-        UsageError: There is a policy where none is expected, or none to resume; or it is elsewhere.
+        UsageError: The folder has an unexpected policy or no policy to resume, or its training is on
+            another machine.
     """
     where = None if request.overwrite else read_elsewhere(folder.path)
     if where is not None:
@@ -116,7 +117,7 @@ def runner_command(
     cores: Sequence[int],
     grace_s: float,
 ) -> list[str]:
-    """The runner, with what it enforces, and the worker behind it."""
+    """Return the command line of the runner with the limits and the worker's command."""
     command = [sys.executable, "-I", "-S", str(Path(runner.__file__))]
     command += ["--folder", str(request.out), "--tag", tag, "--grace", str(grace_s)]
     command += ["--tie", str(os.getpid())] if tied else []
@@ -131,7 +132,7 @@ def runner_command(
 
 
 def _some_cores(count: int) -> list[int]:
-    """That many of our cores; not always the same, for trainings that know nothing of each other."""
+    """Return a number of usable cores from a random position, so that independent trainings differ."""
     if not hasattr(os, "sched_getaffinity"):
         return []
     ours = sorted(os.sched_getaffinity(0))
@@ -142,7 +143,7 @@ def _some_cores(count: int) -> list[int]:
 def training_environment(
     request: TrainRequest, limits: RunLimits | None, tag: str, *, tied: bool, gpus: Sequence[str]
 ) -> dict[str, str]:
-    """The worker's environment; a training that is not tied to us does not bear our tag."""
+    """Return the worker's environment. A training that is not tied does not get this program's tag."""
     environment = tagged(worker_environment(request.definition, gpus, env_id=request.env_id), tag)
     if limits is not None:
         given = request.definition.launch.env
@@ -159,11 +160,11 @@ def training_environment(
 def start_runner(
     command: Sequence[str], environment: Mapping[str, str], log: Path, lock: int
 ) -> subprocess.Popen[bytes]:
-    """Start the runner and wait until it says that the training runs.
+    """Start the runner and wait until it reports that the training runs.
 
     Raises:
-        OSError: It cannot be started.
-        WorkerLaunchError: It says why not, or nothing.
+        OSError: The runner cannot be started.
+        WorkerLaunchError: The runner reports an error or nothing.
     """
     with open_file(log, "ab") as printed:
         child = subprocess.Popen(
@@ -173,7 +174,7 @@ def start_runner(
             stdout=subprocess.PIPE,
             stderr=printed,
             pass_fds=(lock,),
-            start_new_session=True,  # Ctrl-C in a terminal reaches us alone, and we pass it on once
+            start_new_session=True,  # Ctrl-C in a terminal reaches only this process, which passes it on once
         )
     assert child.stdout is not None
     with child.stdout as said:

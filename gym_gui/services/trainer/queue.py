@@ -1,4 +1,4 @@
-"""Which run may start next, and with what of the machine: no files, no processes, no clock of its own."""
+"""Queue that decides which runs start next with which resources, without files, processes or a clock."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from gym_gui.core.errors import QueueFullError, UsageError
 from gym_gui.services.trainer.training_records import RunLimits
 
 CAPACITY = 1000
-"""Runs that may wait."""
+"""Default for the largest number of runs that may wait."""
 AGEING_S = 60.0
-"""Seconds of waiting that count as much as one step of priority."""
+"""Seconds of waiting that raise the rank of a run as much as one step of priority."""
 PATIENCE_S = 120.0
-"""A run that has waited so long for room is not overtaken any more in what it lacks."""
+"""Seconds of waiting after which other runs no longer get the resources that a run lacks."""
 UNKNOWN_MEMORY_MB = 1024
-"""What a run is expected to use that does not say; once it runs, what it uses counts."""
+"""Expected memory in MB of a run without a limit. Once the run uses more, its actual use counts."""
 RESERVE_MB = 512
-"""What the system and the daemon keep."""
+"""Memory in MB that is reserved for the system and the daemon."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What there is to hand out.
+    """Resources of a machine for training runs.
 
     Attributes:
         cores: Numbers of the cores that this process may use.
         memory_mb: Memory in MB.
-        gpus: Devices.
+        gpus: Names of the GPU devices.
     """
 
     cores: tuple[int, ...]
@@ -38,22 +38,22 @@ class Machine:
 
     @classmethod
     def here(cls, gpus: Sequence[str]) -> Machine:
-        """This machine as far as this process may use it (affinity, control group)."""
+        """Return this machine's resources, within the limits of this process (affinity, control group)."""
         return cls(tuple(sorted(os.sched_getaffinity(0))), max(_memory_mb() - RESERVE_MB, 1), tuple(gpus))
 
     def share_mb(self, cores: int) -> int:
-        """Memory in MB that goes with so many cores, so that as many runs fit as there are cores."""
+        """Return the share of the memory in MB for a number of cores, so that one run per core fits."""
         return self.memory_mb * min(cores, len(self.cores)) // max(len(self.cores), 1)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a run takes of the machine.
+    """Resources that a run needs.
 
     Attributes:
-        cores: How many.
-        memory_mb: In MB.
-        gpus: How many.
+        cores: Number of cores.
+        memory_mb: Memory in MB.
+        gpus: Number of GPUs.
     """
 
     cores: int = 1
@@ -62,20 +62,20 @@ class Claim:
 
     @classmethod
     def of(cls, limits: RunLimits) -> Claim:
-        """What limits amount to, once it is settled how many GPUs a run gets."""
+        """Return the claim for a run's limits, whose number of GPUs has been decided."""
         memory = UNKNOWN_MEMORY_MB if limits.memory_mb is None else limits.memory_mb
         return cls(limits.cpu_cores, memory, limits.gpus or 0)
 
 
 @dataclass(frozen=True)
 class Grant:
-    """What of the machine is a run's own.
+    """Resources that a run has been given.
 
     Attributes:
-        cores: Numbers of its cores; empty where it has some that this machine does not hand out.
-        memory_mb: In MB.
-        gpus: Its devices.
-        elsewhere: Cores that it takes without their numbers being known.
+        cores: Numbers of its cores; empty if it uses cores outside this machine's set.
+        memory_mb: Memory in MB.
+        gpus: Names of its GPU devices.
+        elsewhere: Number of cores that it uses without known numbers.
     """
 
     cores: tuple[int, ...] = ()
@@ -86,14 +86,14 @@ class Grant:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A run that waits.
+    """A run that waits in the queue.
 
     Attributes:
-        run_id: Its id.
-        claim: What it needs.
-        priority: Higher first.
-        since: When it was queued.
-        held: It waits for a person, not for room.
+        run_id: Id of the run.
+        claim: Resources that it needs.
+        priority: Runs with a higher priority start first.
+        since: Time when it was queued.
+        held: Whether a person has paused it.
     """
 
     run_id: str
@@ -103,13 +103,13 @@ class Waiting:
     held: bool = False
 
     def rank(self, now: float) -> float:
-        """Its priority with its age: however low, it comes first in the end."""
+        """Return the priority plus an amount for the waiting time, so that every run comes first some day."""
         return self.priority + max(now - self.since, 0.0) / AGEING_S
 
 
 @dataclass
 class _Room:
-    """What is free while a round of starts is being decided."""
+    """Free resources during a round of starts."""
 
     cores: list[int]
     memory_mb: int
@@ -136,7 +136,7 @@ class _Room:
         return Grant(cores, claim.memory_mb, gpus)
 
     def hold(self, claim: Claim, short: Collection[str]) -> None:
-        """Keep for a run that has waited long what it has too little of."""
+        """Reserve what a run lacks after it has waited long."""
         if "cores" in short:
             self.spare = max(self.spare - claim.cores, 0)
         if "memory" in short:
@@ -145,11 +145,11 @@ class _Room:
 
 
 class RunQueue:
-    """Runs that wait, and what those that run have been granted.
+    """Queue of waiting runs, with the resources of the running ones.
 
     Args:
-        machine: What there is.
-        capacity: How many may wait.
+        machine: Resources to distribute.
+        capacity: Largest number of runs that may wait.
     """
 
     def __init__(self, machine: Machine, capacity: int = CAPACITY) -> None:
@@ -162,14 +162,14 @@ class RunQueue:
 
     @property
     def running(self) -> int:
-        """How many have a place on the machine."""
+        """Number of runs that have resources."""
         return len(self._granted)
 
     def check(self, limits: RunLimits) -> None:
-        """Refuse what this machine can never give.
+        """Refuse limits that this machine can never provide.
 
         Raises:
-            UsageError: It has less, or the request makes no sense; names the numbers.
+            UsageError: The machine has less, or the limits are invalid. The message contains the numbers.
         """
         m = self.machine
         if limits.cpu_cores < 1:
@@ -186,10 +186,10 @@ class RunQueue:
             raise UsageError(f"{limits.gpus} GPUs are asked for, but this machine has {have}")
 
     def check_room(self) -> None:
-        """See whether one more may wait.
+        """Check that one more run may wait.
 
         Raises:
-            QueueFullError: No.
+            QueueFullError: The queue is full.
         """
         if len(self._waiting) >= self.capacity:
             raise QueueFullError(
@@ -198,7 +198,7 @@ class RunQueue:
             )
 
     def add(self, run_id: str, claim: Claim, priority: int, since: float, *, held: bool = False) -> None:
-        """Let a run wait. A claim that outgrows the machine is cut to it: it was checked elsewhere."""
+        """Add a run to the queue. A claim that was checked on a larger machine is cut to this one."""
         m = self.machine
         fitting = Claim(
             min(claim.cores, len(m.cores)), min(claim.memory_mb, m.memory_mb), min(claim.gpus, len(m.gpus))
@@ -206,46 +206,46 @@ class RunQueue:
         self._waiting[run_id] = Waiting(run_id, fitting, priority, since, held)
 
     def hold(self, run_id: str, held: bool) -> None:
-        """Keep a run waiting for a person, or no longer."""
+        """Pause a waiting run, or resume it."""
         if run_id in self._waiting:
             self._waiting[run_id] = replace(self._waiting[run_id], held=held)
 
     def drop(self, run_id: str) -> None:
-        """It waits no more."""
+        """Remove a run from the queue."""
         self._waiting.pop(run_id, None)
 
     def occupy(self, run_id: str, grant: Grant) -> None:
-        """A run is there already: found again."""
+        """Count a run that is already running, with its resources."""
         self._waiting.pop(run_id, None)
         self._granted[run_id] = grant
 
     def uses(self, run_id: str, memory_mb: float) -> None:
-        """What a run really uses counts where it is more than it was expected to."""
+        """Raise a run's memory to its actual use if it uses more than expected."""
         grant = self._granted.get(run_id)
         if grant is not None and memory_mb > grant.memory_mb:
             self._granted[run_id] = replace(grant, memory_mb=int(memory_mb) + 1)
 
     def release(self, run_id: str) -> None:
-        """A run has ended."""
+        """Free the resources of a run that has ended."""
         self._granted.pop(run_id, None)
 
     def order(self, now: float) -> list[str]:
-        """Ids of those that wait, the next one first."""
+        """Return the ids of the waiting runs in the order of their starts."""
         return [waiting.run_id for waiting in self._ordered(now)]
 
     def granted(self, run_id: str) -> Grant | None:
-        """What a run has."""
+        """Return the resources of a run, or ``None``."""
         return self._granted.get(run_id)
 
     def start(self, now: float, available_mb: float | None = None) -> list[tuple[str, Grant]]:
-        """Hand out what is free.
+        """Give free resources to waiting runs.
 
         Args:
-            now: On the clock of :meth:`add`.
-            available_mb: Memory in MB that the system can give just now, whichever processes use the rest.
+            now: Present time, on the clock of :meth:`add`.
+            available_mb: Memory in MB that the system has free at present.
 
         Returns:
-            Runs that are to start, with what is theirs.
+            Ids of the runs to start, with their resources.
         """
         room, started = self._room(available_mb), list[tuple[str, Grant]]()
         for waiting in self._ordered(now):
@@ -261,7 +261,7 @@ class RunQueue:
         return started
 
     def lacking(self, run_id: str, available_mb: float | None = None) -> str:
-        """What a run that waits waits for, as words; empty where there is room."""
+        """Return the names of the resources that a waiting run lacks; empty if it lacks none."""
         waiting = self._waiting.get(run_id)
         if waiting is None or waiting.held:
             return ""
@@ -278,7 +278,7 @@ class RunQueue:
         cores = [core for core in self.machine.cores if core not in taken]
         memory = self.machine.memory_mb - sum(grant.memory_mb for grant in grants)
         if available_mb is not None and self._granted:
-            # Where nothing of ours runs, one is tried all the same: else a full machine ends all training.
+            # Without a running training, one start is tried: else a full machine would stop all training.
             memory = min(memory, int(available_mb))
         return _Room(
             cores,
@@ -289,11 +289,11 @@ class RunQueue:
 
 
 def _memory_mb() -> int:
-    """Memory of this machine, or of the control group this process is in, where that is less."""
+    """Return the memory in MB of this machine, or of this process's control group if that is less."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
             total = min(total, int(Path(limit).read_text()))
-        except (OSError, ValueError):  # not there, or "max"
+        except (OSError, ValueError):  # no such file, or its content is "max"
             continue
     return total // 2**20

@@ -1,7 +1,7 @@
-"""What a run's folder says of its place in the queue, so that it does not stand in the registry alone.
+"""Reads and writes a run's place in the queue in its folder, in case the registry is lost.
 
-``queue.json`` is the trainer's: when the run was submitted, with what priority, whether a person
-keeps it from starting, and whether it was cancelled. It is on the disk before a client is answered.
+``queue.json`` belongs to the trainer. It contains the time of submission, the priority, and whether the run
+was paused or cancelled. It is on the disk before a client gets an answer.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ HELD = "paused before it began"
 
 @dataclass(frozen=True)
 class Place:
-    """A run's place in the queue, also after its turn has come.
+    """Place of a run in the queue, kept after the run has started.
 
     Attributes:
-        submitted_at: Unix time.
-        priority: Higher runs first.
-        resume: Whether it resumes the training that its folder holds.
-        held: The user keeps it from starting.
-        cancelled_at: Unix time at which it was asked to end; 0: it was not.
+        submitted_at: Unix time of the submission.
+        priority: Runs with a higher priority start first.
+        resume: Whether the run resumes the training in its folder.
+        held: Whether the user has paused it before its start.
+        cancelled_at: Unix time of its cancellation; 0 if it was not cancelled.
     """
 
     submitted_at: float
@@ -38,7 +38,7 @@ class Place:
 
 
 def keep_place(folder: RunFolder, place: Place) -> None:
-    """Write it down, for good once this returns.
+    """Write the place of a run, safely on disk when this returns.
 
     Raises:
         OSError: The folder cannot be written.
@@ -46,16 +46,16 @@ def keep_place(folder: RunFolder, place: Place) -> None:
     folder.write(QUEUE, {"format_version": 1, **asdict(place)})
     handle = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(handle)  # the file is written; that it has this name, only now
+        os.fsync(handle)  # the file is on disk already; this makes its name permanent
     finally:
         os.close(handle)
 
 
 def place_of(folder: RunFolder) -> Place | None:
-    """The place of a run, ``None`` where its folder does not say.
+    """Return the place of a run, or ``None`` if its folder has no such file.
 
     Raises:
-        RunFormatError: What it says makes no sense.
+        RunFormatError: The file is invalid.
     """
     row = folder.read(QUEUE)
     if row is None:
@@ -71,10 +71,10 @@ def place_of(folder: RunFolder) -> Place | None:
 
 
 def was_cancelled(folder: RunFolder) -> bool:
-    """Whether the run of a folder was asked to end, and was not resumed in the foreground since.
+    """Return whether a run was cancelled and has not been resumed in the foreground since.
 
     Raises:
-        RunFormatError: What its folder says makes no sense.
+        RunFormatError: The file in its folder is invalid.
     """
     place = place_of(folder)
     if place is None or not place.cancelled_at:

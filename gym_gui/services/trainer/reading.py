@@ -1,4 +1,4 @@
-"""What a training says of itself, taken into its record."""
+"""Applies the events of a training to its record."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _STATES = {"start": "running", "resumed": "running", "paused": "paused"}
 
 
 def after_event(record: TrainingRecord, event: Mapping[str, Any]) -> TrainingRecord:
-    """A record after an event of its training (:class:`mosaic_worker.training.TrainingRun`).
+    """Return the record after an event of its training (:class:`mosaic_worker.training.TrainingRun`).
 
-    Numbers that make no sense are left as they were: whatever a worker writes, the record stays sound.
+    Invalid numbers are ignored, so that the record stays valid whatever a worker writes.
     """
     name = str(event.get("event", ""))
     changes = _numbers(event)
@@ -44,7 +44,7 @@ def after_event(record: TrainingRecord, event: Mapping[str, Any]) -> TrainingRec
 
 
 def _numbers(event: Mapping[str, Any]) -> dict[str, Any]:
-    """What an event says in numbers, by the record's names."""
+    """Return the valid numbers in an event, by field of the record."""
     found: dict[str, Any] = {}
     for name in _COUNTED:
         value = _number(event.get(name))

@@ -1,4 +1,4 @@
-"""Runs found again from their folders, where the registry does not know them: damaged, deleted, put back."""
+"""Recovers runs from their folders that the registry lacks because it was damaged, deleted or replaced."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _log = logging.getLogger(__name__)
 
 
 def found_again(folder: Path, known: Collection[str], why: str) -> list[tuple[TrainingRecord, RunPlan]]:
-    """Every run whose folder says what it was and that is not known.
+    """Return the unknown runs whose folders contain their request.
 
     Args:
-        folder: Where run folders are.
-        known: Ids of the runs that the registry has.
-        why: What happened to the registry, for the reasons of runs that are to begin.
+        folder: Folder of the run folders.
+        known: Ids of the runs in the registry.
+        why: What happened to the registry. It becomes part of the reason of queued runs.
     """
     found: list[tuple[TrainingRecord, RunPlan]] = []
     for path in sorted(folder.iterdir()):
@@ -64,14 +64,14 @@ def _recovered(path: Path, asked: Mapping[str, Any], why: str) -> tuple[Training
         limits=limits,
     )
     process = _process(path)
-    # What has run there before it was submitted (again) was an earlier one.
+    # A process that started before the latest submission belongs to an earlier training.
     if process is None or process.started_at < place.submitted_at:
         return _not_begun(record, place, problem, why), plan
     return _begun(record, process), plan
 
 
 def _limits(asked: Mapping[str, Any]) -> tuple[RunLimits, str]:
-    """What a run may use, or why that makes no sense."""
+    """Return the limits of a run, or the default limits and why the run's own are invalid."""
     try:
         return RunLimits.from_data(asked.get("limits")), ""
     except UsageError as error:
@@ -79,7 +79,7 @@ def _limits(asked: Mapping[str, Any]) -> tuple[RunLimits, str]:
 
 
 def _not_begun(record: TrainingRecord, place: Place, problem: str, why: str) -> TrainingRecord:
-    """It begins only if that is still wanted, and makes sense."""
+    """Return the record of a run that has not begun: cancelled, failed, paused or queued."""
     if was_cancelled(RunFolder(record.folder)):
         return replace(record, state="stopped", reason=CANCELLED, ended_at=place.cancelled_at)
     if problem:

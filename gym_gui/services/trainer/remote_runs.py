@@ -1,4 +1,4 @@
-"""Runs on other machines, as the daemon knows them: from their run folders here, which others let grow."""
+"""Follows runs on other machines for the daemon, through their local run folders."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _log = logging.getLogger(__name__)
 
 
 class RunsElsewhere:
-    """Takes up runs that were announced, and says where they stand.
+    """Adds announced runs to the store and updates their state.
 
     Args:
-        folder: Where the daemon's run folders are.
-        run_store: The runs.
-        finish: Takes leave of a run that has ended.
+        folder: Folder of the daemon's run folders.
+        run_store: Store of the runs.
+        finish: Called with a run that has ended and its outcome.
     """
 
     def __init__(
@@ -42,10 +42,10 @@ class RunsElsewhere:
         self._announced_at = 0
 
     def look(self, now: float) -> None:
-        """Look, once a second at most.
+        """Update the runs, but at most once per second.
 
         Args:
-            now: Seconds on the monotonic clock.
+            now: Present time on the monotonic clock, in seconds.
         """
         if now - self._looked < _EVERY_S:
             return
@@ -87,7 +87,7 @@ class RunsElsewhere:
                 place=where.place if where is not None else "elsewhere",
             )
             self._run_store.add(Run(record, RunPlan()))
-        elif run.record.over and where is not None and not where.over:  # it was resumed
+        elif run.record.over and where is not None and not where.over:  # the run was resumed
             self._run_store.change(run, state="queued", reason="", place=where.place, ended_at=None)
 
     def _look_at(self, run: Run, followed: dict[Path, bool]) -> None:
@@ -122,7 +122,7 @@ class RunsElsewhere:
         self._run_store.change(run, state=state, reason=reason, place=where.place, **changes)
 
     def _end(self, run: Run, folder: Path) -> None:
-        """It is here, or was thrown away."""
+        """Finish a run that was copied here or deleted."""
         runner = RunFolder(folder).read(RUNNER)
         if runner is None:
             outcome = TrainingOutcome("failed", f"its run folder {folder} does not say how it went")
@@ -132,7 +132,7 @@ class RunsElsewhere:
 
 
 def tell_elsewhere(record: TrainingRecord, wish: str) -> None:
-    """Have the coordinator of a training on another machine pass a wish on to it.
+    """Have the coordinator of a training on another machine pass a request on to the training.
 
     Args:
         record: The run.
@@ -140,7 +140,7 @@ def tell_elsewhere(record: TrainingRecord, wish: str) -> None:
 
     Raises:
         UsageError: The training has ended, no coordinator follows it, or ``wish`` is none of these.
-        MosaicError: The wish cannot be written down.
+        MosaicError: The request cannot be written.
     """
     where = read_elsewhere(record.folder)
     if where is None:

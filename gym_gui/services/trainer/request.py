@@ -1,4 +1,4 @@
-"""A training that was asked for and checked: everything that can be known before it is launched."""
+"""Training requests: checks all that can be known before a training is launched."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from mosaic_worker.checkpoint import holds_checkpoint, read_description
 from mosaic_worker.worker import LoadError
 
 REQUEST_FORMAT = 1
-"""Form of ``train.json``."""
+"""Format of ``train.json``."""
 
 _OWN_FLAGS = {
     "algo": "Give the algorithm once, as --algo",
@@ -46,23 +46,23 @@ _OWN_FLAGS = {
 
 @dataclass(frozen=True)
 class TrainRequest:
-    """A training that was checked; made by :meth:`checked` or :meth:`resumed`.
+    """A checked training request. Create it with :meth:`checked` or :meth:`resumed`.
 
     Attributes:
         definition: The worker that trains.
-        spec: How the worker trains.
-        algo: One of its algorithms.
-        env_id: The environment's canonical id.
-        seed: The one seed.
+        spec: The worker's training section.
+        algo: Name of the algorithm.
+        env_id: Canonical id of the environment.
+        seed: The only seed.
         out: The run folder, absolute.
-        settings: The settings that were given.
-        defaults: The other settings, as the worker's schema says; empty without one.
-        extra: More arguments, for a worker that has no schema.
-        resume: Continue with what is in ``out``.
-        overwrite: A policy that is in ``out`` is replaced.
-        title: What a person calls it.
-        run_id: Its id.
-        group: What its group is called: trainings that differ in their seed alone; empty for none.
+        settings: Settings that the user has given.
+        defaults: Values of the other settings in the worker's schema; empty without a schema.
+        extra: More arguments, for a worker without a schema.
+        resume: Whether to resume the training in ``out``.
+        overwrite: Whether to replace a policy in ``out``.
+        title: Title for people.
+        run_id: Id of the training.
+        group: Name of the group of trainings that differ only in their seed; empty for none.
     """
 
     definition: WorkerTypeDefinition
@@ -101,31 +101,32 @@ class TrainRequest:
         observation: str = "",
         origin: Origin = TYPED,
     ) -> TrainRequest:
-        """Check a training.
+        """Check a request and return it.
 
         Args:
             definition: The worker.
-            algo: Its algorithm, in any case.
+            algo: Name of the algorithm, in any case.
             env: The environment, under any name :func:`gym_gui.envs.resolve` accepts.
-            seed: The one seed of the training.
-            out: The run folder; ``runs/<algo>_<env>_seed<seed>`` by default, of a group
+            seed: The only seed of the training.
+            out: The run folder; by default ``runs/<algo>_<env>_seed<seed>``, and in a group
                 ``runs/<group>_<env>/seed<seed>``.
             settings: Settings for the worker.
-            texts: Further settings, as a person types them.
-            extra: Further settings, as command-line options.
-            resume: Continue with what is in ``out``.
-            overwrite: Replace a policy that is in ``out``.
-            title: What a person calls it.
-            run_id: Its id; a new one by default.
-            group: What its group is called.
+            texts: More settings, as a person types them.
+            extra: More settings, as command-line options.
+            resume: Whether to resume the training in ``out``.
+            overwrite: Whether to replace a policy in ``out``.
+            title: Title for people.
+            run_id: Id of the training; a new one by default.
+            group: Name of the group.
             action: Kind of the environment's actions (``discrete``, ``continuous``, …), if known.
             observation: Kind of its observations (``vector``, ``image``), if known.
-            origin: The file that names the environment, where a person does not.
+            origin: The file that names the environment, if a file does.
 
         Raises:
-            UnknownNameError: No such algorithm, environment or setting; names the nearest.
-            UsageError: The worker does not train at all, or not in this kind of environment; a
-                setting is out of range or of the wrong type.
+            UnknownNameError: The algorithm, environment or setting is unknown. The message names the
+                nearest.
+            UsageError: The worker does not train, or not in this kind of environment, or a setting is out
+                of range or of the wrong type.
         """
         if definition.train is None:
             raise UsageError(
@@ -169,7 +170,7 @@ class TrainRequest:
         )
 
     def arguments(self) -> list[str]:
-        """What follows ``python -m ENTRY``."""
+        """Return the arguments for ``python -m ENTRY``."""
         own = {"--algo": self.algo, "--env-id": self.env_id, "--seed": str(self.seed), "--out": str(self.out)}
         resume = ["--resume"] if self.resume else []
         return (
@@ -178,7 +179,7 @@ class TrainRequest:
 
     @property
     def kept(self) -> KeptRequest:
-        """What ``train.json`` will say of it."""
+        """The request as ``train.json`` will record it."""
         return KeptRequest(
             self.run_id,
             self.definition.type_id,
@@ -193,17 +194,17 @@ class TrainRequest:
         )
 
     def memory_mb(self, share_mb: int) -> int | None:
-        """Memory in MB that the training may use where the user gives no limit.
+        """Return the memory in MB that the training may use if the user sets no limit.
 
-        It is what the worker says, and what the replay buffer may take besides, up to ``share_mb``. The
-        worker refuses a buffer that does not fit before anything is trained: it alone knows how large its
-        observations are.
+        It is the worker's own limit plus the memory of the replay buffer, up to ``share_mb``. The worker
+        refuses
+        a buffer that does not fit before it trains, because only the worker knows the size of observations.
 
         Args:
-            share_mb: What of the machine's memory goes with the training's cores.
+            share_mb: Share of the machine's memory that belongs to the training's cores.
 
         Returns:
-            ``None`` where its worker knows no limit.
+            The memory in MB, or ``None`` if the worker sets no limit.
         """
         own = self.definition.limits.memory_mb
         schema = read_schemas(self.definition).get(self.algo)
@@ -212,7 +213,7 @@ class TrainRequest:
         return max(own, min(own + schema.remembered_mb(self.settings), share_mb))
 
     def row(self, limits: RunLimits | None = None) -> dict[str, Any]:
-        """The content of ``train.json``."""
+        """Return the content of ``train.json``."""
         return {
             "format_version": REQUEST_FORMAT,
             "run_id": self.run_id,
@@ -240,10 +241,10 @@ _RUN_ID = re.compile(r"[0-9A-Za-z_-][0-9A-Za-z_.-]{0,63}")
 
 
 def run_id_of(written: object) -> str:
-    """The id of a training as a record has it: files are called by it.
+    """Return a training's id from a record, after a check that it can be a file name.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The value is not an id.
     """
     if not isinstance(written, str) or _RUN_ID.fullmatch(written) is None:
         raise ValueError(f"{str(written)[:80]!r} is no id of a training")
@@ -252,19 +253,19 @@ def run_id_of(written: object) -> str:
 
 @dataclass(frozen=True)
 class KeptRequest:
-    """What ``train.json`` says of a training that was launched.
+    """Content of ``train.json`` of a launched training.
 
     Attributes:
-        run_id: Its id.
+        run_id: Id of the training.
         worker: Id of the worker.
-        algorithm: One of its algorithms.
-        env_id: The environment's canonical id.
-        seed: The one seed.
-        title: What a person called it.
-        given: Settings that were given.
-        settings: All settings, as far as they are known.
-        arguments: More arguments, of a worker that has no schema.
-        group: What its group was called, empty for none.
+        algorithm: Name of the algorithm.
+        env_id: Canonical id of the environment.
+        seed: The only seed.
+        title: Title for people.
+        given: Settings that the user has given.
+        settings: All settings that are known.
+        arguments: More arguments, for a worker without a schema.
+        group: Name of the group; empty for none.
     """
 
     run_id: str
@@ -280,10 +281,10 @@ class KeptRequest:
 
     @classmethod
     def read(cls, folder: Path) -> KeptRequest:
-        """Read the ``train.json`` of a run folder; of one that was trained by hand, its ``policy.json``.
+        """Read ``train.json`` of a run folder or, for a training without one, its ``policy.json``.
 
         Raises:
-            UsageError: There is neither, or what there is is damaged.
+            UsageError: Both files are missing, or the file is damaged.
         """
         row = RunFolder(folder).read(REQUEST)
         if row is not None:
@@ -342,8 +343,8 @@ def _algorithm(definition: WorkerTypeDefinition, spec: TrainSpec, algo: str) -> 
 def _needs_of_record(
     settings: Mapping[str, Any], extra: Sequence[str], folder: Path | None
 ) -> Iterator[Need]:
-    """What a training that goes on would use because its record says so, and a person has to allow."""
-    address = settings.get("address")  # of a cluster: each side tells the other what to run
+    """Yield the permissions that a resumed training needs because of its record."""
+    address = settings.get("address")  # of a cluster, which may run code and make others run code
     if isinstance(address, str) and address and not is_local_address(address):
         yield Need(Subject("server", address), address, "trains on a cluster at")
     pool = settings.get("pool")
@@ -355,18 +356,18 @@ def _needs_of_record(
 
 
 def _is_path(entry: str) -> bool:
-    """Whether an entry of a pool is the path of a policy or a tournament; others are names of behaviors."""
+    """Return whether an entry of a pool is a path of a policy or tournament, not the name of a behavior."""
     if not entry or entry.startswith("library:"):
         return False
     return "/" in entry or Path(entry).suffix != "" or Path(entry).expanduser().exists()
 
 
 def arguments_subject(folder: Path, arguments: Sequence[str]) -> Subject:
-    """What has to be allowed before arguments in the record of a training are passed to its worker.
+    """Return the permission that is needed to pass recorded arguments to a training's worker.
 
     Args:
-        folder: The run folder; that its files may be used does not allow them.
-        arguments: These very ones.
+        folder: The run folder. The permission to use its files does not include the arguments.
+        arguments: The arguments.
     """
     told = sha256(json.dumps([*arguments]).encode()).hexdigest()
     return Subject("arguments", str(folder.expanduser().resolve()), told)
@@ -378,7 +379,7 @@ def _settings(
     texts: Mapping[str, str],
     extra: Sequence[str],
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Settings that were given in any way, checked; and arguments that only the worker can judge."""
+    """Return the checked settings from all sources, and the arguments that only the worker can check."""
     _check_own((*settings, *texts), extra)
     if schema is None:
         given = {**settings, **texts}
@@ -389,7 +390,7 @@ def _settings(
 
 
 def _check_own(names: Sequence[str], extra: Sequence[str]) -> None:
-    """What is given separately must not come twice and contradict."""
+    """Refuse settings that have an option of their own, because they could contradict it."""
     flags = {word: word[2:].partition("=")[0].replace("-", "_") for word in extra if word.startswith("--")}
     for shown, name in {**{name: name for name in names}, **flags}.items():
         fix = _OWN_FLAGS.get(name, _OWN_FLAGS.get(name.removeprefix("no_"), ""))

@@ -1,4 +1,4 @@
-"""The runs in memory, the registry behind them, and their watchers: changed in one place."""
+"""Store of the runs in memory, with the registry on disk and the watchers of changes."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from gym_gui.services.trainer.training_registry import RunPlan, RunRegistry
 _log = logging.getLogger(__name__)
 
 KEEP_EVERY_S = 5.0
-"""How far a run is, is written down so often; what state it is in, at once."""
+"""Seconds between two saves of a run's progress. A new state is saved at once."""
 
 
 @dataclass
 class Run:
-    """A run and what is known of it beside its record.
+    """A run with its record and its process.
 
     Attributes:
-        record: The record as it stands.
-        plan: What is needed to start the run.
-        process: The process that it runs in.
-        events: The events that it has written.
-        commands: Commands that it could not be told yet.
-        ending: Whether the trainer is finding out how it ended.
-        killed: Whether a client asked to kill it.
-        kept_at: When it was last written down, on the monotonic clock.
+        record: Present record.
+        plan: Values needed to start the run.
+        process: The run's process, if there is one.
+        events: Follower of the run's events.
+        commands: Commands that wait until the training reads commands.
+        ending: Whether the trainer is reading the run's outcome.
+        killed: Whether a client has killed the run.
+        kept_at: Time of the last save on the monotonic clock.
     """
 
     record: TrainingRecord
@@ -49,13 +49,13 @@ class Run:
 
 
 class RunStore:
-    """Every run there is.
+    """All runs of a data folder.
 
     Args:
-        folder: Where the registry lies.
+        folder: Folder of the registry.
 
     Attributes:
-        loss: Why a run may be missing from the registry.
+        loss: Why the registry may lack a run.
 
     Raises:
         UsageError: The registry cannot be used.
@@ -73,18 +73,18 @@ class RunStore:
 
     @property
     def records(self) -> list[TrainingRecord]:
-        """Every run, oldest first."""
+        """Records of all runs, oldest first."""
         return sorted((run.record for run in self._runs.values()), key=lambda r: (r.submitted_at, r.run_id))
 
     def find(self, run_id: str) -> Run | None:
-        """A run, if there is one of that id."""
+        """Return a run, or ``None`` if there is no such run."""
         return self._runs.get(run_id)
 
     def get(self, run_id: str) -> Run:
-        """A run.
+        """Return a run.
 
         Raises:
-            UnknownNameError: There is none.
+            UnknownNameError: There is no such run.
         """
         run = self._runs.get(run_id)
         if run is None:
@@ -93,10 +93,10 @@ class RunStore:
         return run
 
     def active(self, run_id: str) -> Run:
-        """A run that is not over.
+        """Return a run that is not over.
 
         Raises:
-            UsageError: There is none, or it is.
+            UsageError: There is no such run, or it is over.
         """
         run = self.get(run_id)
         if run.record.over:
@@ -104,10 +104,10 @@ class RunStore:
         return run
 
     def over(self, run_id: str) -> Run:
-        """A run that is over.
+        """Return a run that is over.
 
         Raises:
-            UsageError: There is none, or it is not.
+            UsageError: There is no such run, or it is not over.
         """
         run = self.get(run_id)
         if not run.record.over:
@@ -115,10 +115,10 @@ class RunStore:
         return run
 
     def add(self, run: Run) -> None:
-        """A new run, or one that begins again.
+        """Add a new run, or one that is resumed, and save it.
 
         Raises:
-            MosaicError: It cannot be written down.
+            MosaicError: The run cannot be saved.
         """
         try:
             self._registry.put(run.record, run.plan)
@@ -130,11 +130,11 @@ class RunStore:
         self._watchers.tell(run.record)
 
     def change(self, run: Run, **changes: Any) -> None:
-        """Something of a run's record is different now."""
+        """Change fields of a run's record."""
         self.update(run, replace(run.record, **changes))
 
     def update(self, run: Run, record: TrainingRecord) -> None:
-        """A run stands like this now; a state or a reason that is new is written down."""
+        """Replace a run's record, and save it if its state or reason is new."""
         before, run.record = run.record, record
         if record == before:
             return
@@ -143,42 +143,42 @@ class RunStore:
         self._watchers.tell(record)
 
     def keep(self, run: Run) -> None:
-        """Write a run down."""
+        """Save a run in the registry."""
         run.kept_at = time.monotonic()
         try:
             self._registry.put(run.record, run.plan)
             self._unkept = False
-        except sqlite3.Error as error:  # no room, say: what is true is in the folder, and it is tried again
+        except sqlite3.Error as error:  # such as a full disk; the folder has the facts, and this is retried
             if not self._unkept:
                 _log.warning("the registry cannot be written: %s", error)
             self._unkept = True
 
     def keep_progress(self) -> None:
-        """Write down what has not been for a while."""
+        """Save the runs whose last save is some time ago."""
         now = time.monotonic()
         for run in self:
             if (not run.record.over or self._unkept) and now - run.kept_at > KEEP_EVERY_S:
                 self.keep(run)
 
     def remove(self, run: Run) -> None:
-        """Forget a run."""
+        """Remove a run."""
         self._registry.remove(run.record.run_id)
         self._runs.pop(run.record.run_id, None)
         self._watchers.tell(replace(run.record, state="removed"))
 
     def watch(self) -> Watch:
-        """Every run as it stands, then each that changes; :meth:`unwatch` it later."""
+        """Return a watch that yields every run once, then each change. End it with :meth:`unwatch`."""
         watch = self._watchers.add()
         for record in self.records:
             watch.tell(record)
         return watch
 
     def unwatch(self, watch: Watch) -> None:
-        """Tell it no more."""
+        """Stop sending changes to a watch."""
         self._watchers.drop(watch)
 
     def close(self) -> None:
-        """Write everything down and let go of the registry."""
+        """Save all runs that are not over, and close the registry."""
         for run in self:
             if not run.record.over:
                 self.keep(run)

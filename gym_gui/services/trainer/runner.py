@@ -1,17 +1,17 @@
-"""Runs one training and stays beside it until it has ended, for whatever reason.
+"""Program that runs one training and watches it until it has ended, for whatever reason.
 
-A program of its own, started by :mod:`gym_gui.services.trainer.training_process`:
-``python -I -S runner.py --folder DIR --tag TAG [--tie PID] … -- COMMAND ARG…``. It outlives
-the process that started it, unless ``--tie`` ties it to one. Once the training runs it says so on standard
-output, in one line of JSON. It
+:mod:`gym_gui.services.trainer.training_process` starts it as
+``python -I -S runner.py --folder DIR --tag TAG [--tie PID] … -- COMMAND ARG…``. It outlives the process that
+started it, unless ``--tie`` ties it to one. Once the training runs, the program prints one line of JSON to
+standard output. The program
 
-* keeps the training to its cores, its memory (of all its processes together) and its time;
-* sees to it that a command to stop ends: the command itself, ``SIGTERM`` when two thirds of the grace
-  are over, ``SIGKILL`` for the whole tree at its end;
-* collects what is left behind, and writes ``exit.json``, for which it keeps room on the disk.
+* limits the training's cores, the memory of all its processes together, and its time;
+* makes sure that a stop request ends the training: it sends the command, then ``SIGTERM`` after two thirds
+of the grace period, and ``SIGKILL`` to the whole tree at its end;
+* ends leftover processes and writes ``exit.json``, for which it reserves disk space.
 
-``SIGTERM`` and ``SIGINT`` ask it to stop the training, ``SIGUSR1`` to kill it. Where it is
-itself killed, the kernel ends the worker with it.
+``SIGTERM`` and ``SIGINT`` ask the program to stop the training, and ``SIGUSR1`` to kill it. If the program
+is killed, the kernel kills the worker too.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _LOOK_S = 0.5
 _COUNT_EVERY_S = 2.0
 _COUNT_SHARE = 0.002
-"""Part of a core that counting memory may take."""
+"""Largest part of one core that memory measurement may use."""
 _ROOM = 4096
 _FULL_MB = 1.0
 _PR_SET_PDEATHSIG = 1
@@ -54,7 +54,7 @@ def main(argv: Sequence[str]) -> int:
     """Run a training to its end.
 
     Returns:
-        0, or 1 where it could not be started.
+        0, or 1 if the training could not be started.
     """
     import argparse  # here: the module that starts this one imports it, and needs no argparse
 
@@ -116,7 +116,7 @@ class _Runner:
         return 0
 
     def _listen(self) -> int:
-        """Signals are kept until they are looked at; what this returns becomes readable then."""
+        """Install signal handlers that record signals, and return a descriptor that signals make readable."""
         wake, told = os.pipe()
         os.set_blocking(wake, False)
         os.set_blocking(told, False)
@@ -140,7 +140,7 @@ class _Runner:
             preexec_fn=_die_with(os.getpid()),  # safe: there is one thread
         )
         self._pid = process.pid
-        process.returncode = 0  # it is waited for by hand, with whatever it leaves to us
+        process.returncode = 0  # _reap waits for it, and for all processes that it leaves
         row: dict[str, Any] = {
             "pid": os.getpid(),
             "born": birth(os.getpid()),
@@ -150,7 +150,7 @@ class _Runner:
             "events_at": before,
             "started_at": time.time(),
         }
-        # By hand: this file is run alone and imports the standard library only.
+        # Written by hand, because this file is run alone and imports only the standard library.
         part = self._folder / "runner.json.part"
         try:
             part.write_text(json.dumps(row) + "\n", encoding="utf-8")
@@ -160,7 +160,7 @@ class _Runner:
             raise
 
     def _reap(self) -> bool:
-        """Take leave of every child that has ended; whether the training itself has."""
+        """Collect all children that have ended, and return whether the training itself has ended."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -197,13 +197,13 @@ class _Runner:
 
     def _watch_memory(self) -> None:
         used, now = own_mb(self._pid), time.monotonic()
-        if now >= self._next_count:  # its children are found by reading the whole process table: seldom
+        if now >= self._next_count:  # rare, because finding its children reads the whole process table
             used = resident_mb(self._options.tag)
             took = time.monotonic() - now
             self._next_count = now + max(_COUNT_EVERY_S, took / _COUNT_SHARE)
         limit = self._options.memory_mb
         if limit is not None and used > limit:
-            used = proportional_mb(self._options.tag)  # forked environments share most of theirs
+            used = proportional_mb(self._options.tag)  # forked environments share most of their memory
         self._max_mb = max(self._max_mb, used)
         if limit is not None and used > limit:
             self._kill("memory", f"used more than {limit:,.0f} MB of memory")
@@ -219,7 +219,7 @@ class _Runner:
         return any(_command(line) == "stop" for line in whole.split(b"\n"))
 
     def _stop(self, cause: str, reason: str, *, ask: bool = True) -> None:
-        if self._stop_at is not None or self._cause:  # it is being stopped, or has been killed
+        if self._stop_at is not None or self._cause:  # already being stopped or killed
             return
         self._stop_at, self._cause, self._reason = time.monotonic(), cause, reason
         if ask:
@@ -243,7 +243,7 @@ class _Runner:
     # -- how it ended --------------------------------------------------------------------
 
     def _reserve_exit(self) -> None:
-        """Take the room that ``exit.json`` will need: the disk may be full by then."""
+        """Reserve space for ``exit.json``, as the disk may be full at the end."""
         with contextlib.suppress(OSError):
             (self._folder / "exit.json.part").write_bytes(b" " * _ROOM)
 
@@ -272,7 +272,7 @@ class _Runner:
             sys.exit(f"exit.json could not be written: {error}; {row}")
 
     def _found_cause(self, code: int) -> tuple[str, str]:
-        """What the training itself could not say, as cause and reason."""
+        """Return cause and reason of an end that the training itself could not report."""
         with contextlib.suppress(OSError):
             if shutil.disk_usage(self._folder).free < _FULL_MB * 2**20:
                 return "disk", f"the disk is full: nothing more can be written to {self._folder}"
@@ -282,7 +282,7 @@ class _Runner:
 
 
 def _die_with(parent: int) -> Callable[[], None]:
-    """What a child does first: have the kernel kill it when we end."""
+    """Return a function for a new child that has the kernel kill the child when this process ends."""
     if sys.platform != "linux":
         return lambda: None
     prctl = ctypes.CDLL(None, use_errno=True).prctl
@@ -296,7 +296,7 @@ def _die_with(parent: int) -> Callable[[], None]:
 
 
 def _handle(pid: int | None) -> int | None:
-    """A descriptor that becomes readable when a process ends, where the system has such."""
+    """Return a descriptor that becomes readable when a process ends, or ``None`` if there is none."""
     if pid is None or not hasattr(os, "pidfd_open"):
         return None
     with contextlib.suppress(OSError):
@@ -305,7 +305,7 @@ def _handle(pid: int | None) -> int | None:
 
 
 def _answer(row: dict[str, Any]) -> None:
-    """Tell the process that started this one, once."""
+    """Send one answer to the process that started this one, and close stdout."""
     with contextlib.suppress(OSError):
         os.write(1, json.dumps(row).encode() + b"\n")
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -329,7 +329,7 @@ def _command(line: bytes) -> str:
 
 
 def _out_of_memory_kills() -> int:
-    """Processes that this system has killed for want of memory since it was started."""
+    """Return how many processes this system has killed for lack of memory since its start."""
     with contextlib.suppress(OSError, ValueError):
         for line in Path("/proc/vmstat").read_text(encoding="ascii").splitlines():
             if line.startswith("oom_kill "):

@@ -1,4 +1,4 @@
-"""Settings of a training as command-line options."""
+"""Converts settings of a training to command-line options and back."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from gym_gui.core.errors import UsageError
 
 
 def texts_of_flags(flags: Sequence[str], names: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Command-line options as texts by setting: ``--total-steps 100``, ``--hidden 64 64``, ``--no-norm-adv``.
+    """Return texts by setting from options such as ``--total-steps 100 --hidden 64 64 --no-norm-adv``.
 
     Args:
         flags: The options.
-        names: JSON Schemas of the settings there are.
+        names: JSON Schemas of the known settings, by name.
 
     Raises:
-        UsageError: A word that belongs to no option, or an option without its value.
+        UsageError: A word belongs to no option, or an option lacks its value.
     """
     found: dict[str, str] = {}
     name, parts = "", list[str]()
@@ -48,10 +48,10 @@ def _keep(
 
 
 def flags_of(settings: Mapping[str, Any]) -> list[str]:
-    """Settings as command-line options.
+    """Return settings as command-line options.
 
     Raises:
-        UsageError: A value that no option can hold.
+        UsageError: A value does not fit into an option.
     """
     flags: list[str] = []
     for name, value in settings.items():

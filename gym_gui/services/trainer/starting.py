@@ -1,4 +1,4 @@
-"""Starting a daemon that outlives the process that starts it, and ending one."""
+"""Starts a daemon that outlives the starting process, and ends a daemon."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ from gym_gui.workers.registry import WorkerTypeRegistry
 from mosaic_worker.plain_files import open_file
 
 START_S = 60.0
-"""Time a daemon has to listen: a cold disk is slow."""
+"""Longest time in seconds until a daemon listens. A cold disk is slow."""
 STOP_S = 20.0
 _LOOK_S = 0.05
 _LOG_MB = 5
-# A process in between ends at once, so the daemon is no child of this program, which need not wait for it.
+# An intermediate process forks and exits at once, so this program is not the daemon's parent and need not
+# wait for it.
 _DETACH = """
 import os, sys
 if os.fork():
@@ -40,27 +41,27 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 async def start_daemon(store: Store, *options: str) -> Address:
-    """Start a daemon for a data folder, or find the one that another process has just started.
+    """Start a daemon for a data folder, or return the one that another process has just started.
 
     Args:
-        store: The folders for data, runs and cache.
+        store: Provides the folders for data, runs and cache.
         options: More arguments of ``mosaic daemon``.
 
     Raises:
         UsageError: The folders cannot be used.
-        WorkerLaunchError: The daemon did not come up; the message is what it said last.
+        WorkerLaunchError: The daemon did not start. The message contains its last output.
     """
     return await asyncio.to_thread(_start, store, options)
 
 
 def stop_daemon(store: Store, within: float = STOP_S) -> Address | None:
-    """Ask the daemon of a data folder to end, and wait for it; its trainings go on.
+    """Ask the daemon of a data folder to end, and wait for its end. Its trainings go on.
 
     Returns:
-        Which it was; ``None`` where there was none.
+        Address of the ended daemon; ``None`` if there was none.
 
     Raises:
-        MosaicError: It does not end.
+        MosaicError: The daemon does not end.
     """
     address = find(store)
     if address is None:
@@ -85,7 +86,7 @@ def _start(store: Store, options: tuple[str, ...]) -> Address:
     try:
         _make_room(log)
         with open_file(log, "ab", permissions=0o600) as said:
-            os.fchmod(said.fileno(), 0o600)  # one that an earlier version made
+            os.fchmod(said.fileno(), 0o600)  # an earlier version may have made the log with another mode
             began = log.stat().st_size
             subprocess.run(
                 [sys.executable, "-I", "-S", "-c", _DETACH, *command],
@@ -109,7 +110,7 @@ def _start(store: Store, options: tuple[str, ...]) -> Address:
 
 
 def _started_daemon(store: Store, log: Path, began: int, listens: bool) -> Address:
-    """The daemon that was started, or the one that another process has started just before."""
+    """Return the address of the started daemon, or of one that another process started just before."""
     deadline = time.monotonic() + START_S
     while (address := find(store)) is None:
         said = last_log_line(log, began)
@@ -124,13 +125,13 @@ def _started_daemon(store: Store, log: Path, began: int, listens: bool) -> Addre
 
 
 def _make_room(log: Path) -> None:
-    """Keep one old log."""
+    """Rename a large log, so that one old log is kept."""
     if log.exists() and log.stat().st_size > _LOG_MB * 2**20:
         log.replace(log.with_suffix(".old.log"))
 
 
 def _environment(store: Store) -> dict[str, str]:
-    discover(WorkerTypeRegistry)  # whose manifests say what trainings get
+    discover(WorkerTypeRegistry)  # manifests name the variables that trainings get
     environment = engine_environment()
     # The daemon gets no tag: when the program that starts it ends, all processes with its tag are ended.
     environment.pop(TAG, None)
@@ -139,7 +140,7 @@ def _environment(store: Store) -> dict[str, str]:
         MOSAIC_CACHE_DIR=str(store.cache.absolute()),
         MOSAIC_RUNTIME_DIR=str(store.runtime_dir()),
         PYTHONUNBUFFERED="1",
-        PYTHONSAFEPATH="1",  # what lies among the runs is no code of ours
+        PYTHONSAFEPATH="1",  # files among the runs must not be imported
     )
     roots = [PACKAGE.parent, Path(mosaic_worker.__file__).resolve().parents[1]]
     beside = [str(root) for root in roots if root.name != "site-packages"]
@@ -150,10 +151,10 @@ def _environment(store: Store) -> dict[str, str]:
 
 
 def require_daemon(store: Store) -> Address:
-    """The daemon of a data folder.
+    """Return the address of the daemon of a data folder.
 
     Raises:
-        UsageError: There is none.
+        UsageError: There is no daemon.
     """
     address = find(store)
     if address is None:

@@ -1,4 +1,4 @@
-"""Looking after the runs: handing out room, launching, following, taking leave."""
+"""Supervises training runs: starts waiting runs, follows their events, and records their end."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _USAGE_EVERY_S = 2.0
 
 
 class Supervision:
-    """What happens by itself.
+    """Background task that starts, follows and ends the runs.
 
     Args:
-        run_store: The runs.
-        queue: Those that wait.
-        admission: Says what to ask of a worker.
-        folder: Where run folders are.
+        run_store: Store of the runs.
+        queue: Queue of the waiting runs.
+        admission: Creates the workers' requests.
+        folder: Folder of the run folders.
     """
 
     def __init__(self, run_store: RunStore, queue: RunQueue, admission: Admission, folder: Path) -> None:
@@ -54,23 +54,23 @@ class Supervision:
         self._loop: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin."""
+        """Start the background task."""
         self._loop = asyncio.get_running_loop().create_task(self._keep_on())
 
     async def close(self) -> None:
-        """End; what runs goes on by itself."""
+        """End the background task. Running trainings go on."""
         await end_task(self._loop)
-        # A launch that has begun is carried through, so that what it started is known next time.
+        # A launch that has begun is finished, so that the next daemon knows the process.
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def wake(self) -> None:
-        """Something has changed that may not wait."""
+        """Have the background task look at the runs at once."""
         self._wake.set()
 
     # -- runs of an earlier daemon -----------------------------------------------------------
 
     async def take_up(self, run: Run) -> None:
-        """Resume a run where an earlier daemon left it."""
+        """Resume the supervision of a run from an earlier daemon."""
         record = run.record
         if record.over or record.place:
             return
@@ -89,18 +89,18 @@ class Supervision:
             self._follow(run)
             if self._cancelled(run) and process.alive:
                 self._run_store.change(run, state="stopping", reason="asked to stop")
-                with suppress(MosaicError):  # it has just ended
+                with suppress(MosaicError):  # the run has just ended
                     self.command(run, "stop")
         elif self._cancelled(run):
             self.finish(run, "stopped", CANCELLED)
-        elif record.state == "starting" and record.folder.is_dir():  # it had not come to that
+        elif record.state == "starting" and record.folder.is_dir():  # its process was never started
             self._run_store.change(run, state="queued", reason="", started_at=None)
             self.enqueue(run)
         else:
             self.finish(run, "failed", f"its run folder {record.folder} does not say how it went")
 
     def _cancelled(self, run: Run) -> bool:
-        """Its folder says so; the registry may not have come to that."""
+        """Return whether the run's folder says that it was cancelled. The registry may lack it."""
         try:
             return was_cancelled(RunFolder(run.record.folder))
         except MosaicError as error:
@@ -113,7 +113,7 @@ class Supervision:
         except MosaicError as error:
             _log.warning("run %s: %s", run.record.run_id, error)
             return None
-        # Where it was to go on with an earlier one, that one's process may be all there is.
+        # For a resumed run, the process may be that of the earlier training.
         began = run.record.state in ("starting", "stopping") and run.record.started_at
         return None if began and process.started_at < began else process
 
@@ -174,7 +174,7 @@ class Supervision:
     # -- one run -----------------------------------------------------------------------------
 
     def enqueue(self, run: Run) -> None:
-        """Let it wait."""
+        """Add a run to the queue."""
         r = run.record
         claim = Claim.of(r.limits)
         self._queue.add(r.run_id, claim, r.priority, r.submitted_at, held=r.state == "paused")
@@ -187,13 +187,13 @@ class Supervision:
         except MosaicError as error:
             self.finish(run, "failed", str(error))
             return
-        except Exception as error:  # whatever is wrong, it is this run's end alone
+        except Exception as error:  # whatever is wrong ends only this run
             _log.exception("run %s could not be started", run.record.run_id)
             self.finish(run, "failed", f"it could not be started: {type(error).__name__}: {error}")
             return
         self._follow(run)
         if run.record.state == "stopping":
-            with suppress(MosaicError):
+            with suppress(MosaicError):  # the run has just ended
                 self.command(run, "stop")
 
     def _start_process(self, run: Run, grant: Grant) -> TrainingProcess:
@@ -212,17 +212,17 @@ class Supervision:
                 record = after_event(record, row)
                 began = began or row.get("event") == "start"
             self._run_store.update(run, record)
-            if began:  # only now does it listen
+            if began:  # the training reads commands from now on
                 commands, run.commands = run.commands, ()
                 for command in commands:
-                    with suppress(MosaicError):  # it has just ended
+                    with suppress(MosaicError):  # the run has just ended
                         self.command(run, command)
 
     def command(self, run: Run, command: str) -> None:
-        """Tell a training something, or remember it until it listens.
+        """Send a command to a training, or keep the command until the training reads commands.
 
         Raises:
-            MosaicError: It is over, or its folder cannot be written.
+            MosaicError: The training is over, or its folder cannot be written.
         """
         if run.process is None or run.record.state == "starting":
             run.commands = (*run.commands, command)
@@ -238,7 +238,7 @@ class Supervision:
             self.finish(run, "failed", f"how it ended cannot be read: {type(error).__name__}: {error}")
             return
         self._hear(run)
-        if outcome is None:  # it is there after all
+        if outcome is None:  # the process is still there
             run.ending = False
             return
         self._finish_with(run, outcome)
@@ -253,7 +253,7 @@ class Supervision:
         self.finish(run, outcome.state, outcome.reason or ("was killed on request" if killed else ""))
 
     def finish(self, run: Run, state: RunState, reason: str) -> None:
-        """A run is over."""
+        """Record the end of a run and free its resources."""
         run.process = run.events = None
         run.ending, run.commands = False, ()
         self._queue.drop(run.record.run_id)

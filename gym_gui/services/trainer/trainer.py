@@ -1,8 +1,8 @@
-"""The trainer: every run there is, from its submission to its end. What the daemon serves.
+"""The trainer, which the daemon serves: it manages all training runs from submission to end.
 
-Runs wait in the queue, are launched as processes of their own when there is room, and are
-followed through the files in their folders. The trainer may go at any time: what it needs to
-go on is in the registry and in the folders.
+Runs wait in the queue, are launched as separate processes when there is room on the machine, and are
+followed through the files in their folders. The trainer may end at any time, because the registry and the
+folders contain all that the next trainer needs.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 _log = logging.getLogger(__name__)
 
 REMOVED = "removed"
-"""Folder beside the run folders, for those that no trash would take."""
+"""Folder beside the run folders for removed runs if there is no trash."""
 
 
 class Trainer:
-    """Runs of one data folder. Use it from one event loop.
+    """Manages the runs of one data folder. Use it from one event loop.
 
     Args:
-        store: Where its folder is.
-        machine: What there is to hand out; by default, this machine.
-        capacity: How many runs may wait.
+        store: Provides the data folder.
+        machine: Resources to distribute; by default, those of this machine.
+        capacity: Largest number of runs that may wait.
 
     Attributes:
-        folder: Where run folders are made.
-        queue: Those that wait, and what the others have.
+        folder: Folder of the run folders.
+        queue: The waiting runs, and the resources of the running ones.
 
     Raises:
         UsageError: The registry cannot be used.
@@ -66,7 +66,7 @@ class Trainer:
         self._supervision = Supervision(self._run_store, self.queue, self._admission, self.folder)
 
     async def start(self) -> None:
-        """Take up what an earlier trainer left, and begin to hand out room."""
+        """Take over the runs of an earlier trainer, and begin to start waiting runs."""
         known = {record.run_id for record in self._run_store.records}
         for record, plan in await asyncio.to_thread(found_again, self.folder, known, self._run_store.loss):
             self._run_store.add(Run(record, plan))
@@ -75,13 +75,13 @@ class Trainer:
         self._supervision.start()
 
     async def close(self) -> None:
-        """Let go of everything; trainings go on."""
+        """End the supervision and close the registry. Trainings go on."""
         await self._supervision.close()
         self._run_store.close()
 
     @property
     def busy(self) -> bool:
-        """There is something to do or to wait for."""
+        """Whether some run on this machine waits or runs."""
         return any(not run.record.over and not run.record.place for run in self._run_store)
 
     # -- what is asked of it -----------------------------------------------------------------
@@ -98,19 +98,19 @@ class Trainer:
         """Queue a training.
 
         Args:
-            config: What to train; of a run that is resumed, settings that change.
-            title: What a person calls it.
-            priority: Higher runs first.
-            limits: What it may use.
-            resume_of: A run that is over, to resume in its folder and under its id.
+            config: The training to run. For a resumed run, settings to change.
+            title: Title for people.
+            priority: Runs with a higher priority start first.
+            limits: Resources that the run may use.
+            resume_of: Id of a finished run to resume in its folder and under its id.
 
         Returns:
-            The run's id.
+            Id of the run.
 
         Raises:
-            UsageError: It cannot be carried out as it is; says what to change.
-            QueueFullError: Too many wait already.
-            MosaicError: It cannot be written down.
+            UsageError: The training is invalid. The message says what to change.
+            QueueFullError: Too many runs wait already.
+            MosaicError: The run's files cannot be written.
         """
         self.queue.check_room()
         self.queue.check(limits)
@@ -130,7 +130,7 @@ class Trainer:
         self.queue.check(admitted.limits)
         self.queue.check_room()
         if resume_of:
-            self._run_store.over(resume_of)  # another client may have been faster
+            self._run_store.over(resume_of)  # another client may have resumed it in the meantime
         record = replace(
             earlier or admitted.record(run_id, folder),
             settings=admitted.settings,
@@ -147,21 +147,21 @@ class Trainer:
         )
         run = Run(record, RunPlan(resume=earlier is not None))
         try:
-            # So that it is found again, whatever becomes of the registry.
+            # Written first, so that the run is found again even if the registry is lost.
             self._write_down(run, admitted.request.row(admitted.limits))
             self._run_store.add(run)
         except MosaicError:
-            if earlier is None:  # or it would be found again, though no client was told that it waits
+            if earlier is None:  # else a run would be found again that no client knows of
                 RunFolder(folder).discard()
             raise
         self._supervision.enqueue(run)
         return run_id
 
     def _write_down(self, run: Run, request: Mapping[str, Any] | None = None, **changes: Any) -> None:
-        """Keep in a run's folder what it waits for, or that it does so no more.
+        """Write a run's place in the queue to its folder, and optionally its request.
 
         Raises:
-            MosaicError: It cannot be written.
+            MosaicError: The files cannot be written.
         """
         record = run.record
         folder = RunFolder(record.folder)
@@ -176,11 +176,11 @@ class Trainer:
             raise MosaicError(problem, fix="Make room there") from error
 
     async def cancel(self, run_id: str) -> None:
-        """Ask a run to keep what it has and end; asked again, it is killed at once.
+        """Ask a run to save its policy and end. A second call kills it at once.
 
         Raises:
             UsageError: There is no such run, or it is over.
-            MosaicError: It cannot be written down that it is not to begin.
+            MosaicError: The cancellation of a waiting run cannot be written.
         """
         run = self._run_store.active(run_id)
         if run.record.place:
@@ -195,29 +195,29 @@ class Trainer:
             await asyncio.to_thread(run.process.kill)
         elif run.record.state != "stopping":
             if run.process is not None:
-                with suppress(UsageError):  # it has just ended
-                    run.process.ask("stop")  # at once: its runner counts the time from here
+                with suppress(UsageError):  # the run has just ended
+                    run.process.ask("stop")  # at once, as the runner's grace period begins now
             if run.process is None or run.record.state == "starting":
-                self._supervision.command(run, "stop")  # and once it listens
+                self._supervision.command(run, "stop")  # again once the training reads commands
             self._run_store.change(run, state="stopping", reason="asked to stop")
         self._supervision.wake()
 
     def _keep_cancelled(self, run: Run) -> None:
-        """So that it stays cancelled, whatever becomes of this process and of the registry."""
+        """Record the cancellation in the run's folder, in case this process or the registry is lost."""
         try:
             self._write_down(run, cancelled_at=time.time())
         except MosaicError:
             if run.record.started_at is None:
                 raise
-            _log.exception("that run %s was cancelled", run.record.run_id)  # the cancellation goes on
+            _log.exception("that run %s was cancelled", run.record.run_id)  # the run is stopped nevertheless
 
     async def control(self, run_id: str, command: str) -> None:
-        """``pause``, ``resume`` or ``checkpoint``.
+        """Send ``pause``, ``resume`` or ``checkpoint`` to a run.
 
-        A run that waits is kept from starting while it is paused.
+        A waiting run that is paused does not start until it is resumed.
 
         Raises:
-            UsageError: There is no such run, or it is not in a state to do so.
+            UsageError: There is no such run, or its state does not allow the command.
         """
         run = self._run_store.active(run_id)
         if command not in ("pause", "resume", "checkpoint"):
@@ -240,37 +240,37 @@ class Trainer:
         self._supervision.wake()
 
     async def remove(self, run_id: str) -> None:
-        """Forget a run that is over; its folder goes to the trash, if it is one of the trainer's own.
+        """Remove a run that is over. Its folder goes to the trash if it belongs to the trainer.
 
         Raises:
             UsageError: There is no such run, or it is not over.
-            MosaicError: The folder could not be thrown away.
+            MosaicError: The folder could not be moved to the trash.
         """
         run = self._run_store.over(run_id)
         folder = run.record.folder
-        if folder.is_dir() and folder.parent == self.folder:  # whatever a registry says, no other
+        if folder.is_dir() and folder.parent == self.folder:  # only such folders, whatever the registry says
             await asyncio.to_thread(_throw_away, folder, self.folder / REMOVED)
         forget(self.folder, run_id)
         self._run_store.remove(run)
 
     def runs(self) -> list[TrainingRecord]:
-        """Every run, oldest first."""
+        """Return the records of all runs, oldest first."""
         return self._run_store.records
 
     def record(self, run_id: str) -> TrainingRecord:
-        """One run.
+        """Return the record of one run.
 
         Raises:
-            UnknownNameError: There is none.
+            UnknownNameError: There is no such run.
         """
         return self._run_store.get(run_id).record
 
     def watch(self) -> Watch:
-        """Every run as it stands, then each that changes; :meth:`unwatch` it later."""
+        """Return a watch that yields every run once, then each change. End it with :meth:`unwatch`."""
         return self._run_store.watch()
 
     def unwatch(self, watch: Watch) -> None:
-        """Tell it no more."""
+        """Stop sending changes to a watch."""
         self._run_store.unwatch(watch)
 
 
@@ -278,6 +278,6 @@ def _throw_away(folder: Path, aside: Path) -> None:
     try:
         throw_away(folder)
     except MissingDependencyError:
-        # Without a desktop there is no trash; a person finds it here.
+        # Without a desktop there is no trash, but users can find the folder here.
         aside.mkdir(exist_ok=True)
         shutil.move(folder, aside / folder.name)

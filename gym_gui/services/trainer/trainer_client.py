@@ -1,4 +1,4 @@
-"""The trainer daemon, asked from a window or a program."""
+"""Client of the trainer daemon, for windows and programs."""
 
 from __future__ import annotations
 
@@ -41,18 +41,19 @@ _TRIES = 3
 _LEAVE_S = 2.0
 _LOOK_S = 0.05
 _HANG_S = 10.0
-"""A daemon that hangs is noticed, as one that ends is."""
+"""Seconds after which a daemon that hangs counts as lost."""
 
 
 class DaemonLostError(MosaicError):
-    """The daemon has ended, or cannot be reached any more; trainings go on without it."""
+    """The daemon has ended or cannot be reached any more. Trainings go on without it."""
 
 
 class TrainerClient:
-    """A connection to the daemon; made by :meth:`connect`. Use it from one event loop.
+    """A connection to the daemon, created by :meth:`connect`. Use it from one event loop.
 
-    Every method raises :class:`UsageError` for what a person can change, :class:`DaemonLostError`
-    where the daemon has gone, another :class:`MosaicError` for what went wrong there.
+    Every method raises :class:`UsageError` for an error that the user can fix, :class:`DaemonLostError` if
+    the
+    daemon has gone, and another :class:`MosaicError` for other failures in the daemon.
     """
 
     def __init__(self, address: RpcAddress, token: str, name: str) -> None:
@@ -65,12 +66,12 @@ class TrainerClient:
         """Connect to the daemon of a data folder.
 
         Args:
-            store: Where things live.
-            start: Start one where there is none.
+            store: Provides the data folder.
+            start: Whether to start a daemon if there is none.
 
         Raises:
-            UsageError: There is none, or it is of another version; says what to do.
-            WorkerLaunchError: It could not be started.
+            UsageError: There is no daemon, or it has another version. The message says what to do.
+            WorkerLaunchError: The daemon could not be started.
         """
         tries = 0
         while True:
@@ -82,7 +83,7 @@ class TrainerClient:
                 return await cls._greeted(UnixAddress(Path(address.socket)), address.read_token(), name)
             except MosaicError as error:
                 tries += 1
-                # One that ends just now is still found: the next look finds none, or its successor.
+                # A daemon that is ending may still be found. The next look finds none, or its successor.
                 within_s = _LEAVE_S if isinstance(error, DaemonLostError) else 0.0
                 if tries == _TRIES or not await _has_left(store, address, within_s):
                     raise
@@ -121,49 +122,49 @@ class TrainerClient:
         """Queue a training.
 
         Args:
-            config: What to train.
-            title: What a person calls it.
-            priority: Higher runs first.
-            limits: What it may use.
-            resume_of: A run that is over, to resume: in its folder and under its id, as what it
-                was; settings in ``config`` replace its own.
+            config: The training to run.
+            title: Title for people.
+            priority: Runs with a higher priority start first.
+            limits: Resources that the run may use.
+            resume_of: Id of a finished run to resume in its folder and under its id. Settings in
+                ``config`` replace the run's own.
 
         Returns:
-            The run's id.
+            Id of the run.
         """
         message = submit_message(config, title=title, priority=priority, limits=limits, resume_of=resume_of)
         return str((await self._connection.ask(self._stub.SubmitRun, message)).run_id)
 
     async def cancel(self, run_id: str) -> None:
-        """Ask a run to keep what it has and end; asked again, it is killed at once."""
+        """Ask a run to save its policy and end. A second call kills it at once."""
         await self._connection.ask(self._stub.CancelRun, pb.RunReference(run_id=run_id))
 
     async def pause(self, run_id: str) -> None:
-        """Halt a run where it is; one that waits does not start."""
+        """Pause a run. A waiting run does not start until it is resumed."""
         await self._control(run_id, "pause")
 
     async def resume(self, run_id: str) -> None:
-        """Let a paused run go on."""
+        """Resume a paused run."""
         await self._control(run_id, "resume")
 
     async def checkpoint(self, run_id: str) -> None:
-        """Have a run keep its policy now."""
+        """Have a run save its policy now."""
         await self._control(run_id, "checkpoint")
 
     async def remove(self, run_id: str) -> None:
-        """Forget a run that is over; its folder goes to the trash."""
+        """Remove a run that is over. Its folder goes to the trash."""
         await self._connection.ask(self._stub.RemoveRun, pb.RunReference(run_id=run_id))
 
     async def runs(self) -> list[TrainingRecord]:
-        """Every run, oldest first."""
+        """Return the records of all runs, oldest first."""
         return [
             record_of(run) for run in (await self._connection.ask(self._stub.ListRuns, pb.RunsRequest())).runs
         ]
 
     async def watch_runs(self) -> AsyncIterator[TrainingRecord]:
-        """Every run as it stands, then each that changes; without end.
+        """Yield the record of every run, then each record that changes, without end.
 
-        A run that is removed comes once more, in state ``removed``.
+        The last record of a removed run has the state ``removed``.
         """
         async with aclosing(self._connection.stream(self._stub.WatchRuns, pb.RunsRequest())) as runs:
             async for run in runs:
@@ -173,11 +174,11 @@ class TrainerClient:
     # -- the daemon -------------------------------------------------------------------------------
 
     async def health(self) -> Health:
-        """How the daemon and its machine are."""
+        """Return the state of the daemon and its machine."""
         return health_of(await self._connection.ask(self._stub.GetHealth, pb.HealthRequest()))
 
     async def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         await self._connection.close()
 
     # -- every call ---------------------------------------------------------------------------------
@@ -192,7 +193,7 @@ class TrainerClient:
 
 
 async def _has_left(store: Store, address: Address, within_s: float) -> bool:
-    """Whether a daemon that has failed us is gone from its place, or leaves it within so many seconds."""
+    """Return whether a daemon that failed is gone, or goes within some seconds."""
     deadline = time.monotonic() + within_s
     while await asyncio.to_thread(find, store) == address:
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""The daemon's messages as records, and back."""
+"""Converts between the daemon's protobuf messages and the trainer's data types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.services.trainer.training_records import Health, RunLimits, Trainin
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 
 PROTOCOL = 1
-"""Raised when an older client or daemon could not be understood any more."""
+"""Version of the protocol. It grows when older clients or daemons are no longer understood."""
 
 _OPTIONAL = ("mean_return", "remaining_s", "started_at", "ended_at")
 _PACKED = ("settings", "folder", "limits")
@@ -23,7 +23,7 @@ _PLAIN = tuple(
 
 
 def record_message(record: TrainingRecord) -> pb.TrainingRunState:
-    """A record as a message."""
+    """Return a record as a message."""
     message = pb.TrainingRunState(
         **{name: getattr(record, name) for name in _PLAIN},
         settings=json.dumps(dict(record.settings)),
@@ -38,7 +38,7 @@ def record_message(record: TrainingRecord) -> pb.TrainingRunState:
 
 
 def record_of(message: pb.TrainingRunState) -> TrainingRecord:
-    """A message as a record."""
+    """Return the record in a message."""
     optional: dict[str, Any] = {
         name: getattr(message, name) if message.HasField(name) else None for name in _OPTIONAL
     }
@@ -53,10 +53,10 @@ def record_of(message: pb.TrainingRunState) -> TrainingRecord:
 
 
 def limits_message(limits: RunLimits) -> pb.RunQuota:
-    """Limits as a message.
+    """Return limits as a message.
 
     Raises:
-        UsageError: A number that no machine has.
+        UsageError: A number is outside the range of the message.
     """
     try:
         quota = pb.RunQuota(
@@ -70,10 +70,10 @@ def limits_message(limits: RunLimits) -> pb.RunQuota:
 
 
 def limits_of(quota: pb.RunQuota) -> RunLimits:
-    """A message as limits.
+    """Return the limits in a message.
 
     Raises:
-        UsageError: They make no sense.
+        UsageError: The limits are invalid.
     """
     gpus = quota.gpus if quota.HasField("gpus") else None
     return RunLimits(quota.cpu_cores or 1, quota.memory_mb or None, gpus, quota.max_s or None)
@@ -82,10 +82,10 @@ def limits_of(quota: pb.RunQuota) -> RunLimits:
 def submit_message(
     config: UnifiedRunConfig, *, title: str, priority: int, limits: RunLimits, resume_of: str
 ) -> pb.SubmitRequest:
-    """A request to train, as a message.
+    """Return a request to train as a message.
 
     Raises:
-        UsageError: Settings that are no JSON, or a number that no message holds.
+        UsageError: The settings are not JSON, or a number is outside the range of the message.
     """
     try:
         settings = json.dumps(dict(config.settings), allow_nan=False)
@@ -114,10 +114,10 @@ def submit_message(
 
 
 def config_of(request: pb.SubmitRequest) -> UnifiedRunConfig:
-    """A message as a request to train.
+    """Return the request to train in a message.
 
     Raises:
-        UsageError: Settings that are no JSON object.
+        UsageError: The settings are not a JSON object.
     """
     return UnifiedRunConfig(
         task=request.task,
@@ -135,10 +135,10 @@ def config_of(request: pb.SubmitRequest) -> UnifiedRunConfig:
 
 
 def _json_object(text: str, what: str) -> Mapping[str, Any]:
-    """A JSON object that another process has sent.
+    """Return a JSON object that another process has sent.
 
     Raises:
-        UsageError: The text is none; ``what`` says what it should have been.
+        UsageError: The text is not a JSON object. The message names it with ``what``.
     """
     try:
         value = json.loads(text)
@@ -150,13 +150,13 @@ def _json_object(text: str, what: str) -> Mapping[str, Any]:
 
 
 def health_message(health: Health) -> pb.TrainerHealth:
-    """How the daemon is, as a message."""
+    """Return the daemon's state as a message."""
     values: dict[str, Any] = {**vars(health), "data_folder": str(health.data_folder), "log": str(health.log)}
     return pb.TrainerHealth(protocol=PROTOCOL, **values)
 
 
 def health_of(message: pb.TrainerHealth) -> Health:
-    """A message as how the daemon is."""
+    """Return the daemon's state in a message."""
     values: dict[str, Any] = {name: getattr(message, name) for name in Health.__dataclass_fields__}
     values["gpus"] = tuple(message.gpus)
     values["data_folder"], values["log"] = Path(message.data_folder), Path(message.log)

@@ -1,4 +1,4 @@
-"""The trainer behind gRPC."""
+"""gRPC servicer of the trainer."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from gym_gui.services.trainer.training_records import Health
 
 
 class TrainerServicer:
-    """The methods of ``TrainerService``; :class:`~gym_gui.services.rpc.serving.RpcServer` stands before them.
+    """Methods of ``TrainerService``, called by :class:`~gym_gui.services.rpc.serving.RpcServer`.
 
     Args:
-        trainer: What does the work.
-        health: How the daemon is.
+        trainer: The trainer that carries out the requests.
+        health: Returns the daemon's state.
     """
 
     def __init__(self, trainer: Trainer, health: Callable[[], Health]) -> None:
@@ -41,21 +41,21 @@ class TrainerServicer:
         return pb.RunReference(run_id=run_id)
 
     async def CancelRun(self, request: pb.RunReference) -> pb.TrainerAnswer:
-        """Ask it to end."""
+        """Ask a run to end."""
         await self._trainer.cancel(request.run_id)
         return pb.TrainerAnswer()
 
     async def RemoveRun(self, request: pb.RunReference) -> pb.TrainerAnswer:
-        """Forget one that is over."""
+        """Remove a run that is over."""
         await self._trainer.remove(request.run_id)
         return pb.TrainerAnswer()
 
     async def ListRuns(self, request: pb.RunsRequest) -> pb.RunList:
-        """Every run."""
+        """Return the records of all runs."""
         return pb.RunList(runs=map(record_message, self._trainer.runs()))
 
     async def WatchRuns(self, request: pb.RunsRequest) -> AsyncIterator[pb.TrainingRunState]:
-        """Every run, then each that changes."""
+        """Yield the record of every run, then each record that changes."""
         watch = self._trainer.watch()
         try:
             async for record in watch.changes():
@@ -64,7 +64,7 @@ class TrainerServicer:
             self._trainer.unwatch(watch)
 
     async def ControlStream(self, commands: AsyncIterator[pb.ControlWish]) -> AsyncIterator[pb.TrainerAnswer]:
-        """Pause, resume, checkpoint now."""
+        """Carry out the commands pause, resume and checkpoint, with one answer each."""
         async for command in commands:
             answer = pb.TrainerAnswer(id=command.id)
             try:
@@ -77,5 +77,5 @@ class TrainerServicer:
     # -- the daemon itself -----------------------------------------------------------------------
 
     async def GetHealth(self, request: pb.HealthRequest) -> pb.TrainerHealth:
-        """How the daemon is."""
+        """Return the daemon's state."""
         return health_message(self._health())

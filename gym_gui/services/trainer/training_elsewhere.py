@@ -1,8 +1,8 @@
-"""Trainings that are played on another machine, as their run folders here say.
+"""State of trainings on other machines, stored in their local run folders.
 
-Their coordinator keeps ``elsewhere.json`` in the run folder for as long as they are there, and lets the files
-of the training grow beside it. Wishes are written into ``control.jsonl``, as for a training on this machine,
-and the coordinator passes them on.
+The coordinator keeps ``elsewhere.json`` in the run folder while the training is on another machine, and adds
+to the training's files beside it. Requests are written into ``control.jsonl``, as for a local training, and
+the coordinator passes them on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gym_gui.services.trainer.training_folder import ELSEWHERE, RunFolder
 from mosaic_worker.plain_files import read_file, replace_file
 
 ANNOUNCED: Final = "elsewhere"
-"""Folder beside the daemon's run folders: a file for each training that the daemon is to know of."""
+"""Folder beside the daemon's run folders with one file for each announced training."""
 WAITING: Final = "waiting"
 RUNNING: Final = "running"
 FAILED: Final = "failed"
@@ -35,14 +35,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Where a training is played.
+    """Content of ``elsewhere.json``: where a training is played and its state.
 
     Attributes:
-        submission: Folder of the submission that it is part of.
-        place: The host, or what hosts there are.
+        submission: Folder of the training's submission.
+        place: Host of the training, or name of its executor.
         state: ``waiting``, ``running``, ``failed`` or ``stopped``.
-        reason: Why, where there is something to say.
-        start: Which of its beginnings there the files here are of.
+        reason: Reason for the state; empty if there is none.
+        start: Name of the start whose files are here.
         heard: Bytes of ``control.jsonl`` that have been passed on.
     """
 
@@ -60,12 +60,12 @@ class Elsewhere:
 
     @property
     def again(self) -> str:
-        """The command that resumes it."""
+        """Command that resumes the training's submission."""
         return f"mosaic train --resume {self.submission}"
 
     @property
     def followed(self) -> bool:
-        """Whether a coordinator brings its files here, and passes wishes on."""
+        """Whether a coordinator copies the training's files here and passes requests on."""
         try:
             return is_being_written(self.submission)
         except OSError:
@@ -73,10 +73,10 @@ class Elsewhere:
 
 
 def read_elsewhere(folder: Path) -> Elsewhere | None:
-    """Where the training of a run folder is played; ``None``: nowhere else.
+    """Return where the training of a run folder is played; ``None`` if it is local.
 
     Raises:
-        RunFormatError: What its folder says makes no sense.
+        RunFormatError: The file in the folder is invalid.
     """
     row = RunFolder(folder).read(ELSEWHERE)
     if row is None:
@@ -97,7 +97,7 @@ def read_elsewhere(folder: Path) -> Elsewhere | None:
 
 
 def keep_elsewhere(folder: Path, where: Elsewhere) -> None:
-    """Write it down.
+    """Write where a training is played into its run folder.
 
     Raises:
         OSError: The folder cannot be written.
@@ -107,15 +107,15 @@ def keep_elsewhere(folder: Path, where: Elsewhere) -> None:
 
 
 def announce(training: Path, run_id: str, folder: Path) -> None:
-    """Have the daemon of a data folder know of a training that it does not start itself.
+    """Announce a training to the daemon of a data folder that does not start the training itself.
 
     Args:
-        training: Where the daemon's run folders are.
-        run_id: By which the daemon knows it.
-        folder: Its run folder.
+        training: Folder of the daemon's run folders.
+        run_id: Id of the training in the daemon.
+        folder: The run folder.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The announcement cannot be written.
     """
     place = training / ANNOUNCED
     place.mkdir(parents=True, exist_ok=True)
@@ -123,7 +123,7 @@ def announce(training: Path, run_id: str, folder: Path) -> None:
 
 
 def announced(training: Path) -> dict[str, Path]:
-    """Run folders that the daemon was told of, by the ids of their runs."""
+    """Return the announced run folders by id of the run."""
     found: dict[str, Path] = {}
     for path in sorted((training / ANNOUNCED).glob("*.json")):
         try:
@@ -138,10 +138,10 @@ def announced(training: Path) -> dict[str, Path]:
 
 
 def forget(training: Path, run_id: str) -> None:
-    """Take back what :func:`announce` has told.
+    """Undo :func:`announce`.
 
     Raises:
-        MosaicError: It cannot be.
+        MosaicError: The announcement cannot be removed.
     """
     try:
         (training / ANNOUNCED / f"{run_id}.json").unlink(missing_ok=True)

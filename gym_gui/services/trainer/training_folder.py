@@ -1,9 +1,8 @@
-"""The run folder of a training: its files.
+"""The run folder of a training and its files.
 
-What a worker writes there is described in :mod:`mosaic_worker.training`; ours are
-``train.json`` (what was asked for), ``queue.json`` (its place in the queue), ``elsewhere.json`` (which other
-machine it is on), ``runner.json`` (which process watches it), ``exit.json`` (how it ended) and ``log.txt``
-(what it printed).
+:mod:`mosaic_worker.training` describes the files of the worker. MOSAIC's own files are ``train.json`` (the
+request), ``queue.json`` (the place in the queue), ``elsewhere.json`` (the other machine that runs it),
+``runner.json`` (the process that watches it), ``exit.json`` (how it ended) and ``log.txt`` (its output).
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ _WRITTEN = tuple(name for name in (*_OURS, *_POLICY, *_SELF_PLAY) if name != LOC
 
 
 class RunFolder:
-    """Where everything of one training lies.
+    """Reads and writes the files of one training.
 
     Args:
-        path: The folder; it need not be there yet.
+        path: The folder, which need not exist yet.
     """
 
     def __init__(self, path: Path) -> None:
@@ -56,19 +55,19 @@ class RunFolder:
         return self.path / name
 
     def follow(self, name: str, position: int = 0) -> Follower:
-        """Follow one of its files: ``EVENTS``, ``METRICS`` or ``EPISODES``."""
+        """Return a follower of one of the files ``EVENTS``, ``METRICS`` or ``EPISODES``."""
         return Follower(self.path / name, position)
 
     @property
     def holds_policy(self) -> bool:
-        """A policy was kept here."""
+        """Whether the folder contains a policy."""
         return (self.path / POLICY).exists()
 
     def read(self, name: str) -> dict[str, Any] | None:
-        """One of its JSON files; ``None`` where it is not there.
+        """Return the content of one of the JSON files, or ``None`` if the file does not exist.
 
         Raises:
-            RunFormatError: It is damaged.
+            RunFormatError: The file is damaged or cannot be read.
         """
         path = self.path / name
         try:
@@ -84,7 +83,7 @@ class RunFolder:
         return cast("dict[str, Any]", value)
 
     def write(self, name: str, value: Mapping[str, Any]) -> None:
-        """Write one of its JSON files; a reader sees the old one or the new one, never half of it.
+        """Write one of the JSON files, whole or not at all.
 
         Raises:
             OSError: The folder cannot be written.
@@ -93,7 +92,7 @@ class RunFolder:
         replace_file(self.path / name, text.encode())
 
     def last_log_line(self, size: int = 4096) -> str:
-        """The last line that the training printed."""
+        """Return the last non-empty line that the training printed."""
         try:
             data, _ = Follower(self.path / LOG).read_end(size)
         except RunFormatError:
@@ -102,10 +101,11 @@ class RunFolder:
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def clear(self) -> None:
-        """Remove what a training writes, and the folder if nothing else is in it.
+        """Remove the files that a training writes, but not the folder, its lock and its place in the queue.
 
-        The lock file stays: a process that clears the folder to train there again holds the lock. The file
-        with the run's place in the queue stays as well: it is the trainer's.
+        A process that clears the folder to train there again holds the lock. The file with the run's place in
+        the
+        queue belongs to the trainer.
         """
         for path in [*(self.path / name for name in _WRITTEN), *self._past_selves()]:
             if path.is_dir() and not path.is_symlink():
@@ -114,12 +114,12 @@ class RunFolder:
                 path.unlink(missing_ok=True)
 
     def _past_selves(self) -> list[Path]:
-        """Policies that a training by self-play left of itself, be they in its league or not."""
+        """Return the policies of past selves that a self-play training left, in its league or not."""
         found = self.path.glob(f"{PAST}*")
         return [path for path in found if path.name[len(PAST) :].isdecimal() and (path / POLICY).exists()]
 
     def discard(self) -> None:
-        """Remove what a training wrote that never began, and the folder if it is empty then."""
+        """Remove the files of a training that never began, and the folder if it is then empty."""
         self.clear()
         for name in (QUEUE, LOCK):
             (self.path / name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""How a training ended, read from what it left in its folder."""
+"""Determines from the files in a run folder how a training ended."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from gym_gui.services.trainer.training_folder import EVENTS, EXIT, RunFolder
 
 _STOPPED_BY = ("asked", "killed", "tie", "duration")
 _LAST = 1 << 18
-"""Bytes at the end of the events in which the last word of a training is looked for."""
+"""Number of bytes at the end of the events that are searched for a training's last events."""
 
 
 @dataclass(frozen=True)
 class TrainingOutcome:
-    """A training that is over.
+    """How a training ended.
 
     Attributes:
         state: ``completed``, ``stopped`` before its last step, or ``failed``.
-        reason: Why, as a sentence without a full stop; empty where there is nothing to say.
-        refused: The worker could not do what was asked for; nothing was trained.
-        step: Environment steps trained; 0 where it did not get to say so.
-        mean_return: Of the evaluation that follows a completed training, where there is one.
-        wall_s: Seconds it took.
-        cpu_s: Processor time of all its processes in seconds; 0 where its runner could not record it.
-        max_memory_mb: The most resident memory that was seen, of all its processes together.
-        ended_at: Unix time of its end; ``None`` where its runner could not record it.
+        reason: Reason for the state as a sentence without a full stop; empty if there is none.
+        refused: Whether the worker refused the request, so that nothing was trained.
+        step: Environment steps trained; 0 if the training reported none.
+        mean_return: Mean return of the evaluation after a completed training, if there was one.
+        wall_s: Duration in seconds.
+        cpu_s: Processor time of all its processes in seconds; 0 if the runner could not record it.
+        max_memory_mb: Largest measured resident memory of all its processes together, in MB.
+        ended_at: Unix time of its end; ``None`` if the runner could not record it.
     """
 
     state: Literal["completed", "stopped", "failed"]
@@ -48,7 +48,7 @@ class TrainingOutcome:
 
 
 def read_outcome(folder: RunFolder, runner: Mapping[str, Any]) -> TrainingOutcome:
-    """How the training that ``runner`` (the content of ``runner.json``) watched has ended."""
+    """Return how the training ended that ``runner`` (the content of ``runner.json``) watched."""
     try:
         ended = folder.read(EXIT)
     except RunFormatError:
@@ -77,17 +77,17 @@ def read_outcome(folder: RunFolder, runner: Mapping[str, Any]) -> TrainingOutcom
     if cause in _STOPPED_BY or status == 130:
         return TrainingOutcome("stopped", reason, **facts)
     if cause == "memory" or (cause == "disk" and (not said or os.strerror(errno.ENOSPC) in said)):
-        return TrainingOutcome("failed", reason, **facts)  # in clearer words than the training's own
+        return TrainingOutcome("failed", reason, **facts)  # clearer than the training's own message
     return TrainingOutcome("failed", said or reason or _ending_words(folder, ended), **facts)
 
 
 def _last_events(path: Path, begin: int) -> dict[str, dict[str, Any]]:
-    """The last event of each name since this training was started."""
+    """Return the last event of each name since this training was started."""
     try:
         size = path.stat().st_size
     except OSError:
         return {}
-    # Where we begin in the midst of a line, the follower skips it as damaged.
+    # If reading begins in the middle of a line, the follower skips it as damaged.
     follower = Follower(path, max(min(begin, size), size - _LAST))
     return {str(row.get("event")): row for row in follower.read(_LAST)}
 

@@ -1,9 +1,8 @@
-"""One training as a process: started, found again, asked, killed, and how it ended.
+"""A training as a process: launches, finds, commands and kills it, and reads its outcome.
 
-The worker is not a child of this program but of a runner (:mod:`gym_gui.services.trainer.runner`),
-which keeps it to its limits and outlives this program unless it is tied to it. Everything that both
-sides know of each other is in the run folder. So a training that another program has started is handled
-like one that this program has started.
+The worker is not a child of this program but of a runner (:mod:`gym_gui.services.trainer.runner`). The runner
+enforces the limits and outlives this program, unless it is tied to it. Both sides exchange everything through
+the run folder. So a training that another program has started is handled in the same way.
 """
 
 from __future__ import annotations
@@ -47,21 +46,21 @@ from gym_gui.services.trainer.training_outcome import TrainingOutcome, read_outc
 from gym_gui.services.trainer.training_records import RunLimits
 
 STOP_GRACE_S = 30.0
-"""Time a training has to keep its policy once it is asked to stop."""
+"""Seconds that a training has to save its policy after a stop request."""
 
 _KILL_S = 5.0
 _LOOK_S = 0.2
 
 
 class TrainingFailedError(MosaicError):
-    """A training went wrong while running; what it kept before stays."""
+    """A training failed while it ran. What it saved before is kept."""
 
 
 class TrainingProcess:
-    """A training that this or another process has started; made by :meth:`launch` or :meth:`attach`.
+    """A training that this or another process has started. Create it with :meth:`launch` or :meth:`attach`.
 
     Attributes:
-        folder: Its run folder.
+        folder: The run folder.
     """
 
     def __init__(self, folder: RunFolder, runner: Mapping[str, Any]) -> None:
@@ -81,18 +80,18 @@ class TrainingProcess:
         gpus: Sequence[str] = (),
         grace_s: float = STOP_GRACE_S,
     ) -> TrainingProcess:
-        """Start a training. Blocks until it runs, for some 50 ms.
+        """Start a training, and block until it runs, for about 50 ms.
 
         Args:
-            request: What to train.
-            limits: What it may use; ``None``: whatever there is.
-            tied: It ends with this program. Otherwise it outlives it.
-            cores: The cores it may use; by default as many as ``limits`` says, any of ours.
-            gpus: Devices it may see.
-            grace_s: Seconds it has to stop when asked, before it is killed.
+            request: The training to run.
+            limits: Resources that it may use; ``None`` for no limits.
+            tied: Whether it ends with this program. If not, it outlives the program.
+            cores: Numbers of the cores to use; by default as many as in ``limits``, chosen at random.
+            gpus: Devices that the training may see.
+            grace_s: Seconds from a stop request to the kill.
 
         Raises:
-            UsageError: The folder cannot be written, holds a policy already, holds nothing to
+            UsageError: The folder cannot be written, contains a policy already, contains nothing to
                 resume, or a training is running in it.
             WorkerLaunchError: The process could not be started.
         """
@@ -125,10 +124,10 @@ class TrainingProcess:
 
     @classmethod
     def attach(cls, path: Path) -> TrainingProcess:
-        """Find the training of a run folder, whether it still runs or not.
+        """Return the training of a run folder, whether it still runs or not.
 
         Raises:
-            UsageError: None was ever started there.
+            UsageError: No training was ever started in the folder.
         """
         folder = RunFolder(path)
         runner = folder.read(RUNNER)
@@ -140,44 +139,44 @@ class TrainingProcess:
 
     @property
     def pid(self) -> int:
-        """Process id of the worker; only while :attr:`alive` it is certainly its own."""
+        """Process id of the worker. It is certainly the worker's only while :attr:`alive`."""
         return int(self._runner["worker"]["pid"])
 
     @property
     def tag(self) -> str:
-        """What every process of it bears (:mod:`gym_gui.processes.tree`)."""
+        """Tag that every process of the training bears (:mod:`gym_gui.processes.tree`)."""
         return str(self._runner["tag"])
 
     @property
     def started_at(self) -> float:
-        """Unix time."""
+        """Unix time of the start."""
         return float(self._runner["started_at"])
 
     @property
     def alive(self) -> bool:
-        """Its runner is still there; how it ended is known once it is not."""
+        """Whether the runner is still there. The outcome is known once it is not."""
         if self._child is not None and self._child.poll() is not None:
             return False
         return birth(int(self._runner["pid"])) == self._runner["born"]
 
     @property
     def suspended(self) -> bool:
-        """Whether a signal has halted it: then it does nothing, and hears no command."""
+        """Whether the worker is stopped by a signal, so that it reads no commands."""
         worker = self._runner["worker"]
         return birth(int(worker["pid"])) == worker["born"] and suspended(int(worker["pid"]))
 
     def events(self) -> Follower:
-        """What it says, from its start."""
+        """Return a follower of the training's events from its start."""
         return self.folder.follow(EVENTS, int(self._runner.get("events_at", 0)))
 
     def ask(self, command: str) -> None:
-        """Tell it to ``pause``, ``resume``, ``checkpoint`` or ``stop``; it answers with an event.
+        """Send ``pause``, ``resume``, ``checkpoint`` or ``stop``. The training answers with an event.
 
-        One that does not stop in time is killed, by its runner.
+        The runner kills a training that does not stop in time.
 
         Raises:
-            UsageError: It is over.
-            MosaicError: The command cannot be written down.
+            UsageError: The training is over.
+            MosaicError: The command cannot be written.
         """
         if not self.alive:
             raise UsageError(f"the training in {self.folder.path} is over")
@@ -186,17 +185,17 @@ class TrainingProcess:
         except OSError as error:
             if command != "stop":
                 raise MosaicError(f"the training did not receive {command}: {error.strerror}") from error
-            self._signal(signal.SIGTERM)  # the disk is full, say: its runner sees to it
+            self._signal(signal.SIGTERM)  # the disk may be full; the runner stops the training
 
     def kill(self) -> None:
-        """End it at once, with everything it started; what it kept before stays. Blocks for up to 5 s."""
+        """Kill the training and all its processes. What it saved before is kept. Blocks for up to 5 s."""
         self._signal(signal.SIGUSR1)
         if not self.wait(_KILL_S):
             kill_tree(self.tag)
             self.wait(_KILL_S)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is over; whether it is."""
+        """Wait until the training is over, and return whether it is."""
         deadline = None if timeout is None else time.monotonic() + timeout
         handle = _handle(int(self._runner["pid"]))
         try:
@@ -212,9 +211,9 @@ class TrainingProcess:
                 os.close(handle)
 
     def outcome(self) -> TrainingOutcome | None:
-        """How it ended, also where no program watched its end; ``None`` while it runs.
+        """Return how the training ended, even if no program watched it; ``None`` while it runs.
 
-        What a killed runner has left behind is ended first.
+        Processes that a killed runner has left behind are ended first.
         """
         if self._outcome is None and not self.alive:
             if self._child is not None:
@@ -224,7 +223,7 @@ class TrainingProcess:
         return self._outcome
 
     def _signal(self, number: signal.Signals) -> None:
-        """Signal the runner, and no later process that has its number."""
+        """Send a signal to the runner, but never to a later process with the same number."""
         handle = _handle(int(self._runner["pid"]))
         if handle is None:
             return
@@ -254,7 +253,7 @@ _RUNNER_KEYS: dict[str, Any] = {
 
 
 def _handle(pid: int) -> int | None:
-    """A descriptor of a process; ``None`` where it is over, or the system has no such descriptors."""
+    """Return a descriptor of a process, or ``None`` if it has ended or the system has no pidfd."""
     try:
         return os.pidfd_open(pid)
     except (OSError, AttributeError):

@@ -1,4 +1,4 @@
-"""What can be known of a training run, and what is asked of the daemon that keeps it."""
+"""Data types of the trainer: record of a run, limits of a run, and state of the daemon."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from gym_gui.core.errors import UsageError
 RunState = Literal[
     "queued", "starting", "running", "paused", "stopping", "completed", "stopped", "failed", "removed"
 ]
-"""Where a run stands. ``removed`` comes once, for a run that is in no list any more."""
+"""State of a run. ``removed`` is sent once, for a run that is no longer in any list."""
 
 OVER: frozenset[str] = frozenset({"completed", "stopped", "failed", "removed"})
-"""States that a run does not leave again by itself."""
+"""States of a run that is over."""
 
 
 @dataclass(frozen=True)
 class RunLimits:
-    """What a run may use.
+    """Resources that a run may use.
 
     Attributes:
-        cpu_cores: Cores of its own.
-        memory_mb: Resident memory of all its processes in MB; it is ended when it uses more.
-            ``None``: see :meth:`TrainRequest.memory_mb`; without a worker's word only the machine limits it.
-        gpus: GPUs of its own; ``None``: one where its settings or its worker ask for one.
-        max_s: Seconds after which it is asked to keep what it has and end; ``None`` for no limit.
+        cpu_cores: Number of cores.
+        memory_mb: Resident memory of all its processes in MB. The run is ended if it uses more. ``None``:
+            see :meth:`TrainRequest.memory_mb`. If the worker sets no limit, only the machine limits it.
+        gpus: Number of GPUs; ``None`` for one GPU if the settings or the worker ask for one.
+        max_s: Seconds after which the run is asked to save its policy and end; ``None`` for no limit.
     """
 
     cpu_cores: int = 1
@@ -50,10 +50,10 @@ class RunLimits:
 
     @classmethod
     def from_data(cls, data: object) -> RunLimits:
-        """Limits as JSON holds them; what is not there is as by default.
+        """Return the limits in JSON data. Missing values get their defaults.
 
         Raises:
-            UsageError: They make no sense.
+            UsageError: The data is invalid.
         """
         if data is None:
             return cls()
@@ -77,41 +77,41 @@ DEFAULT_LIMITS = RunLimits()
 
 @dataclass(frozen=True)
 class TrainingRecord:
-    """One training run, as it stands now.
+    """Present state of one training run.
 
     Attributes:
-        run_id: Its id.
-        title: What a person calls it; empty for none.
+        run_id: Id of the run.
+        title: Title for people; empty for none.
         worker_id: The worker that trains.
-        algorithm: One of its algorithms.
-        env_id: The environment's canonical id.
-        seed: The one seed of the training.
-        settings: The worker's settings as given.
-        state: Where it stands.
-        reason: Why it stands there, as a sentence; empty where there is nothing to say.
+        algorithm: Name of the algorithm.
+        env_id: Canonical id of the environment.
+        seed: The only seed of the training.
+        settings: The worker's settings that the user has given.
+        state: State of the run.
+        reason: Reason for the state, as a sentence; empty if there is none.
         step: Environment steps so far.
-        total_steps: Environment steps in all; 0 before it is known.
-        mean_return: Of the last finished episodes, or of its evaluation.
-        episodes: Finished so far.
-        steps_per_s: Environment steps per second just now.
-        remaining_s: Estimated seconds until it ends.
-        elapsed_s: Seconds of training, pauses left out.
-        priority: Higher runs first.
-        position: Place in the queue from 1; 0 where it is not queued.
-        folder: Its run folder.
-        submitted_at: Unix time.
-        started_at: Unix time of its (last) start.
-        ended_at: Unix time of its end.
-        cpu_percent: Of one core, all its processes together.
+        total_steps: All environment steps; 0 if not yet known.
+        mean_return: Mean return of the last finished episodes, or of the evaluation.
+        episodes: Finished episodes so far.
+        steps_per_s: Environment steps per second at present.
+        remaining_s: Estimated seconds until the end.
+        elapsed_s: Seconds of training, without pauses.
+        priority: Runs with a higher priority start first.
+        position: Place in the queue from 1; 0 if it is not queued.
+        folder: The run folder.
+        submitted_at: Unix time of the submission.
+        started_at: Unix time of the (last) start.
+        ended_at: Unix time of the end.
+        cpu_percent: CPU use of all its processes, in percent of one core.
         memory_mb: Resident memory of all its processes in MB.
-        gpu: Devices that are its own, comma-separated.
-        policy: Folder of the policy it has kept, or empty.
+        gpu: Its GPU devices, comma-separated.
+        policy: Folder of its saved policy, or empty.
         video: Newest picture or video of its policy at play, or empty.
-        limits: What it may use.
-        warning: The last thing a person should know, or empty.
-        evaluated: Whether ``mean_return`` is that of its evaluation.
-        group: What its group is called: trainings that differ in their seed alone; empty for none.
-        place: Which other machine it is on, or was; empty for none.
+        limits: Resources that the run may use.
+        warning: Its last warning, or empty.
+        evaluated: Whether ``mean_return`` is the result of the evaluation.
+        group: Name of the group of trainings that differ only in their seed; empty for none.
+        place: The other machine that it is or was on; empty for none.
     """
 
     run_id: str
@@ -149,31 +149,31 @@ class TrainingRecord:
 
     @property
     def over(self) -> bool:
-        """It has ended."""
+        """Whether the run has ended."""
         return self.state in OVER
 
     @property
     def live(self) -> bool:
-        """A process of it may be there."""
+        """Whether the run may have a process."""
         return not self.over and self.state != "queued" and self.started_at is not None
 
 
 @dataclass(frozen=True)
 class Health:
-    """How the daemon and its machine are.
+    """State of the daemon and its machine.
 
     Attributes:
-        version: Of MOSAIC.
-        pid: The daemon's process id.
-        uptime_s: Seconds since it started.
-        cores: Cores it may hand out.
-        memory_mb: Memory it may hand out, in MB.
-        free_memory_mb: What is free of it just now.
-        gpus: Devices it may hand out.
-        running: Runs that hold a place on the machine, paused ones included.
-        queued: Runs that wait.
-        capacity: Runs that may wait at most.
-        data_folder: The data folder it serves.
+        version: Version of MOSAIC.
+        pid: Process id of the daemon.
+        uptime_s: Seconds since its start.
+        cores: Number of cores for runs.
+        memory_mb: Memory for runs in MB.
+        free_memory_mb: Free part of this memory at present, in MB.
+        gpus: GPU devices for runs.
+        running: Number of runs with resources, including paused ones.
+        queued: Number of waiting runs.
+        capacity: Largest number of runs that may wait.
+        data_folder: The data folder that it serves.
         log: Its log file.
     """
 
@@ -192,20 +192,20 @@ class Health:
 
 
 def record_to_data(record: TrainingRecord) -> dict[str, Any]:
-    """A record as plain data, for JSON."""
+    """Return a record as plain data for JSON."""
     return {**asdict(record), "folder": str(record.folder), "settings": dict(record.settings)}
 
 
 def record_from_data(data: Mapping[str, Any]) -> TrainingRecord:
-    """The opposite of :func:`record_to_data`; fields that another version wrote are left out.
+    """Return the record in data of :func:`record_to_data`, without fields that this version does not know.
 
     Raises:
-        TypeError: A field that is needed is missing.
+        TypeError: A required field is missing.
     """
     known = {name: data[name] for name in TrainingRecord.__dataclass_fields__ if name in data}
     try:
         known["limits"] = RunLimits.from_data(known.get("limits"))
-    except UsageError as error:  # an earlier version took them: the run stays, they do not
+    except UsageError as error:  # an earlier version accepted these limits; keep the run without them
         known["limits"], known["warning"] = DEFAULT_LIMITS, f"its limits were dropped: {error.message}"
     if "folder" in known:
         known["folder"] = Path(known["folder"])

@@ -1,4 +1,4 @@
-"""Every training run there is, and every state it was in: one SQLite file beside the run folders."""
+"""SQLite registry of all training runs and of their changes of state."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ MIGRATIONS = (
         SELECT run_id, submitted_at, state, coalesce(json_extract(record, '$.reason'), '') FROM runs;
     """,
 )
-"""What leads from one version (``user_version``) of the file to the next; only ever appended to."""
+"""Scripts that migrate the file from one version (``user_version``) to the next. Only append to it."""
 
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What is needed to start a run beyond its record.
+    """Values needed to start a run that are not in its record.
 
     Attributes:
-        resume: Whether it resumes the training that its folder holds.
-        cores: The cores that it was given.
+        resume: Whether the run resumes the training in its folder.
+        cores: Numbers of the cores that it was given.
     """
 
     resume: bool = False
@@ -61,7 +61,7 @@ class RunPlan:
 
 @dataclass(frozen=True)
 class Change:
-    """A state that a run came into."""
+    """A change of a run's state, with time and reason."""
 
     t: float
     state: str
@@ -69,16 +69,16 @@ class Change:
 
 
 class RunRegistry:
-    """The runs on disk. Use it from one thread.
+    """The registry of runs on disk. Use it from one thread.
 
     Args:
-        folder: Where its file lies.
+        folder: Folder of the registry's file.
 
     Attributes:
-        damage: A sentence, where the file was damaged and moved aside; else empty.
+        damage: A sentence if the file was damaged and moved aside; else empty.
 
     Raises:
-        UsageError: The file is of a newer MOSAIC, or its place cannot be written.
+        UsageError: The file is from a newer MOSAIC, or cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -86,7 +86,7 @@ class RunRegistry:
         self.damage = ""
         try:
             self._db = _opened(self.path)
-        except sqlite3.OperationalError as error:  # locked, read-only, no room: the file itself may be whole
+        except sqlite3.OperationalError as error:  # locked, read-only or disk full; the file may be intact
             raise UsageError(f"{self.path} cannot be used: {error}") from error
         except OSError as error:
             raise UsageError(f"{self.path} cannot be used: {error.strerror}") from error
@@ -97,10 +97,10 @@ class RunRegistry:
             self._db = _opened(self.path)
 
     def put(self, record: TrainingRecord, plan: RunPlan | None = None) -> None:
-        """Keep a run as it stands; a state or reason that is new is kept with its time.
+        """Save a run's record. A new state or reason is also saved with the time.
 
         Raises:
-            sqlite3.Error: It cannot be written (no room on the disk).
+            sqlite3.Error: The file cannot be written, for example because the disk is full.
         """
         with self._db:
             before = self._db.execute(
@@ -125,7 +125,7 @@ class RunRegistry:
                 )
 
     def runs(self) -> Iterator[tuple[TrainingRecord, RunPlan]]:
-        """Every run, oldest first; one whose line cannot be read is left out and named in the log."""
+        """Yield every run, oldest first. Rows that cannot be read are skipped and logged."""
         rows = self._db.execute("SELECT run_id, record, plan FROM runs ORDER BY submitted_at, run_id")
         for run_id, record, plan in rows.fetchall():
             try:
@@ -134,19 +134,19 @@ class RunRegistry:
                 _log.warning("run %s of the registry cannot be read: %s", run_id, error)
 
     def changes(self, run_id: str) -> list[Change]:
-        """The states a run was in, oldest first."""
+        """Return the changes of a run's state, oldest first."""
         rows = self._db.execute(
             "SELECT t, state, reason FROM changes WHERE run_id = ? ORDER BY rowid", (run_id,)
         )
         return [Change(*row) for row in rows]
 
     def remove(self, run_id: str) -> None:
-        """Forget a run."""
+        """Delete a run and its changes."""
         with self._db:
             self._db.execute("DELETE FROM runs WHERE run_id = ?", (run_id,))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
 
@@ -157,13 +157,13 @@ def _plan(data: dict[str, Any]) -> RunPlan:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    # What the database keeps beside it gets the same mode.
+    # SQLite gives the files beside the database the same mode.
     with open_file(path, "ab", permissions=0o600) as file:
         os.fchmod(file.fileno(), 0o600)
     db = sqlite3.connect(path, timeout=10.0)
     try:
         db.execute("PRAGMA journal_mode = WAL")
-        # A power cut may cost the last moments, never the file; the folders say the rest.
+        # A power cut may lose the latest changes but not the file. The run folders contain the rest.
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA foreign_keys = ON")
         found = [row[0] for row in db.execute("PRAGMA quick_check")]
@@ -184,7 +184,7 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
             fix="Update MOSAIC, or set MOSAIC_DATA_DIR to another folder",
         )
     for number, script in enumerate(MIGRATIONS[version:], version + 1):
-        # One transaction a step: a step that is cut off leaves the version before it.
+        # One transaction per step, so that an interrupted step leaves the earlier version.
         db.executescript(f"BEGIN IMMEDIATE;{script};PRAGMA user_version = {number};COMMIT;")
 
 

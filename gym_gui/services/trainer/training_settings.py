@@ -1,8 +1,9 @@
-"""Settings of a training, checked against what its worker says of them, without importing it.
+"""Checks settings of a training against the worker's schema, without importing the worker.
 
-A worker lays a ``train_schema.json`` beside its ``worker.toml`` (``[train] schema``): per
-algorithm its title, what it learns from, and a JSON Schema of each setting. A ``type`` is what a command line
-can carry: ``integer``, ``number``, ``boolean``, ``string``, ``array``, and ``null`` beside another.
+A worker has a ``train_schema.json`` beside its ``worker.toml`` (``[train] schema``). For each algorithm, the
+schema contains the title, the supported spaces, and a JSON Schema of each setting. A setting's ``type`` must
+fit on a command line: ``integer``, ``number``, ``boolean``, ``string``, ``array``, or one of these with
+``null``.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from gym_gui.workers.settings.settings_schema import Setting
 from gym_gui.workers.settings.settings_text import normal, value_of_text
 
 IMAGE_BYTES = 84 * 84 * 4
-"""Of four frames as most algorithms are shown them: few observations are larger."""
+"""Bytes of four frames as most algorithms see them. Few observations are larger."""
 
 _SCHEMA_MAKER = "python -m mosaic_worker.learning.training_schema"
 _TYPES = frozenset({"integer", "number", "boolean", "string", "array", "null"})
-"""What a command line can carry."""
+"""Types that fit on a command line."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +36,17 @@ class AlgorithmSchema:
     """One algorithm and its settings.
 
     Attributes:
-        name: As it is asked for.
-        title: As people know it.
+        name: Name in requests.
+        title: Name shown to people.
         description: One sentence.
-        actions: Kinds of action it learns: ``discrete``, ``multi_discrete``, ``continuous``; empty: not said.
-        observations: Kinds of observation it learns from: ``vector``, ``image``; empty: not said.
-        masks: Whether it never plays what an action mask forbids.
+        actions: Supported kinds of action: ``discrete``, ``multi_discrete``, ``continuous``; empty if
+            unknown.
+        observations: Supported kinds of observation: ``vector``, ``image``; empty if unknown.
+        masks: Whether it never plays an action that an action mask forbids.
         recurrent: Whether it remembers earlier observations of the episode.
-        paradigms: How agents may take turns where it learns, in :class:`SteppingParadigm`'s words; for one
-            agent alone ``SINGLE_AGENT``; empty: not said.
-        properties: JSON Schema of each setting, in the order a form shows them.
+        paradigms: Names of the supported :class:`SteppingParadigm` values; only ``SINGLE_AGENT`` for one
+            agent; empty if unknown.
+        properties: JSON Schema of each setting, in the order of a form.
     """
 
     name: str
@@ -59,33 +61,34 @@ class AlgorithmSchema:
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """Every setting that has a default, with it."""
+        """Default of each setting that has one."""
         return {name: spec["default"] for name, spec in self.properties.items() if "default" in spec}
 
     @cached_property
     def settings(self) -> tuple[Setting, ...]:
-        """What a form shows; what is said to be in no group is shown on request."""
+        """Settings for a form. Those without a group are shown on request."""
         return tuple(Setting(name, {"x-group": "more", **spec}) for name, spec in self.properties.items())
 
     def checked(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings, whole numbers as such.
+        """Return the checked settings, with whole numbers as integers.
 
         Raises:
-            UsageError: One is unknown (names the nearest), of the wrong type, or out of range.
+            UsageError: A setting is unknown (the message names the nearest), of the wrong type, or out of
+                range.
         """
         return {name: _checked(name, value, self.find(name)) for name, value in settings.items()}
 
     def checked_texts(self, texts: Mapping[str, str]) -> dict[str, Any]:
-        """As :meth:`checked`, from what a person typed: ``"3e-4"``, ``"64,64"``, ``"none"``."""
+        """Return the checked settings from typed texts such as ``"3e-4"``, ``"64,64"`` or ``"none"``."""
         return self.checked({name: value_of_text(text, self.find(name)) for name, text in texts.items()})
 
     def incompatibility(self, action: str = "", observation: str = "") -> str:
-        """Why it cannot learn in an environment; empty where it can, or it is not known.
+        """Return why the algorithm cannot learn in an environment; empty if it can or if it is unknown.
 
         Args:
-            action: Kind of its actions, if known, in the schema's words or those of ``worker.toml``.
-            observation: Kind of its observations, if known; what is neither ``vector`` nor ``image`` is
-                left to the worker, whose preprocessing may make one of it.
+            action: Kind of the actions, if known, in the words of the schema or of ``worker.toml``.
+            observation: Kind of the observations, if known. Kinds other than ``vector`` and ``image`` are
+                not checked, because the worker's preprocessing may convert them.
         """
         action = "continuous" if action == "box" else action
         if action and self.actions and action not in self.actions:
@@ -97,36 +100,36 @@ class AlgorithmSchema:
         return ""
 
     def learns_for(self, paradigm: SteppingParadigm | None) -> bool:
-        """Whether it learns for as many agents as act where turns are taken so, as far as that is known."""
+        """Return whether the algorithm learns for agents that take turns in a given way, or it is unknown."""
         return paradigm is None or not self.paradigms or paradigm.name in self.paradigms
 
     @property
     def for_one(self) -> bool:
-        """Whether it learns for one agent alone."""
+        """Whether it learns only for a single agent."""
         return self.paradigms == (SteppingParadigm.SINGLE_AGENT.name,)
 
     def remembered_mb(self, settings: Mapping[str, Any]) -> int:
-        """The most that its replay buffer takes in MB, of observations up to :data:`IMAGE_BYTES`.
+        """Return the largest memory in MB of the replay buffer, for observations up to :data:`IMAGE_BYTES`.
 
         Args:
-            settings: Those that were given.
+            settings: Settings that the user has given.
 
         Returns:
-            0 for an algorithm that has none.
+            The memory in MB; 0 for an algorithm without a replay buffer.
         """
         size = {**self.defaults, **settings}.get("buffer_size", 0)
-        # Each step is kept with the observation that it led to.
+        # Each step is stored with its next observation.
         return math.ceil(size * 2 * IMAGE_BYTES / 2**20) if isinstance(size, int | float) else 0
 
     def unknown(self, name: str) -> str:
-        """What is wrong with the name of a setting; names the nearest, empty where there is one."""
+        """Return an error for an unknown name of a setting, which names the nearest; empty if it is known."""
         return "" if name in self.properties else str(self._unknown(name))
 
     def find(self, name: str) -> Mapping[str, Any]:
-        """The schema of a setting.
+        """Return the schema of a setting.
 
         Raises:
-            UnknownNameError: There is none of that name; names the nearest.
+            UnknownNameError: The setting is unknown. The message names the nearest.
         """
         found = self.properties.get(name)
         if found is None:
@@ -138,10 +141,10 @@ class AlgorithmSchema:
 
 
 def read_schemas(definition: WorkerTypeDefinition) -> dict[str, AlgorithmSchema]:
-    """The settings of each algorithm of a worker; empty where the worker does not say.
+    """Return the schema of each algorithm of a worker; empty if the worker has none.
 
     Raises:
-        UsageError: Its schema cannot be used; names the file.
+        UsageError: The schema file is invalid. The message names the file.
     """
     path = None if definition.train is None else definition.train.schema
     if path is None:
@@ -158,11 +161,11 @@ def read_schemas(definition: WorkerTypeDefinition) -> dict[str, AlgorithmSchema]
 
 
 def usual_algorithm(definition: WorkerTypeDefinition, paradigm: SteppingParadigm | None) -> str:
-    """The algorithm of a worker that is used where the user names none; raises as :func:`read_schemas`.
+    """Return the default algorithm of a worker for a paradigm. Raises like :func:`read_schemas`.
 
     Returns:
-        The worker's first algorithm that learns for as many agents as there are; where there is none, its
-        first; empty where it has no algorithm.
+        The worker's first algorithm that learns for the paradigm, else its first algorithm; empty if it
+        has none.
     """
     names = definition.train.algorithms if definition.train is not None else ()
     schemas = read_schemas(definition)
@@ -173,17 +176,17 @@ def usual_algorithm(definition: WorkerTypeDefinition, paradigm: SteppingParadigm
 def agents_incompatibility(
     algorithm: str, schemas: Mapping[str, AlgorithmSchema], env_id: str, paradigm: SteppingParadigm | None
 ) -> str:
-    """Why an algorithm learns for another number of agents than an environment has.
+    """Return why an algorithm does not learn for the number of agents in an environment.
 
     Args:
-        algorithm: Its name.
+        algorithm: Name of the algorithm.
         schemas: All algorithms of its worker, by name.
-        env_id: The environment.
-        paradigm: How its agents take turns, where that is known.
+        env_id: Id of the environment.
+        paradigm: How its agents take turns, if known.
 
     Returns:
-        A sentence without a full stop that names those of the worker that learn there; empty where it
-        does, or does not say.
+        A sentence without a full stop that also names the worker's fitting algorithms; empty if the
+        algorithm fits or if it is unknown.
     """
     schema = schemas.get(algorithm)
     if schema is None or schema.learns_for(paradigm):

@@ -1,4 +1,4 @@
-"""What processes use of the machine, with everything that descends from them (Linux: ``/proc``)."""
+"""Measures the CPU and memory use of process trees (Linux: ``/proc``)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 
 @dataclass(frozen=True)
 class Usage:
-    """What a tree of processes uses.
+    """CPU and memory use of a process tree.
 
     Attributes:
-        cpu_percent: Of one core, since it was looked at before.
+        cpu_percent: CPU use since the previous call, in percent of one core.
         memory_mb: Resident memory in MB.
     """
 
@@ -34,14 +34,14 @@ class _Seen:
 
 
 class UsageMeter:
-    """Measures trees of processes; each call of :meth:`measure` reads ``/proc`` once for all of them."""
+    """Measures process trees. Each call of :meth:`measure` reads ``/proc`` once for all trees."""
 
     def __init__(self) -> None:
         self._before: dict[int, float] = {}
         self._at = time.monotonic()
 
     def measure(self, roots: Iterable[int]) -> dict[int, Usage]:
-        """Use of each tree whose root has that process id; 0 for one that is gone."""
+        """Return the use of each tree by the process id of its root; 0 for a root that is gone."""
         wanted = set(roots)
         if not wanted:
             self._before = {}
@@ -53,7 +53,7 @@ class UsageMeter:
             root = _root(pid, seen, wanted)
             if root:
                 cpu[pid] = process.cpu_s
-                # A process that was not there before has used it all since.
+                # A new process has used all of its time since the previous call.
                 share = max(process.cpu_s - self._before.get(pid, 0.0), 0.0) / passed * 100.0
                 so_far = found[root]
                 found[root] = Usage(so_far.cpu_percent + share, so_far.memory_mb + process.memory_mb)
@@ -63,7 +63,7 @@ class UsageMeter:
 
 
 def available_mb() -> float:
-    """Memory that the system can hand out without pushing anything out."""
+    """Return the memory in MB that the system can provide without swapping."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -72,7 +72,7 @@ def available_mb() -> float:
 
 
 def _root(pid: int, seen: Mapping[int, _Seen], wanted: set[int]) -> int:
-    """The wanted process that ``pid`` descends from or is; 0 for none."""
+    """Return the wanted process that ``pid`` is or descends from; 0 if there is none."""
     for _ in range(64):
         if pid in wanted:
             return pid
@@ -88,7 +88,7 @@ def _processes() -> dict[int, _Seen]:
     for entry in Path("/proc").iterdir() if Path("/proc/self/stat").exists() else ():
         if entry.name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):
-                # What follows the program's name, which may hold anything.
+                # Read the fields after the program's name, as the name may contain anything.
                 fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
                 cpu_s = (int(fields[11]) + int(fields[12])) / _TICKS
                 seen[int(entry.name)] = _Seen(int(fields[1]), cpu_s, int(fields[21]) * _PAGE_MB)

@@ -1,1 +1,1 @@
-"""What is known of trainings: names, groups, presets, curves, leagues, films."""
+"""Properties of trainings: titles, groups, presets, curves, leagues, films and estimates."""

@@ -1,4 +1,4 @@
-"""TensorBoard over the runs' own logs: a child of the window, on a port of this machine alone."""
+"""Runs TensorBoard on the runs' logs as a child process of the window, on a local port."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _UNFIT: Final = re.compile(r"[^\w .,=+-]+")
 
 
 class TensorBoard:
-    """One server for the window; runs are linked into the folder it looks at, under their titles.
+    """The single TensorBoard server of the window. Runs are linked into its log folder by title.
 
     Args:
-        store: Where that folder is made.
+        store: Provides the log folder.
     """
 
     def __init__(self, store: Store) -> None:
@@ -40,21 +40,21 @@ class TensorBoard:
 
     @property
     def running(self) -> bool:
-        """Whether it answers."""
+        """Whether the server is running and its address is known."""
         return self._child is not None and self._child.running and bool(self.address)
 
     async def show(self, runs: Mapping[str, Path]) -> str:
-        """Have it show these runs; it is started when it does not run.
+        """Show these runs in TensorBoard, and start the server if it does not run.
 
         Args:
             runs: TensorBoard folder by title.
 
         Returns:
-            Its address.
+            Address of the server.
 
         Raises:
-            MissingDependencyError: It is not installed.
-            WorkerLaunchError: It did not start.
+            MissingDependencyError: TensorBoard is not installed.
+            WorkerLaunchError: The server did not start.
         """
         async with self._starting:
             folder = await asyncio.to_thread(self._link, runs)
@@ -63,7 +63,7 @@ class TensorBoard:
             return self.address
 
     async def close(self) -> None:
-        """End it, with everything it started."""
+        """End the server and its child processes, and remove its log folder."""
         async with self._starting:
             await self._end()
         if self._folder is not None:
@@ -94,7 +94,7 @@ class TensorBoard:
         told: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
         async def listen(child: ManagedChild) -> None:
-            """Hear where it serves; then keep its pipe empty."""
+            """Read the server's address, then keep its pipe empty."""
             async for line in lines_of(child.stderr):
                 found = _ADDRESS.search(line)
                 if found and not told.done():

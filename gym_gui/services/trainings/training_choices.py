@@ -1,4 +1,4 @@
-"""What a training can be made of: workers that train, their algorithms, environments."""
+"""Choices for a training: workers that train, their algorithms, and reasons against an environment."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Trainer:
 
     Attributes:
         definition: The worker.
-        algorithms: By name.
-        reason: Why it cannot train here and what to do; empty where it can.
+        algorithms: Schemas of its algorithms, by name.
+        reason: Why it cannot train here and what to do; empty if it can.
     """
 
     definition: WorkerTypeDefinition
@@ -42,7 +42,7 @@ class Trainer:
     reason: str = ""
 
     def title(self, algorithm: str) -> str:
-        """What people call an algorithm."""
+        """Return the name of an algorithm that is shown to people."""
         schema = self.algorithms.get(algorithm)
         said = schema.title if schema is not None else ""
         return said if said and said != algorithm else algorithm_word(algorithm)
@@ -52,7 +52,7 @@ _SPELT: Final = {"self_play": "Self-play"}
 
 
 def algorithm_word(algorithm: str) -> str:
-    """``PPO``, ``Recurrent PPO``."""
+    """Return an algorithm's name for people, such as ``PPO`` or ``Recurrent PPO``."""
     if algorithm in _SPELT:
         return _SPELT[algorithm]
     words = algorithm.replace("-", " ").replace("_", " ").split()
@@ -60,11 +60,11 @@ def algorithm_word(algorithm: str) -> str:
 
 
 def find_trainers() -> dict[str, Trainer]:
-    """Workers that train, by id; reads files, so not for the GUI thread."""
+    """Return the workers that train, by id. It reads files, so do not call it in the GUI thread."""
     from gym_gui.workers.discovery import known_workers
 
     found = [_trainer(definition) for definition in known_workers() if definition.train is not None]
-    # Those that can be used come first; otherwise their order stays, which is meant.
+    # Usable trainers come first. Apart from that, the given order is kept on purpose.
     found.sort(key=lambda trainer: bool(trainer.reason))
     return {trainer.definition.type_id: trainer for trainer in found}
 
@@ -87,7 +87,7 @@ def _trainer(definition: WorkerTypeDefinition) -> Trainer:
 
 
 def environment_reason(trainer: Trainer, spec: EnvSpec) -> str:
-    """Why a worker cannot train in an environment, as far as that is known without making it."""
+    """Return why a worker cannot train in an environment, without creating the environment."""
     from gym_gui.services.compatibility import known_paradigm, training_incompatibilities
 
     wrong = training_incompatibilities(trainer.definition, spec)
@@ -101,7 +101,7 @@ def environment_reason(trainer: Trainer, spec: EnvSpec) -> str:
 
 
 def _trains(trainer: Trainer) -> str:
-    """How many agents a worker trains."""
+    """Return how many agents a worker trains, in words."""
     supported = trainer.definition.capabilities.supported_paradigms
     one = SteppingParadigm.SINGLE_AGENT in supported
     if len(supported) > 1 + one:
@@ -112,7 +112,7 @@ def _trains(trainer: Trainer) -> str:
 
 
 def _learners(schema: AlgorithmSchema) -> str:
-    """How many agents an algorithm learns for, and how they take turns."""
+    """Return how many agents an algorithm learns for and how they take turns, in words."""
     at_once = SteppingParadigm.SIMULTANEOUS.name in schema.paradigms
     in_turn = SteppingParadigm.SEQUENTIAL.name in schema.paradigms
     if not (at_once or in_turn):
@@ -125,13 +125,13 @@ def _learners(schema: AlgorithmSchema) -> str:
 def algorithm_reason(
     schema: AlgorithmSchema, action: str, observation: str, paradigm: SteppingParadigm | None = None
 ) -> str:
-    """Why an algorithm does not fit an environment, short; empty where it does, or is not known to.
+    """Return briefly why an algorithm does not fit an environment; empty if no reason is known.
 
     Args:
         schema: The algorithm.
-        action: Kind of the environment's actions, empty where it is not known.
-        observation: Kind of its observations, empty where it is not known.
-        paradigm: How its agents take turns, where that is known.
+        action: Kind of the environment's actions; empty if unknown.
+        observation: Kind of its observations; empty if unknown.
+        paradigm: How its agents take turns; ``None`` if unknown.
     """
     if paradigm is not None and not schema.learns_for(paradigm):
         return f"for {_learners(schema)}; here {_THERE[paradigm]}"

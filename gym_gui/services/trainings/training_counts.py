@@ -1,4 +1,4 @@
-"""How many trainings go on, read from the registry that the trainer daemon keeps: no process is asked."""
+"""Counts the trainings that are not over in the trainer daemon's registry, without asking a process."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _COUNT: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Trainings:
-    """Trainings that are not over.
+    """Numbers of trainings that are not over.
 
     Attributes:
-        running: Those that train, or begin or end to.
-        paused: Those that are held.
-        waiting: Those that wait for a core.
+        running: Number of trainings that start, run or stop.
+        paused: Number of paused trainings.
+        waiting: Number of trainings in the queue.
     """
 
     running: int = 0
@@ -31,7 +31,7 @@ class Trainings:
 
     @property
     def words(self) -> str:
-        """``2 trainings running``; of those that only wait, that they do; empty where there is none."""
+        """The first of the running, paused or waiting trainings in words, such as ``2 trainings running``."""
         for number, state in (
             (self.running, "running"),
             (self.paused, "paused"),
@@ -43,7 +43,7 @@ class Trainings:
 
 
 def trainings(store: Store) -> Trainings:
-    """Count them now. Without a daemon they are 0: no process keeps the registry then.
+    """Count the trainings. Without a daemon all counts are 0, because no process updates the registry.
 
     Raises:
         OSError: The data folder cannot be read.
@@ -51,7 +51,7 @@ def trainings(store: Store) -> Trainings:
     folder = store.data / "training"
     if not folder.is_dir() or not any(entry.is_dir() for entry in folder.iterdir()):
         return Trainings()
-    # Only a user who trains pays for these modules: each training has its folder from when it is handed in.
+    # Import these modules only if the user trains: every training has a folder from its submission on.
     import sqlite3
 
     from gym_gui.services.trainer.daemon_address import find

@@ -1,4 +1,4 @@
-"""How long a training will take, from how fast the like have gone here before."""
+"""Estimates the duration of a training from the speed of similar earlier runs."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gym_gui.services.trainer.training_records import TrainingRecord
 
 NEWEST: Final = 5
 _SHAPING: Final = ("num_envs", "n_envs", "device")
-"""Settings that change the speed most: earlier runs that agree in them count before others."""
+"""Settings that change the speed most. Earlier runs with equal values take precedence."""
 _LEAST_S: Final = 1.0
-"""A run that trained for less says little."""
+"""Shorter runs, in seconds, say little about the speed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Time that a training will take.
+    """Estimated duration of a training.
 
     Attributes:
-        seconds: ``None`` where nothing like it ran before.
-        runs: Earlier runs that say so.
-        alike: They agree in what changes the speed most.
+        seconds: Duration in seconds; ``None`` if nothing similar ran before.
+        runs: Number of earlier runs that it is based on.
+        alike: Whether these runs have equal values of the settings that change the speed most.
     """
 
     seconds: float | None
@@ -32,7 +32,7 @@ class Estimate:
     alike: bool = True
 
     def sentence(self, count: int = 1, cores: int = 1) -> str:
-        """For one run, or for several with different seeds."""
+        """Return the estimate as a sentence, for one run or several with different seeds."""
         if self.seconds is None:
             return "How long it takes is unknown until it runs: nothing like it was trained here before."
         like = "one earlier run" if self.runs == 1 else f"{self.runs} earlier runs"
@@ -51,21 +51,21 @@ def estimate(
     settings: Mapping[str, Any],
     total_steps: int,
 ) -> Estimate:
-    """Judge by the newest runs of the same worker and algorithm in the same environment.
+    """Return an estimate from the newest runs of the same worker, algorithm and environment.
 
     Args:
-        records: Runs.
-        worker: Who trains.
-        algorithm: With what.
-        env_id: Where.
-        settings: The worker's settings as they will be given.
-        total_steps: Environment steps.
+        records: Records of earlier runs.
+        worker: Id of the worker.
+        algorithm: Name of the algorithm.
+        env_id: Id of the environment.
+        settings: Settings of the new training.
+        total_steps: Environment steps of the new training.
     """
     same = [
         record
         for record in records
         if (record.worker_id, record.algorithm, record.env_id) == (worker, algorithm, env_id)
-        and not record.place  # another machine's speed says nothing of this one
+        and not record.place  # the speed of another machine says nothing about this one
         and _speed(record) > 0
     ]
     alike = [record for record in same if _shape(record.settings) == _shape(settings)]
@@ -77,7 +77,7 @@ def estimate(
 
 
 def before_it(records: Sequence[TrainingRecord]) -> str:
-    """What waits for a core already, as a sentence to be put behind another; empty where nothing does."""
+    """Return a sentence about the runs that already wait for a core; empty if none waits."""
     waiting = sum(record.state == "queued" and not record.place for record in records)
     if not waiting:
         return ""
@@ -89,9 +89,9 @@ def _shape(settings: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _speed(record: TrainingRecord) -> float:
-    """Environment steps a second.
+    """Return the speed in environment steps per second.
 
-    A run that was resumed has the steps of before, and the time since: its last rate says more.
+    A resumed run counts its earlier steps but only the time since, so its last rate is more reliable.
     """
     if record.elapsed_s < _LEAST_S:
         return 0.0

@@ -1,4 +1,4 @@
-"""Pictures of a policy at play, read from the file that its training wrote. Not for the GUI thread."""
+"""Reads films of a policy at play that its training has written. Do not use it in the GUI thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gym_gui.core.errors import MissingDependencyError, MosaicError
 
 MOST_FRAMES: Final = 600
-"""Of a longer film the beginning is shown; half a minute is enough to see how a policy plays."""
+"""Number of frames that are shown of a longer film, from its beginning. Half a minute is enough."""
 MOST_BYTES: Final = 160 * 2**20
 USUAL_FPS: Final = 30.0
 _STEP: Final = re.compile(r"step-(\d+)")
@@ -25,13 +25,13 @@ class FilmError(MosaicError):
 
 @dataclass(frozen=True)
 class Film:
-    """Frames in order.
+    """Decoded frames of a film.
 
     Attributes:
         path: The file.
         frames: ``(height, width, 3)``, RGB.
-        fps: Frames a second.
-        step: Of the training, at which the policy played so; ``None`` where the name does not say.
+        fps: Frames per second.
+        step: Training step of the policy; ``None`` if the file's name does not tell it.
     """
 
     path: Path
@@ -41,7 +41,7 @@ class Film:
 
 
 def step_of(path: Path) -> int | None:
-    """The training's step that a file's name says (``step-000020000.mp4``)."""
+    """Return the training step in a file's name (``step-000020000.mp4``), or ``None``."""
     found = _STEP.search(path.stem)
     return int(found.group(1)) if found else None
 
@@ -50,7 +50,7 @@ def read_film(path: Path) -> Film:
     """Decode a film or a picture (``.mp4``, ``.gif``, ``.png``).
 
     Raises:
-        FilmError: It is not there any more, or is no film.
+        FilmError: The file no longer exists or cannot be decoded.
         MissingDependencyError: PyAV is not installed.
     """
     try:

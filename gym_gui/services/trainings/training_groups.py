@@ -1,7 +1,7 @@
-"""Groups of trainings: one algorithm, environment and settings, trained again with one seed after another.
+"""Groups of trainings that share algorithm, environment and settings and differ only in their seed.
 
-A group is what its trainings say: each names it in its ``train.json``, wherever its folder lies, so that
-trainings of the daemon and of the foreground belong to one group. Nothing else is kept of it.
+Each training names its group in its ``train.json``, in any folder, so that trainings of the daemon and of the
+foreground can belong to one group. No other file describes a group.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gym_gui.services.trainer.training_outcome import read_outcome
 from gym_gui.services.trainer.training_process import TrainingProcess
 
 DEPTHS: Final = (f"*/{REQUEST}", f"*/*/{REQUEST}")
-"""Where trainings lie below a folder in which policies are looked for."""
+"""Glob patterns of trainings below a folder that is searched for policies."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class GroupMember:
     """One training of a group.
 
     Attributes:
-        folder: Its run folder.
-        request: What was asked for.
+        folder: The run folder.
+        request: The recorded request.
         state: ``waiting``, ``running``, ``completed``, ``stopped``, ``failed`` or ``damaged``.
-        reason: Why, where there is something to say.
-        step: Environment steps trained; 0 where it did not get to say so.
-        score: Mean return of its evaluation, of a completed training.
-        ended_at: Unix time of its end, 0 where it was not recorded.
+        reason: Reason for the state; empty if there is none.
+        step: Environment steps trained; 0 if the training reported none.
+        score: Mean return of the evaluation of a completed training.
+        ended_at: Unix time of its end; 0 if it was not recorded.
     """
 
     folder: Path
@@ -51,28 +51,28 @@ class GroupMember:
 
     @property
     def seed(self) -> int:
-        """The one seed of the training."""
+        """The only seed of the training."""
         return self.request.seed
 
     @property
     def completed(self) -> bool:
-        """It is done, and was evaluated."""
+        """Whether the training is completed and was evaluated."""
         return self.state == "completed"
 
     @property
     def holds_policy(self) -> bool:
-        """There is something to play."""
+        """Whether the run folder contains a policy."""
         return RunFolder(self.folder).holds_policy
 
 
 @dataclass(frozen=True)
 class TrainingGroup:
-    """Trainings that differ in their seed alone.
+    """Trainings that differ only in their seed.
 
     Attributes:
-        label: What its trainings call it, such as ``ppo``.
-        env_id: Where they train.
-        members: One for each seed, in the order of seeds.
+        label: Name of the group in its trainings, such as ``ppo``.
+        env_id: Id of the environment.
+        members: One training for each seed, in the order of seeds.
     """
 
     label: str
@@ -81,27 +81,27 @@ class TrainingGroup:
 
     @property
     def name(self) -> str:
-        """By which it is asked for."""
+        """Name of the group for commands."""
         return group_name(self.label, self.env_id)
 
     @property
     def about(self) -> KeptRequest:
-        """What was asked for, but for the seed."""
+        """Request of the first training, which holds for all but for the seed."""
         return self.members[0].request
 
     @property
     def completed(self) -> tuple[GroupMember, ...]:
-        """Trainings that are done."""
+        """Completed trainings of the group."""
         return tuple(member for member in self.members if member.completed)
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """The seed of each training."""
+        """Seed of each training."""
         return tuple(member.seed for member in self.members)
 
     @cached_property
     def unequal(self) -> str:
-        """In what its trainings differ beside their seed, as words; empty where they do not."""
+        """How its trainings differ besides their seeds, in words; empty if they do not."""
         for member in self.members[1:]:
             if difference := setting_difference(self.about, member.request):
                 return f"seed {member.seed}: {difference}"
@@ -109,7 +109,7 @@ class TrainingGroup:
 
 
 def setting_difference(first: KeptRequest, second: KeptRequest) -> str:
-    """In what two trainings differ beside their seed, as words; empty where they do not."""
+    """Return how two trainings differ besides their seeds, in words; empty if they do not."""
     for what in ("worker", "algorithm", "env_id", "arguments"):
         one, other = getattr(first, what), getattr(second, what)
         if one != other:
@@ -126,25 +126,25 @@ def _setting(request: KeptRequest, name: str) -> Any:
 
 
 class TrainingGroups:
-    """Every group there is, read anew at each call. Reading takes file accesses: call it off the GUI thread.
+    """All groups, read from disk at each call. Call it off the GUI thread.
 
     Args:
-        store: Where trainings lie: those of the daemon in its data folder, others in ``runs``.
+        store: Provides the folders: the daemon's trainings in the data folder, others in ``runs``.
     """
 
     def __init__(self, store: Store | None = None) -> None:
         self._store = store or Store()
 
     def all(self) -> list[TrainingGroup]:
-        """Every group, by name."""
+        """Return all groups, sorted by name."""
         return _grouped(_members_below((self._store.data / "training", self._store.runs)))
 
     def find(self, written: str | Path) -> TrainingGroup:
-        """The group of a name, or of a folder.
+        """Return the group with a name or in a folder.
 
         Raises:
-            UnknownNameError: There is none; names the nearest.
-            UsageError: The folder holds trainings of several groups, or its trainings are not of one kind.
+            UnknownNameError: There is no such group. The message names the nearest.
+            UsageError: The folder contains several groups, or the group's trainings differ.
         """
         name = str(written).removeprefix(GROUP_PREFIX)
         groups = self.all()
@@ -163,17 +163,17 @@ class TrainingGroups:
 
 
 def group_folder(folder: Path) -> list[TrainingGroup]:
-    """The groups whose trainings lie in a folder; one training's own folder is none."""
+    """Return the groups whose trainings lie in a folder. The folder of a single training has none."""
     return _grouped(_members_below((folder,)))
 
 
 def is_group_folder(folder: Path) -> bool:
-    """Whether trainings of a group lie in a folder."""
+    """Return whether a folder contains trainings of a group."""
     return folder.is_dir() and any(_group_of(path) for path in folder.glob(DEPTHS[0]))
 
 
 def group_of(folder: Path) -> str:
-    """What the group of a training's run folder is called, by which it is asked for; empty for none."""
+    """Return the name of the group that a run folder's training belongs to; empty if it has none."""
     return _group_of(folder / REQUEST)
 
 
@@ -227,12 +227,12 @@ _STANDS: Mapping[str, int] = {"completed": 3, "running": 2, "waiting": 2, "stopp
 
 
 def _rank(member: GroupMember) -> tuple[int, float]:
-    """Which of two trainings with one seed counts: one that is done, then the later one."""
+    """Return a rank that decides between trainings with the same seed: first by state, then by end."""
     return _STANDS.get(member.state, 0), member.ended_at
 
 
 def read_member(folder: Path) -> GroupMember | None:
-    """How the training of a run folder stands; ``None`` where its request cannot be read."""
+    """Return the training in a run folder, or ``None`` if its request cannot be read."""
     try:
         request = KeptRequest.read(folder)
     except MosaicError:

@@ -1,7 +1,8 @@
-"""The league of a training that plays against itself: whom the learner meets, and how strong each is.
+"""Reads the league of a self-play training: the learner's opponents and their ratings.
 
-Trainings write it (``docs/self_play.md`` describes the file). Here it is data, of whatever version: what a
-file does not say is not known, and nothing of a member is loaded.
+Trainings write the file, which ``docs/self_play.md`` describes. It is read as plain data of any version.
+Values
+that are missing in the file are unknown, and no member's policy is loaded.
 """
 
 from __future__ import annotations
@@ -17,31 +18,30 @@ from mosaic_worker.plain_files import read_file
 from mosaic_worker.training import LEAGUE
 
 PREFIX: Final = "league/"
-"""Of the metrics of a training that has a league."""
+"""Prefix of the metrics of a league."""
 RATING: Final = "league/rating"
-"""The learner's rating, among them."""
+"""Metric with the learner's rating."""
 _LARGEST: Final = 4 * 2**20
 _FARTHEST: Final = 1e6
-"""Points of a rating that can be meant."""
+"""Largest absolute rating that is accepted as valid, in points."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeagueMember:
-    """A member of a league, which the learner meets.
+    """A member of a league, which plays against the learner.
 
     Attributes:
         name: The member's name.
-        policy: Folder of its policy; ``None`` where it has none, or none that is here.
-        plays: What it is where it is no policy in a folder; else empty.
-        step: Step of the training at which the learner left it; ``None`` of members of the pool.
-        rating: In Elo's points; ``None`` where the league has no ratings.
+        policy: Folder of its policy; ``None`` if it has none or if the folder is not here.
+        plays: What the member is if it is not a policy in a folder; else empty.
+        step: Training step at which the learner left it; ``None`` for members of the pool.
+        rating: Rating in Elo points; ``None`` if the league has no ratings.
         won: Games that it has won against the learner.
         drawn: Games between the two that neither has won.
         lost: Games that the learner has won.
-        games: That it has played with the learner.
-        odds: Share of the next games in which it is met, 0 to 1; ``None`` where the file does not say.
-        mean_return: Of the learner in games with it; ``None`` before the first, and where the file does not
-            say.
+        games: Games that it has played with the learner.
+        odds: Share of the next games in which it is the opponent, 0 to 1; ``None`` if unknown.
+        mean_return: Mean return of the learner in games with it; ``None`` before the first and if unknown.
     """
 
     name: str
@@ -59,13 +59,13 @@ class LeagueMember:
 
 @dataclass(frozen=True, slots=True)
 class TrainingLeague:
-    """Who is in a league.
+    """The league of a training.
 
     Attributes:
-        members: In the order in which they came.
-        step: Step of the training at which the file was written.
-        rating: The learner's, in Elo's points; ``None`` where the league has no ratings.
-        problem: Why nothing is known of the league, as a sentence; empty where all is well.
+        members: Members in the order in which they joined.
+        step: Training step at which the file was written.
+        rating: The learner's rating in Elo points; ``None`` if the league has no ratings.
+        problem: Why the league is unknown, as a sentence; empty if it is known.
     """
 
     members: tuple[LeagueMember, ...] = ()
@@ -75,7 +75,7 @@ class TrainingLeague:
 
     @property
     def rated(self) -> bool:
-        """Whether the league has ratings: where all agents play together, it has none."""
+        """Whether the league has ratings. A league in which all agents play together has none."""
         return self.rating is not None or any(member.rating is not None for member in self.members)
 
 
@@ -91,7 +91,7 @@ class LeagueFile:
         self._seen: tuple[int, ...] | None = None
 
     def look(self) -> TrainingLeague | None:
-        """What it says; ``None`` where it is as it was at the last look."""
+        """Return the league, or ``None`` if its file has not changed since the last look."""
         try:
             about = self._path.stat()
             seen = about.st_ino, about.st_mtime_ns, about.st_size
@@ -104,13 +104,13 @@ class LeagueFile:
 
 
 def read_league(folder: Path) -> TrainingLeague:
-    """The league of a run folder.
+    """Return the league of a run folder.
 
     Args:
         folder: The run folder.
 
     Returns:
-        The league; without members, and with the problem, where the file is missing or damaged.
+        The league. If the file is missing or damaged, it has no members but a problem.
     """
     try:
         data: Any = json.loads(read_file(folder / LEAGUE, limit=_LARGEST))
@@ -160,7 +160,7 @@ def _rating(value: object) -> float | None:
 
 
 def _policy(folder: Path, named: str | None) -> Path | None:
-    """A member's folder, where a policy lies in it; one that is absolute stays as it is."""
+    """Return a member's folder if it contains a policy. An absolute path stays as it is."""
     if not named or "\0" in named:
         return None
     place = folder / named

@@ -1,4 +1,4 @@
-"""Trainings under a name: worker, algorithm, environment and settings, to begin from again."""
+"""Presets of trainings: worker, algorithm, environment and settings under a name."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class TrainingPreset:
     """A training as the form holds it.
 
     Attributes:
-        worker: Who trains.
-        algorithm: With what.
-        env_id: Where.
-        settings: Those that differ from their defaults.
+        worker: Id of the worker.
+        algorithm: Name of the algorithm.
+        env_id: Id of the environment.
+        settings: Settings that differ from their defaults.
     """
 
     worker: str
@@ -51,14 +51,14 @@ TRAININGS: Final = PresetKind[TrainingPreset](
 
 
 def load_training(path: Path) -> TrainingPreset | None:
-    """The training that a file holds; ``None`` where there is no file.
+    """Return the training in a file, or ``None`` if the file does not exist.
 
     Raises:
-        PresetError: It cannot be read, or is none.
+        PresetError: The file cannot be read or is not a preset of a training.
     """
     return TRAININGS.read(path)[1] if path.is_file() else None
 
 
 def save_training(preset: TrainingPreset, path: Path) -> None:
-    """Write a training to a file; raises as :meth:`PresetKind.write`."""
+    """Write a training to a file. Raises like :meth:`PresetKind.write`."""
     TRAININGS.write(path, TRAININGS.name_of(path), preset)

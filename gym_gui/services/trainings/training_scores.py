@@ -1,4 +1,4 @@
-"""From groups of trainings on disk to the scores and curves that a report on algorithms is made from."""
+"""Reads the scores and learning curves of groups of trainings, for reports on algorithms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STEPS = "total_steps"
 
 
 def scores_of(group: TrainingGroup) -> TrainedScores:
-    """The score of each training that is done, its episodes, and what the others lack.
+    """Return the scores and curves of the completed trainings, and why the others have none.
 
     Raises:
         RunFormatError: The episodes of a training cannot be read.
@@ -48,12 +48,12 @@ def scores_of(group: TrainingGroup) -> TrainedScores:
 
 
 def learning_curve(folder: Path) -> LearningCurve:
-    """The episodes of a training in the order of their steps.
+    """Return the returns of a training's episodes in the order of their steps.
 
-    What came again after it went on from a checkpoint takes the place of what was there.
+    Episodes after a restart from a checkpoint replace the earlier episodes with larger steps.
 
     Raises:
-        RunFormatError: They cannot be read.
+        RunFormatError: The episodes cannot be read.
     """
     follower = RunFolder(folder).follow(EPISODES)
     steps: list[float] = []

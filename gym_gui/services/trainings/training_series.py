@@ -1,6 +1,6 @@
-"""Values of a training over its steps, kept as arrays and brought down to what a plot can show.
+"""Stores values of a training over its steps, and reduces them to the points of a plot.
 
-Nothing here knows Qt: a million points are reduced in a thread, and the window draws the rest.
+The module does not use Qt: a thread reduces a million points, and the window draws the result.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 POINTS: Final = 320
-"""Points of a curve; a plot of usual width shows no more."""
+"""Number of points of a curve. A plot of usual width cannot show more."""
 _FIRST: Final = 1024
 
 Array = NDArray[np.float64]
@@ -22,15 +22,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A curve as it is drawn.
+    """A curve that is ready to be drawn.
 
     Attributes:
-        steps: Where its points lie.
-        values: Their heights: means of the values there, smoothed.
-        low: One standard deviation below them, over what each point was made of.
-        high: One above.
-        last: The last value that came, not smoothed.
-        count: Values it was made of.
+        steps: Steps of the points.
+        values: Values of the points, which are smoothed means.
+        low: One standard deviation below the values, over the values that each point was made from.
+        high: One standard deviation above the values.
+        last: The last value, not smoothed.
+        count: Number of values that the curve was made from.
     """
 
     steps: Array
@@ -42,12 +42,12 @@ class Curve:
 
     @property
     def span(self) -> tuple[float, float]:
-        """First and last step."""
+        """First and last step of the curve."""
         return float(self.steps[0]), float(self.steps[-1])
 
 
 class SeriesStore:
-    """Every series of one run by name. Filled in one thread, read from another."""
+    """All series of one run by name. One thread adds values and another reads them."""
 
     def __init__(self) -> None:
         self._series: dict[str, _Growing] = {}
@@ -55,18 +55,18 @@ class SeriesStore:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Series that have a value, in the order in which they came."""
+        """Names of the series that have a value, in the order of their first values."""
         with self._lock:
             return tuple(self._series)
 
     def count(self, name: str) -> int:
-        """Values of a series."""
+        """Return the number of values in a series."""
         with self._lock:
             series = self._series.get(name)
             return series.size if series is not None else 0
 
     def add(self, name: str, steps: Iterable[float], values: Iterable[float]) -> None:
-        """More values of a series; such as are not finite are left out."""
+        """Add values to a series, without those that are not finite."""
         x = np.fromiter(steps, np.float64)
         y = np.fromiter(values, np.float64)
         good = np.isfinite(y)
@@ -75,18 +75,18 @@ class SeriesStore:
                 self._series.setdefault(name, _Growing()).extend(x[good], y[good])
 
     def adopt(self, other: SeriesStore, names: Iterable[str]) -> None:
-        """Have these series of another store, where it has them."""
+        """Take series from another store, as far as it has them."""
         with self._lock, other._lock:
             self._series.update({name: other._series[name] for name in names if name in other._series})
 
     def curve(self, name: str, smoothing: float = 0.0, points: int = POINTS) -> Curve | None:
-        """A series as it is drawn; ``None`` before its first value.
+        """Return a series as a curve, or ``None`` before its first value.
 
         Args:
-            name: The series.
-            smoothing: 0 for none, to 0.99: the weight of what was before in an exponential
-                moving average over the curve's points, as TensorBoard has it.
-            points: At most so many.
+            name: Name of the series.
+            smoothing: 0 for none, to 0.99: the weight of earlier values in an exponential moving average over
+                the curve's points, as in TensorBoard.
+            points: Largest number of points.
         """
         with self._lock:
             series = self._series.get(name)
@@ -113,7 +113,7 @@ class _Growing:
         self.size = wanted
 
     def whole(self) -> tuple[Array, Array]:
-        # Views: what is in them does not change any more, growing makes new arrays.
+        # These are views. Their contents no longer change, as growing creates new arrays.
         return self._x[: self.size], self._y[: self.size]
 
 
@@ -124,10 +124,10 @@ def _grown(old: Array, size: int, room: int) -> Array:
 
 
 def reduce(steps: Array, values: Array, smoothing: float, points: int = POINTS) -> Curve:
-    """The curve of some values: a point for every stretch of equal length along the steps.
+    """Return the curve of some values, with one point for each interval of equal length along the steps.
 
-    Values whose step is smaller than one before (a run that went on from a checkpoint) are
-    sorted in.
+    Values with a smaller step than an earlier value (from a run that continued from a checkpoint) are sorted
+    in.
     """
     if np.any(steps[1:] < steps[:-1]):
         order = np.argsort(steps, kind="stable")
@@ -138,10 +138,10 @@ def reduce(steps: Array, values: Array, smoothing: float, points: int = POINTS) 
     counts = np.diff(np.append(starts, len(x)))
     means = np.add.reduceat(y, starts) / counts
     places = np.add.reduceat(x, starts) / counts
-    # The ends of the line are the ends of the run.
+    # The curve begins and ends with the run's first and last step.
     places[0], places[-1] = x[0], x[-1]
     middle = _smoothed(means, smoothing)
-    # Around a centre, so that squares of large numbers that hardly differ keep their digits.
+    # Centered, so that squares of large numbers with small differences keep their precision.
     centre = float(y.mean())
     squares = _smoothed(np.add.reduceat((y - centre) ** 2, starts) / counts, smoothing)
     spread = np.sqrt(np.maximum(squares - (middle - centre) ** 2, 0.0))
@@ -149,7 +149,7 @@ def reduce(steps: Array, values: Array, smoothing: float, points: int = POINTS) 
 
 
 def _stretches(x: Array, points: int) -> NDArray[np.intp]:
-    """Where each stretch begins."""
+    """Return the index at which each interval begins."""
     if len(x) <= points:
         return np.arange(len(x))
     edges = np.linspace(float(x[0]), float(x[-1]), points + 1)[:-1]
@@ -157,7 +157,7 @@ def _stretches(x: Array, points: int) -> NDArray[np.intp]:
 
 
 def _smoothed(values: Array, weight: float) -> Array:
-    """Exponential moving average without a bias towards the start."""
+    """Return the exponential moving average without bias towards the start."""
     if weight <= 0 or len(values) < 2:
         return values
     result = np.empty_like(values)

@@ -1,4 +1,4 @@
-"""What trainings are called, and with them the policies that they leave."""
+"""Titles of trainings and of the policies that they leave."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from gym_gui.workers.settings.settings_text import text_of
 
 _SHORT: Final = {"learning_rate": "lr", "total_steps": "steps", "num_envs": "envs", "ent_coef": "entropy"}
 _LATE: Final = ("total_steps", "video_every", "device")
-"""Settings that a title has only where nothing else sets runs apart."""
+"""Settings that become part of a title only if nothing else distinguishes the runs."""
 _MOST: Final = 2
 
 
 def titles(records: Sequence[TrainingRecord]) -> dict[str, str]:
-    """A title for each run, by its id: what the user called it, else its algorithm and what sets it apart.
+    """Return a title for each run by id: the user's, else the algorithm and what distinguishes the run.
 
-    Runs of one algorithm in one environment are told apart by the settings in which they
-    differ (``PPO, lr 3e-4``) and by their seeds; those that are still called alike are numbered, the oldest
-    first. Operators and policies of a pool are called so in files, too: numbers have points.
+    Runs of one algorithm in one environment are distinguished by their different settings (``PPO, lr 3e-4``)
+    and
+    by their seeds. Runs with equal titles are numbered, oldest first. Files refer to operators and to
+    policies of
+    a pool by these titles, so numbers have decimal points in every locale.
     """
     groups: dict[tuple[str, str, str], list[TrainingRecord]] = {}
     for record in (record for record in records if not record.title):
@@ -43,7 +45,7 @@ def titles(records: Sequence[TrainingRecord]) -> dict[str, str]:
 
 
 def titles_in(folder: Path) -> dict[str, str]:
-    """The titles of all runs whose folders lie in one, by the names of these."""
+    """Return the titles of all runs in a folder, by the name of the run's folder."""
     from gym_gui.services.trainer.request import KeptRequest
     from gym_gui.services.trainer.training_folder import REQUEST
 
@@ -52,7 +54,7 @@ def titles_in(folder: Path) -> dict[str, str]:
         try:
             asked = KeptRequest.read(path.parent)
         except (MosaicError, OSError):
-            continue  # its policy is called as its folder is
+            continue  # the policy keeps the name of its folder
         about = (path.parent.name, asked.worker, asked.algorithm, asked.env_id, asked.seed, path.parent, 0.0)
         records.append(TrainingRecord(*about, title=asked.title, settings=asked.given))
     return titles(records)

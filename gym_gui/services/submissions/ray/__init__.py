@@ -1,1 +1,1 @@
-"""Shards on a cluster of Ray."""
+"""Executor that plays shards on a Ray cluster."""

@@ -1,4 +1,4 @@
-"""Where shards of a submission are played: a cluster of Ray."""
+"""Runs the shards of a submission on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ _log = logging.getLogger(__name__)
 
 
 class RayBackend:
-    """Plays shards of one submission as tasks.
+    """Plays the shards of one submission as Ray tasks.
 
-    All that may be played at once are handed to the cluster, which has them wait for room.
+    As many shards as may run at once are submitted to the cluster, which queues them.
 
     Args:
-        profile: The cluster, and what tasks ask for.
-        submission: What is played.
+        profile: The cluster, and the resources of a task.
+        submission: The submission to play.
     """
 
     name = "ray"
@@ -63,18 +63,19 @@ class RayBackend:
         self._link = RayLink()
         self._kept = False
         self._checked: dict[str, str] = {}
-        """What the check has said, by node."""
+        """Output of the check on each node."""
         self._holders: dict[int, str] = {}
-        """Who held the leases of shards at the last look."""
+        """Holder of each shard's lease at the last look."""
         self._told: set[str] = set()
-        """Nodes that were said to be left out."""
+        """Nodes whose exclusion has been logged."""
 
     async def check(self) -> None:
-        """See that the cluster has nodes on which shards can be played.
+        """Check that the cluster has nodes that can play shards.
 
         Raises:
-            HostAwayError: It does not answer.
-            UsageError: No node has what a shard asks for, or this version of MOSAIC; or Ray is not installed.
+            HostAwayError: The cluster does not answer.
+            UsageError: No node has the resources for a shard or this version of MOSAIC, or Ray is not
+                installed.
         """
         nodes = await self._fitting()
         new = [node for node in nodes if node not in self._checked]
@@ -87,15 +88,15 @@ class RayBackend:
             self._warn(node, why)
 
     async def prepare(self) -> None:
-        """Bring there what is played; raises as :meth:`check`."""
+        """Send the submission's files to the cluster. Raises like :meth:`check`."""
         await self._keep()
 
     async def start(self, tries: Mapping[int, int]) -> None:
-        """Hand tries of shards to the cluster; raises as :meth:`check`."""
+        """Submit tries of shards to the cluster. Raises like :meth:`check`."""
         await self._ask("begin", tries=_listed(tries))
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
-        """How shards stand, by number; raises as :meth:`check`."""
+        """Return the status of shards by number. Raises like :meth:`check`."""
         told = await self._ask("look", tries=_listed(tries))
         rows = {number: row for number, _, row in told["tries"]}
         self._holders = {number: row.get("holder", "") for number, row in rows.items()}
@@ -110,19 +111,19 @@ class RayBackend:
         return {number: seen_of(row) for number, row in rows.items()}
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
-        """Take nothing back: no node has been given the shards that wait."""
+        """Return nothing, because shards that wait have not been given to a node."""
         return []
 
     async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
-        """Put a line beside each try of a shard, for who held its lease; raises as :meth:`check`."""
+        """Send a line to the holder of each shard's lease. Raises like :meth:`check`."""
         await self._ask("tell", lines={self._holders[number]: words[number] for number in tries})
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
-        """Pass wishes on, and bring what files of trainings have grown by.
+        """Pass the user's requests to trainings, and return what their files have grown by.
 
         Raises:
             HostAwayError: The cluster does not answer.
-            ProtocolError: What it answers makes no sense.
+            ProtocolError: The answer is malformed.
         """
         rows = [
             [number, each.start, each.sizes, each.wishes.decode("latin-1")] for number, each in known.items()
@@ -130,13 +131,13 @@ class RayBackend:
         return grown_from(await self._ask("exchange", known=rows), known)
 
     async def fetch(self, number: int) -> None:
-        """Copy what was played of a shard into the submission.
+        """Copy the run folders of a shard into the submission.
 
         Raises:
             HostAwayError: The cluster does not answer.
-            HostFailedError: It is not there, or not whole.
-            HereError: There is no room for it.
-            UsageError: It does not end.
+            HostFailedError: The shard's run folder is missing or incomplete.
+            HereError: There is no space for it here.
+            UsageError: It is larger than allowed.
         """
         what = self._submission.called(number)
 
@@ -156,16 +157,16 @@ class RayBackend:
         await receive(self._submission, number, bring)
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
-        """Ask shards to end, or end them at once; raises as :meth:`check`."""
+        """Ask shards to end, or end them at once. Raises like :meth:`check`."""
         await self._ask("stop", tries=_listed(tries), at_once=at_once)
 
     async def clear(self) -> None:
-        """Remove what is on nodes; raises as :meth:`check`."""
+        """Remove the files on nodes. Raises like :meth:`check`."""
         await self._ask("clear")
         self._kept = False
 
     async def close(self) -> None:
-        """Leave the cluster; what is being played there goes on."""
+        """Disconnect from the cluster. Shards there go on."""
         await self._link.close()
 
     @property
@@ -174,7 +175,7 @@ class RayBackend:
 
     @property
     def _command(self) -> Command:
-        """How MOSAIC is begun: by default with a session process for each core that a task is given."""
+        """Command that starts MOSAIC, by default with one session process for each core of a task."""
         how = self._profile.command
         return how if how.processes else replace(how, processes=max(1, min(256, int(self._profile.cpus))))
 
@@ -184,13 +185,13 @@ class RayBackend:
         return {"check": "\n".join(lines) + "\n", "mark": MARK, "expected": EXPECTED}
 
     async def _ask(self, what: str, **about: Any) -> Any:
-        """Have something done by the keeper, which is begun or found again where that is not so."""
+        """Call a method of the keeper, after starting or finding the keeper if necessary."""
         if not (self._kept and self._link.is_open):
             await self._keep()
         return await self._tell(what, **about)
 
     async def _tell(self, what: str, **about: Any) -> Any:
-        """Have something done by the process that talks to the cluster, begun where it is not there."""
+        """Call a method of the process that talks to the cluster, after starting it if necessary."""
         try:
             if not self._link.is_open:
                 self._kept = False
@@ -198,7 +199,7 @@ class RayBackend:
                 await self._link.ask("connect", address=self._profile.address)
             return await self._link.ask(what, **about)
         except HostAwayError:
-            await self._link.close()  # the next time anew: also who keeps it may be another one then
+            await self._link.close()  # the next call connects anew, perhaps to another keeper
             raise
 
     async def _keep(self) -> None:
@@ -231,7 +232,7 @@ class RayBackend:
         }
 
     async def _fitting(self) -> dict[str, str]:
-        """Nodes that have what a shard asks for, by id their names."""
+        """Return the names of the nodes with the resources for a shard, by node id."""
         needs = self._profile.needs
         nodes: list[dict[str, Any]] = await self._tell("nodes", needs=needs)
         found = {node["id"]: node["name"] for node in nodes if node["fits"]}
@@ -261,21 +262,21 @@ class RayBackend:
 
 
 def pack_submission(submission: Submission, how: Command, target: Path) -> str:
-    """Pack what nodes are sent: the bundle, and the script that plays it.
+    """Pack the bundle and the script that plays it into an archive for the nodes.
 
-    It is packed anew by each process that sends it, from the bundle whose digest a person has confirmed: an
-    archive that lies somewhere may be another person's. The bundle itself stays as it was confirmed.
+    Each process packs its own archive from the bundle whose digest the user has confirmed, because another
+    user might have written an existing archive. The bundle itself is not changed.
 
     Args:
-        submission: What is played.
-        how: How MOSAIC is begun on nodes.
-        target: The archive.
+        submission: The submission to play.
+        how: Command that starts MOSAIC on nodes.
+        target: Path of the archive.
 
     Returns:
-        Its digest, which is the same for the same bundle and script.
+        Digest of the archive, which depends only on bundle and script.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The archive cannot be written.
     """
     script = play_script(
         submission.command, submission.of, how, submission.trainings, at_once=submission.at_once
@@ -290,14 +291,14 @@ def _listed(tries: Mapping[int, int]) -> list[list[int]]:
 
 
 def seen_of(row: Mapping[str, Any]) -> ShardStatus:
-    """How a shard stands, by what its task has told last."""
+    """Return the status of a shard from the latest report of its task."""
     alive = row["state"] in (WAITING, PLAYING)
     code = row.get("code")
     seen = look_from(alive, code, row.get("out", ()), row.get("err", ()), (row.get("claim", ""),))
     return replace(
         seen,
         said=str(row.get("why", seen.said)),
-        # A node that is lost may be cut off, and a shard without an exit status outlive its task.
+        # A node that was lost may only be cut off. A shard without an exit status may outlive its task.
         is_over=row["state"] == ENDED and code is not None,
         holder=row.get("holder", ""),
         after=row.get("after", ""),

@@ -1,6 +1,6 @@
-"""What a task of a Ray cluster may spend, where a budget holds for a whole run.
+"""Lease of a task on a Ray cluster, for a budget that holds for a whole run.
 
-It travels by value, as :mod:`.ray_node` does.
+Ray pickles this module by value, like :mod:`.ray_node`.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from gym_gui.services.submissions.ray.ray_trainings import Line
 
 
 class NodeBudget:
-    """Exchanges claims and leases of a try with the keeper: each playing of it is a holder of its own.
+    """Exchanges the claim and the lease of a try with the keeper. Each run of a try is a holder of its own.
 
     Args:
-        line: To the keeper.
-        plan: Says what the files are called.
-        here: The try's folder.
-        number: The shard's.
-        attempt: The try's.
+        line: Connection to the keeper.
+        plan: Plan that contains the names of the files.
+        here: Folder of the try.
+        number: Number of the shard.
+        attempt: Number of the try.
 
     Attributes:
-        holder: Who plays it, among all that do or have.
-        after: The holder whose record it began with, to the end of that.
+        holder: Random name of this run of the try, which differs from all others.
+        after: Holder whose complete record this holder began with.
     """
 
     def __init__(self, line: Line, plan: Mapping[str, Any], here: Path, number: int, attempt: int) -> None:
@@ -34,11 +34,11 @@ class NodeBudget:
         self.holder, self.after = os.urandom(8).hex(), ""
 
     def exchange(self) -> None:
-        """Tell what it claims, and put what it was given where it looks for that."""
+        """Send the claim to the keeper, and write a new lease to the file that the try reads."""
         try:
             said = self._claim.read_text()
         except OSError:
-            return  # nothing limits it; or it has claimed nothing yet
+            return  # no budget, or no claim yet
         if given := self._line.ask("claim", *self._key, self.holder, said, self.after):
             new = self._lease.with_suffix(".new")
             new.write_text(f"{given}\n")

@@ -1,12 +1,12 @@
 """The process that talks to Ray: ``python -m gym_gui.services.submissions.ray.ray_driver``.
 
-Ray brings threads, handlers of signals and a log, and a process that has lost its cluster may end at once.
-So a child process does it, and reads its orders line by line: a request is a JSON object on standard
-input, ``{"do": NAME, …}``, its answer one on standard output, ``{"done": …}`` or ``{"trouble": KIND,
-"message": …}``.
+Ray starts threads, installs signal handlers and writes a log, and a process that has lost its cluster may
+exit at once. So Ray runs in a child process that is controlled line by line. A request is a JSON object on
+standard input, ``{"do": NAME, …}``. The answer is a JSON object on standard output, ``{"done": …}`` or
+``{"trouble": KIND, "message": …}``.
 
-What nodes answer was pickled by Ray, and is unpickled here: this process has no keys, and what it hands on is
-JSON and files.
+Answers of nodes are pickled by Ray and unpickled here. That is safe because this process has no API keys,
+and passes on only JSON and files.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ FULL: Final = "full"
 _NAMESPACE: Final = "mosaic"
 _KNOCK_S: Final = 10.0
 _STARTS: Final = 3
-"""Connections that are tried where a busy head does not start what serves them within Ray's own 30 s."""
+"""Connection attempts, because a busy head may not start the client server within Ray's own 30 s."""
 _NOT_STARTED: Final = "Starting Ray client server failed"
-"""How Ray's proxier says so."""
+"""Message of Ray's proxier in that case."""
 _ANSWER_S: Final = 60.0
 _CHECK_S: Final = 180.0
 TRAVELS: Final = (archive, training_files, ray_trainings, ray_budget, ray_node, ray_keeper)
-"""Modules of which nodes are sent what is used."""
+"""Modules that are pickled by value for the nodes."""
 _HEAD: Final = "node:__internal_head__"
-"""A resource that the head alone has."""
+"""Resource that only the head node has."""
 
 
 class _Trouble(Exception):
@@ -50,7 +50,7 @@ class _Trouble(Exception):
 
 
 class Driver:
-    """A connection to a cluster; its public methods are what it can be told, with JSON for arguments."""
+    """A connection to a cluster. Requests call its public methods with JSON arguments."""
 
     def __init__(self) -> None:
         self._ray: Any = importlib.import_module("ray")
@@ -60,20 +60,20 @@ class Driver:
         self._plan: Mapping[str, Any] = {}
 
     def connect(self, address: str) -> str:
-        """Connect to the cluster at an address; returns its version of Ray."""
+        """Connect to the cluster at an address and return its version of Ray."""
         _knock(address)
         quiet: dict[str, Any] = {} if address.startswith("ray://") else {"logging_level": "error"}
         for left in reversed(range(_STARTS)):
             try:
                 self._ray.init(address=address, namespace=_NAMESPACE, log_to_driver=False, **quiet)
                 break
-            except Exception as error:  # of many kinds
+            except Exception as error:  # Ray raises errors of many kinds
                 if not left or _NOT_STARTED not in str(error):
                     raise _not_connected(address, error) from error
         return str(self._ray.__version__)
 
     def nodes(self, needs: Mapping[str, float]) -> list[dict[str, Any]]:
-        """What each node is called, what it has of what is needed, and whether that is enough."""
+        """Return each node's id, name and amounts of the needed resources, and whether they are enough."""
         return [
             {
                 "id": node["NodeID"],
@@ -85,7 +85,7 @@ class Driver:
         ]
 
     def check(self, nodes: Sequence[str], plan: Mapping[str, Any]) -> dict[str, str]:
-        """What the check says on nodes, by their ids."""
+        """Return the output of the check on nodes, by node id."""
         asked = [self._on(node, ray_node.check_node, plan) for node in nodes]
         answered, _ = self._ray.wait(asked, num_returns=len(asked), timeout=_CHECK_S)
         told: dict[str, str] = {}
@@ -99,10 +99,10 @@ class Driver:
         return told
 
     def keep(self, plan: Mapping[str, Any], bundle: str) -> bool:
-        """Have the keeper keep a submission; where there is none it is begun. Returns whether it was."""
+        """Have the keeper hold a submission, and return whether the keeper is new."""
         self._plan = plan
         head = any(_HEAD in node["Resources"] for node in self._alive)
-        # A detached actor outlives this process; the next one finds it by its name.
+        # A detached actor outlives this process. The next process finds it by its name.
         keeper = self._ray.remote(ray_keeper.Keeper).options(
             name=f"mosaic-{plan['name']}",
             namespace=_NAMESPACE,
@@ -121,16 +121,16 @@ class Driver:
         return bool(self._ask("is_new"))
 
     def begin(self, tries: Sequence[Sequence[int]]) -> None:
-        """Begin tries of shards, each once."""
+        """Begin tries of shards, each at most once."""
         self._ask("begin", _pairs(tries))
 
     def look(self, tries: Sequence[Sequence[int]]) -> dict[str, Any]:
-        """How tries stand, and what was said on nodes that are left out."""
+        """Return the status of tries, and the check's output on excluded nodes."""
         rows, without = self._ask("look", _pairs(tries))
         return {"tries": rows, "without": without}
 
     def exchange(self, known: Sequence[Sequence[Any]]) -> list[list[Any]]:
-        """Pass wishes on to trainings, and say what their files have grown by; bytes as Latin-1."""
+        """Pass requests to trainings and return what their files have grown by, with bytes as Latin-1."""
         asked = {n: (start, tuple(sizes), wishes.encode("latin-1")) for n, start, sizes, wishes in known}
         grown: Mapping[int, tuple[str, Mapping[str, bytes]]] = self._ask("exchange", asked)
         return [
@@ -139,15 +139,15 @@ class Driver:
         ]
 
     def tell(self, lines: Mapping[str, str]) -> None:
-        """Have holders of leases given a line each."""
+        """Send a line to each holder of a lease."""
         self._ask("tell", dict(lines))
 
     def leave_out(self, nodes: Mapping[str, str]) -> None:
-        """Play nothing on nodes, by their ids."""
+        """Exclude nodes, given with the output of their check."""
         self._ask("leave_out", dict(nodes))
 
     def fetch(self, number: int, target: str, called: str) -> bool:
-        """Copy what was played of a shard to a file here; whether there was something."""
+        """Copy the results of a shard to a local file, and return whether there were any."""
         name = self._ask("saved", number)
         if not name:
             return False
@@ -159,15 +159,15 @@ class Driver:
         return True
 
     def stop(self, tries: Sequence[Sequence[int]], at_once: bool) -> None:
-        """Ask tries to end, or end them."""
+        """Ask tries to end, or end them at once."""
         self._ask("stop", _pairs(tries), at_once)
 
     def clear(self) -> None:
-        """Remove what is left on nodes, and the keeper."""
+        """Remove the files on nodes, and the keeper."""
         asked = [self._on(node["NodeID"], ray_node.clear_node, self._plan) for node in self._alive]
         self._ray.wait(
             asked, num_returns=len(asked), timeout=_ANSWER_S
-        )  # a node that does not answer keeps it
+        )  # a node that does not answer keeps its files
         self._ask("clear")
         self._ray.kill(self._keeper)
         self._keeper = None
@@ -177,7 +177,7 @@ class Driver:
         return [node for node in self._ray.nodes() if node["Alive"]]
 
     def _on(self, node: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Run a function on a node, without a core."""
+        """Run a function on a node without reserving a core."""
         strategies: Any = importlib.import_module("ray.util.scheduling_strategies")
         there = strategies.NodeAffinitySchedulingStrategy(node, soft=False)
         task = self._ray.remote(function).options(num_cpus=0, max_retries=0, scheduling_strategy=there)
@@ -208,7 +208,7 @@ def _pairs(tries: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
 
 
 def _knock(address: str) -> None:
-    """See that a process listens at an address: Ray itself would try for long."""
+    """Check that a process listens at an address, because Ray itself would retry for a long time."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not port.isdigit():
         return
@@ -238,8 +238,8 @@ def _first_line(error: Exception) -> str:
 
 
 def main() -> None:
-    """Do what lines on standard input say, until they end."""
-    # What Ray prints goes where errors go.
+    """Answer requests on standard input until it ends."""
+    # Ray's own output is redirected to stderr.
     with os.fdopen(os.dup(sys.stdout.fileno()), "w") as told:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         driver = Driver()

@@ -1,7 +1,8 @@
-"""What keeps a submission on a Ray cluster: an actor that begins tries of shards, and keeps what they play.
+"""Actor that holds a submission on a Ray cluster: it begins tries of shards and keeps their results.
 
-It is detached, without a core, and beside the cluster's own head. It owns the tasks, so they go on whether a
-process follows them or none. Run folders come to it as files, so nodes need no common disk.
+The actor is detached, uses no core, and runs on the cluster's head node if there is one. It owns the tasks,
+so they go on without a process that follows them. Run folders are sent to it as files, so nodes need no
+shared disk.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ from gym_gui.services.submissions.ray.ray_trainings import GrownFiles
 LOST: Final = "lost"
 _KEPT_S: Final = 7 * 24 * 3600.0
 _EACH_S: Final = 100
-"""Notes that are taken in a second."""
+"""Number of notes per second that the keeper can take."""
 
 
 class Keeper:
-    """Keeps one submission. Tries are pairs of a shard's number and the try's.
+    """Holds one submission. A try is a pair: number of the shard, number of the try.
 
     Args:
         name: The submission's name.
-        folder: Folder for submissions, from the home or absolute.
-        kept_s: Seconds that it stays when nothing is played and no process asks for it.
+        folder: Folder for submissions, absolute or relative to the home.
+        kept_s: Seconds that the actor stays alive if nothing is played and no process calls it.
     """
 
     def __init__(self, name: str, folder: str, kept_s: float = _KEPT_S) -> None:
@@ -52,7 +53,7 @@ class Keeper:
         self._latest: dict[int, int] = {}
         self._orders: dict[tuple[int, int], str] = {}
         self._leases: dict[str, str] = {}
-        """What holders of leases were given and have not fetched."""
+        """Lease lines for holders that have not fetched them yet."""
         self._is_used = False
         self._handed: set[int] = set()
         self._grown = GrownFiles(self._place / "grown")
@@ -61,17 +62,17 @@ class Keeper:
         threading.Thread(target=self._leave, args=(kept_s,), daemon=True).start()
 
     def use(self, plan: Mapping[str, Any]) -> bool:
-        """Play by this plan from now on; returns whether what nodes are sent is here."""
+        """Use a plan from now on, and return whether the bundle for nodes is here."""
         self._plan = plan
         return (self._place / bundle_name(plan)).exists()
 
     def is_new(self) -> bool:
-        """Whether this is the first call: an earlier keeper is lost, or there was none."""
+        """Return whether this is the first call, so that any earlier keeper is lost."""
         asked, self._is_used = self._is_used, True
         return not asked
 
     def put(self, name: str, offset: int, data: bytes) -> None:
-        """Take a part of a file; one without data is its end."""
+        """Write a part of a file. An empty part ends the file."""
         new = self._place / f"{name}.new"
         if not data:
             new.rename(self._place / name)
@@ -82,20 +83,20 @@ class Keeper:
             file.write(data)
 
     def get(self, name: str, offset: int) -> bytes:
-        """Hand on a part of a file; nothing at its end."""
+        """Return a part of a file; empty at its end."""
         with (self._place / name).open("rb") as file:
             file.seek(offset)
             return file.read(CHUNK)
 
     def begin(self, tries: Sequence[tuple[int, int]]) -> None:
-        """Begin tries of shards, each once."""
+        """Begin tries of shards, each at most once."""
         for number, attempt in tries:
             if (number, attempt) not in self._tries:
                 self._latest[number] = attempt
                 self._hand_in(number, attempt)
 
     def note(self, number: int, attempt: int, told: Mapping[str, Any]) -> tuple[str, float]:
-        """Take down how a try stands; returns what it is to do, and in how many seconds to tell more."""
+        """Record the status of a try, and return an order for it and the seconds until its next report."""
         self._asked = time.monotonic()
         if not self._is_followed(number, attempt):
             return "KILL", 1.0
@@ -104,14 +105,14 @@ class Keeper:
         return self._orders.get((number, attempt), ""), max(1.0, playing / _EACH_S)
 
     def claim(self, number: int, attempt: int, holder: str, said: str, after: str) -> str:
-        """Take down where a try stands with its lease; returns what it was given since, as a line.
+        """Record the lease claim of a try, and return its new lease line or an empty string.
 
         Args:
-            number: The shard's.
-            attempt: The try's.
-            holder: Who it is, among all that play it or have.
-            said: Its claim, as a line.
-            after: The holder whose record it began with, to the end of that.
+            number: Number of the shard.
+            attempt: Number of the try.
+            holder: Name of the try as a holder of the lease.
+            said: The claim as a line.
+            after: Holder whose complete record this holder began with.
         """
         if not self._is_followed(number, attempt):
             return ""
@@ -119,16 +120,16 @@ class Keeper:
         return self._leases.pop(holder, "")
 
     def tell(self, lines: Mapping[str, str]) -> None:
-        """Keep what holders of leases are given, as a line for each, until they fetch it."""
+        """Store a lease line for each holder until the holder fetches it."""
         self._leases = dict(lines)
 
     def look(self, tries: Sequence[tuple[int, int]]) -> tuple[list[Any], Mapping[str, str]]:
-        """How tries stand, and what the check has said on nodes that are left out."""
+        """Return the status of tries, and the check's output on excluded nodes."""
         self._asked = time.monotonic()
         self._find_lost()
         wanted = {number for number, _ in tries}
         for number in self._handed - wanted:
-            # Who follows it has written down that it is there.
+            # The follower has recorded that it has this shard.
             for file in self._place.glob(f"{number}-*"):
                 file.unlink()
             self._grown.forget(number)
@@ -138,34 +139,34 @@ class Keeper:
         return rows, self._without
 
     def grow(self, number: int, attempt: int, start: str, more: Mapping[str, Any], heard: int) -> bytes:
-        """Take what a training's files have grown by; returns wishes (:meth:`.GrownFiles.grow`)."""
+        """Store what a training's files have grown by and return requests (:meth:`.GrownFiles.grow`)."""
         if self._latest.get(number) != attempt:
             return b""
         return self._grown.grow(number, attempt, start, more, heard)
 
     def standing(self, number: int) -> dict[str, Any]:
-        """What was told of a training (:meth:`.GrownFiles.standing`)."""
+        """Return what is stored of a training (:meth:`.GrownFiles.standing`)."""
         return self._grown.standing(number)
 
     def exchange(self, known: Mapping[int, tuple[str, tuple[int, ...], bytes]]) -> Mapping[int, Any]:
-        """Take wishes, and hand on what files of trainings have grown by (:meth:`.GrownFiles.exchange`)."""
+        """Take requests and return what trainings' files have grown by (:meth:`.GrownFiles.exchange`)."""
         return self._grown.exchange(known)
 
     def saved(self, number: int) -> str:
-        """The file with what was played of a shard; empty: there is none."""
+        """Return the name of the file with a shard's results; empty if there is none."""
         found = [file.name for file in self._place.glob(f"{number}-*") if file.suffix != ".new"]
         return max(found, key=lambda name: int(name.partition("-")[2]), default="")
 
     def handed(self, number: int) -> None:
-        """A shard was fetched: it need not be kept once it is not asked for any more."""
+        """Note that a shard was fetched. Its files are removed when it is no longer asked for."""
         self._handed.add(number)
 
     def leave_out(self, nodes: Mapping[str, str]) -> None:
-        """Play nothing on these nodes; by id what the check has said there."""
+        """Exclude nodes, given with the output of their check."""
         self._without.update(nodes)
 
     def stop(self, tries: Sequence[tuple[int, int]], at_once: bool) -> None:
-        """Ask tries to end, or end them."""
+        """Ask tries to end, or end them at once."""
         ray: Any = importlib.import_module("ray")
         for number, attempt in tries:
             self._orders[number, attempt] = "KILL" if at_once else "TERM"
@@ -173,24 +174,24 @@ class Keeper:
                 ray.cancel(self._tasks[number, attempt])
 
     def clear(self) -> None:
-        """Remove what is kept."""
+        """Remove all files."""
         shutil.rmtree(self._base, ignore_errors=True)
 
     def _remove_earlier(self, number: str, attempt: str) -> None:
-        """Remove what earlier tries of a shard have brought: the last one has taken it up."""
+        """Remove the results of earlier tries of a shard, because the latest try includes them."""
         for file in self._place.glob(f"{number}-*"):
             earlier = file.name.partition("-")[2]
             if earlier.isdigit() and attempt.isdigit() and int(earlier) < int(attempt):
                 file.unlink()
 
     def _is_followed(self, number: int, attempt: int) -> bool:
-        """Whether a try was not given up as lost, whatever it tells later."""
+        """Return whether a try is the latest one of its shard and was not given up as lost."""
         lost = self._tries.get((number, attempt), {}).get("state") == LOST
         return self._latest.get(number) == attempt and not lost
 
     def _hand_in(self, number: int, attempt: int) -> None:
         ray: Any = importlib.import_module("ray")
-        # Lost ones are begun again by who follows them, who counts them.
+        # The follower begins lost tries again and counts them, so Ray must not retry.
         options: dict[str, Any] = {
             **self._plan["options"],
             "max_retries": 0,
@@ -227,10 +228,10 @@ class Keeper:
 
 
 def _why(ray: Any, task: Any) -> str:
-    """Why a task was lost, in a line."""
+    """Return in one line why a task was lost."""
     try:
         ray.get(task)
-    except Exception as error:  # what Ray raises, and what the task did
+    except Exception as error:  # Ray's errors and those of the task
         cause = getattr(error, "cause", None)
         said = f"{type(cause).__name__}: {cause}" if cause else str(error)
         return (said.strip() or type(error).__name__).splitlines()[0][:300]

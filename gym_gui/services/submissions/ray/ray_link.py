@@ -1,4 +1,4 @@
-"""The line to a cluster of Ray: a child process that talks to it (:mod:`.ray_driver`)."""
+"""Connection to the child process that talks to a Ray cluster (:mod:`.ray_driver`)."""
 
 from __future__ import annotations
 
@@ -20,36 +20,37 @@ _END_S: Final = 5.0
 
 
 def require_ray() -> None:
-    """Say what is missing where Ray is not installed; it is not loaded.
+    """Raise an error if Ray is not installed. Ray is not imported.
 
     Raises:
-        MissingDependencyError: With the line that installs it.
+        MissingDependencyError: Ray is missing. The error contains the install command.
     """
     if importlib.util.find_spec("ray") is None:
         raise MissingDependencyError("Ray", "mosaic install ray")
 
 
 class RayLink:
-    """A process that takes requests one after another; it starts at the first request."""
+    """The child process of a cluster, which answers one request at a time."""
 
     def __init__(self) -> None:
         self._child: ManagedChild | None = None
 
     @property
     def is_open(self) -> bool:
-        """Whether the process is there that was told something before."""
+        """Whether the process is running."""
         return self._child is not None and self._child.running
 
     async def open(self) -> None:
-        """Begin the process.
+        """Start the process.
 
         Raises:
             MissingDependencyError: Ray is not installed here.
-            HostAwayError: It cannot be started.
+            HostAwayError: The process cannot be started.
         """
         require_ray()
         await self.close()
-        # How to get into the cluster, a token too, is said to Ray by variables; it has no other keys.
+        # Ray reads its access to the cluster, including a token, from variables. The process gets no other
+        # keys.
         own = {key: value for key, value in os.environ.items() if key.startswith("RAY_")}
         quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
         try:
@@ -72,9 +73,9 @@ class RayLink:
 
         Raises:
             HostAwayError: The cluster does not answer.
-            HostFailedError: The cluster answers, and could not do that.
-            HereError: There is no room here for what comes.
-            UsageError: The cluster cannot be reached from here.
+            HostFailedError: The cluster answers but cannot do what was asked.
+            HereError: There is no space here for the result.
+            UsageError: The cluster refuses the request or cannot be reached from here.
         """
         child = self._child
         if child is None or child.stdin is None:
@@ -89,7 +90,7 @@ class RayLink:
         except (TimeoutError, ConnectionError):
             answer = b""
         except asyncio.CancelledError:
-            await self.close()  # its answer would be taken for the next one's
+            await self.close()  # a late answer would be taken for the next request's
             raise
         if not answer.endswith(b"\n"):
             outcome = await child.end(reason="did not answer")
@@ -102,7 +103,7 @@ class RayLink:
         raise kinds.get(str(told.get("trouble")), UsageError)(message)
 
     async def close(self) -> None:
-        """End the process; what is being played goes on."""
+        """End the process. Shards on the cluster go on."""
         if self._child is not None:
             if self._child.stdin is not None:
                 self._child.stdin.close()

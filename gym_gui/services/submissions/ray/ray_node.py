@@ -1,8 +1,9 @@
-"""What runs on nodes of a Ray cluster: the check of one, and a try of a shard as a task.
+"""Functions that run on nodes of a Ray cluster: the check of a node, and a task that plays a shard.
 
-It travels by value, with :mod:`.ray_keeper` and :mod:`gym_gui.services.submissions.archive`: a node's Ray
-need not know MOSAIC, which is begun by the command of the profile. So they need Python's own library, Ray,
-and one another.
+Ray pickles this module by value, with :mod:`.ray_keeper` and
+:mod:`gym_gui.services.submissions.archive`, because MOSAIC need not be installed in the Python of a node's
+Ray: the command of the profile starts MOSAIC. So these modules import only the standard library, Ray and
+one another.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from gym_gui.services.submissions.ray.ray_budget import NodeBudget
 from gym_gui.services.submissions.ray.ray_trainings import NodeTraining
 
 PLACE: Final = "/MOSAIC-PLACE"
-"""Stands for the folder on a node, in what was allowed."""
+"""Placeholder for the folder on a node in the list of permissions."""
 CHUNK: Final = 4 << 20
-"""Bytes of a file that travel at once."""
+"""Bytes of a file that are sent in one message."""
 WAITING: Final = "waiting"
 PLAYING: Final = "playing"
 ENDED: Final = "ended"
@@ -37,11 +38,11 @@ REFUSED: Final = "refused"
 _CHECK_S: Final = 120.0
 _TAIL_BYTES: Final = 1 << 15
 SAVE_S, _SAVE_SHARE = 15.0, 30.0
-"""Seconds between two savings of what is being played; after one that took long so many times that."""
+"""Seconds between two saves of a running shard. After a slow save, its duration times the second number."""
 _LEFT_S: Final = 60.0
-"""Time in which what a lost task has begun here ends."""
+"""Seconds to wait until the processes of a lost task on this node have ended."""
 _END_S, _KEEP_S, _KILL_S = 20, 40, 10
-"""Seconds for a shard to end, for a training to keep what it has learnt, and for what is left after that."""
+"""Seconds for a shard to end, for a training to save what it has learned, and extra before a kill."""
 _GUARD: Final = """
 exec 3<&0
 sh play.sh "$1" "$2" </dev/null 3<&- &
@@ -63,12 +64,13 @@ _RAYS_OWN: Final = ("RAY_", "PYTHONBREAKPOINT", "PYTHONUNBUFFERED")
 
 
 class Line:
-    """Asks the keeper, from a thread of its own.
+    """Calls the keeper from a separate thread.
 
-    A task whose main thread waits for an answer of Ray's gives its cores to another task.
+    If a task's main thread waited for Ray's answer, Ray would give the task's cores to another task
+    meanwhile.
 
     Args:
-        keeper: The actor.
+        keeper: Handle of the keeper actor.
     """
 
     def __init__(self, keeper: Any) -> None:
@@ -76,18 +78,18 @@ class Line:
         self._ray: Any = importlib.import_module("ray")
 
     def ask(self, method: str, *arguments: Any) -> Any:
-        """Call a method of the keeper, and wait for its answer."""
+        """Call a method of the keeper and return its answer."""
         answer = getattr(self._keeper, method).remote(*arguments)
         return self._thread.submit(self._ray.get, answer).result()
 
     def bring(self, name: str, target: Path) -> None:
-        """Copy one of its files here."""
+        """Copy one of the keeper's files to this node."""
         with target.open("wb") as file:
             while data := self.ask("get", name, file.tell()):
                 file.write(data)
 
     def send(self, source: Path, name: str) -> None:
-        """Copy a file to it."""
+        """Copy a file to the keeper."""
         with source.open("rb") as file:
             while data := file.read(CHUNK):
                 self.ask("put", name, file.tell() - len(data), data)
@@ -95,12 +97,12 @@ class Line:
 
 
 def bundle_name(plan: Mapping[str, Any]) -> str:
-    """The file with what nodes are sent."""
+    """Return the name of the keeper's file with the bundle for nodes."""
     return f"bundle-{plan['digest']}"
 
 
 def check_node(plan: Mapping[str, Any]) -> str:
-    """What the check says on this node."""
+    """Return the output of the check on this node."""
     try:
         return _check(plan)
     except (OSError, subprocess.SubprocessError) as error:
@@ -108,13 +110,13 @@ def check_node(plan: Mapping[str, Any]) -> str:
 
 
 def clear_node(plan: Mapping[str, Any]) -> None:
-    """Remove what was put onto this node."""
+    """Remove the submission's files from this node."""
     shutil.rmtree(_base(plan), ignore_errors=True)
 
 
 @dataclass(frozen=True)
 class _Try:
-    """A try of a shard on this node, or of a training."""
+    """A try of a shard or of a training on this node."""
 
     line: Line
     work: Path
@@ -125,17 +127,17 @@ class _Try:
 
     @property
     def here(self) -> Path:
-        """Its folder, beside those of other tries."""
+        """Folder of the try, beside the folders of other tries."""
         return self.work / str(self.attempt)
 
     @property
     def end_s(self) -> int:
-        """Seconds that it has to end."""
+        """Seconds that the try gets to end."""
         return _KEEP_S if self.training else _END_S
 
 
 def play(keeper: Any, plan: Mapping[str, Any], number: int, attempt: int) -> None:
-    """Play a try of a shard on this node, and bring its result to the keeper."""
+    """Play a try of a shard on this node and send its result to the keeper."""
     line = Line(keeper)
     place, said = _placed(line, plan)
     if said:
@@ -171,8 +173,8 @@ def _base(plan: Mapping[str, Any]) -> Path:
 
 
 def _placed(line: Line, plan: Mapping[str, Any]) -> tuple[Path, str]:
-    """Where what is sent lies on this node; and what the check has said, where it cannot be used."""
-    # Nodes may share a home.
+    """Return the folder of the bundle on this node, and the check's output if the node cannot be used."""
+    # Nodes may share a home, so the folder's name contains the node's id.
     place = _base(plan) / f"{_node()[:16]}-{plan['digest'][:16]}"
     checked = place / "checked"
     try:
@@ -208,7 +210,7 @@ def _put(line: Line, plan: Mapping[str, Any], place: Path) -> None:
 
 
 def _check(plan: Mapping[str, Any]) -> str:
-    """What the check says of itself, without what start files and set-up print."""
+    """Return the lines that the check itself prints, without output of start files and set-up."""
     done = subprocess.run(
         ["sh", "-s"],
         input=plan["check"].encode(),
@@ -224,13 +226,13 @@ def _check(plan: Mapping[str, Any]) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """The node's own, without what Ray says to its workers."""
+    """Return the node's environment without the variables that Ray sets for its workers."""
     return {key: value for key, value in os.environ.items() if not key.startswith(_RAYS_OWN)}
 
 
 @contextlib.contextmanager
 def _alone(work: Path) -> Generator[IO[str]]:
-    """Wait until nothing is left of a lost try here: its processes hold the lock as well."""
+    """Wait until no process of a lost try is left here. Such processes hold the lock too."""
     with (work / "lock").open("w") as lock:
         deadline = time.monotonic() + _LEFT_S
         while True:
@@ -245,9 +247,9 @@ def _alone(work: Path) -> Generator[IO[str]]:
 
 
 def _take_up(this: _Try) -> None:
-    """Go on with what was played of a shard: by a try that was lost here, or by a later one elsewhere.
+    """Restore the latest state of a shard: of a try that was lost here, or of a later try elsewhere.
 
-    Its budget learns whose record it begins with, where that was lost here and nothing of it is missing.
+    If this node's lost try is complete, the budget gets the name of the holder whose record continues.
     """
     runs, by, taken = this.work / "runs", this.work / "by", this.work / "taken"
     last, _, before = (by.read_text() if by.exists() else "").partition(" ")
@@ -262,7 +264,7 @@ def _take_up(this: _Try) -> None:
             unpack(this.work / "sent", taken)
         else:
             taken.mkdir()
-        by.unlink(missing_ok=True)  # a process that is killed from here on leaves runs of no try
+        by.unlink(missing_ok=True)  # if the process is killed after this, the runs belong to no try
         shutil.rmtree(runs, ignore_errors=True)
         taken.rename(runs)
     runs.mkdir(exist_ok=True)
@@ -287,7 +289,7 @@ def _begin(this: _Try, place: Path, lock: IO[str]) -> subprocess.Popen[bytes]:
 
 
 def _follow(this: _Try, guard: subprocess.Popen[bytes]) -> None:
-    """Send the state of a try until it has ended, and end it when the keeper orders that."""
+    """Report the status of a try until it has ended, and end it if the keeper orders so."""
     assert guard.stdin is not None
     training = this.training
     least_s = 0.0 if training else SAVE_S
@@ -303,10 +305,10 @@ def _follow(this: _Try, guard: subprocess.Popen[bytes]) -> None:
                 os.killpg(guard.pid, signal.SIGKILL)
             this.budget.exchange()
             if training is not None:
-                with contextlib.suppress(OSError):  # a disk is full: the next time
+                with contextlib.suppress(OSError):  # a disk is full; try again next time
                     training.tell()
             if (begun := time.monotonic()) > due and (training is None or training.has_checkpoint):
-                with contextlib.suppress(OSError):  # it is being packed: the next time
+                with contextlib.suppress(OSError):  # a file changed during packing; try again next time
                     _save(this)
                 due = time.monotonic() + max(least_s, _SAVE_SHARE * (time.monotonic() - begun))
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -320,7 +322,7 @@ def _follow(this: _Try, guard: subprocess.Popen[bytes]) -> None:
 
 
 def _save(this: _Try, *, has_ended: bool = False) -> None:
-    """Bring what was played so far to the keeper; of a training that is on, its checkpoint."""
+    """Send the results so far to the keeper; for a running training, its checkpoint."""
     runs, packed = this.work / "runs", this.work / "packed"
     training = None if has_ended else this.training
     if not any(path.is_file() for path in runs.rglob("*")):

@@ -1,4 +1,4 @@
-"""The profile of ``--executor ray``: which cluster, and what each shard's task asks for."""
+"""Profile of ``--executor ray``: the cluster, and the resources that each shard's task requests."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class RayProfile:
     """A cluster of Ray.
 
     Attributes:
-        address: ``auto``; the head's, ``HOST:PORT``, on a node; ``ray://HOST:PORT`` from elsewhere.
+        address: ``auto``; on a node, the head's ``HOST:PORT``; from elsewhere, ``ray://HOST:PORT``.
         cpus: Cores of each shard.
-        gpus: GPUs of each shard; a part of one is possible.
-        memory: Of each shard: ``4G``; empty: nothing is asked for.
-        resources: What else of the cluster's own resources each shard takes, by name.
-        shards: How many may be played at once.
-        folder: Where submissions are put on nodes, below the home or absolute.
-        command: How MOSAIC is begun.
+        gpus: GPUs of each shard, which may be a part of one GPU.
+        memory: Memory of each shard, such as ``4G``; empty to request none.
+        resources: Amounts of the cluster's custom resources for each shard, by name.
+        shards: Largest number of shards that are played at once.
+        folder: Folder for submissions on nodes, absolute or relative to the home.
+        command: Command that starts MOSAIC.
     """
 
     address: str = "auto"
@@ -55,12 +55,12 @@ class RayProfile:
 
     @property
     def places(self) -> int:
-        """How many shards are played at once."""
+        """Number of shards that are played at once."""
         return self.shards
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options of a task, as Ray takes them."""
+        """Options of a task as Ray takes them."""
         asked: dict[str, Any] = {"num_cpus": self.cpus, "num_gpus": self.gpus}
         if self.memory:
             asked["memory"] = _in_bytes(self.memory)
@@ -68,13 +68,13 @@ class RayProfile:
 
     @property
     def needs(self) -> dict[str, float]:
-        """What a node must have, by the names that it says."""
+        """Resources that a node must have, by Ray's names."""
         memory = {"memory": float(_in_bytes(self.memory))} if self.memory else {}
         asked = {"CPU": self.cpus, "GPU": self.gpus, **memory, **self.resources}
         return {name: each for name, each in asked.items() if each}
 
     def to_record(self) -> dict[str, Plain]:
-        """Plain data, which reads back to an equal profile."""
+        """Return plain data that reads back to an equal profile."""
         resources: dict[str, Plain] = dict(self.resources)
         return {
             "address": self.address,
@@ -89,10 +89,10 @@ class RayProfile:
 
 
 def ray_profile_of(data: object) -> RayProfile:
-    """A profile from plain data.
+    """Return the profile in plain data.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: The data is invalid. The error names the place.
     """
     found = keys(data if data is not None else {}, "", _KEYS)
     such = "auto, such as head.example.org:6379 on a node of the cluster, or ray://head.example.org:10001"
@@ -116,7 +116,7 @@ def _gpus(value: object) -> float:
 
 
 def _resources(value: object) -> dict[str, float]:
-    """Resources that the cluster's own people have named."""
+    """Return the amounts of the cluster's custom resources, and refuse names that have a key of their own."""
     found: dict[str, float] = {}
     for name, much in mapping(value, "resources").items():
         where = f"resources.{name}"

@@ -1,11 +1,10 @@
-"""Trainings on a Ray cluster: their files grow at the keeper as on a node, and wishes go the other way.
+"""Files of trainings on a Ray cluster: their growth is sent to the keeper, and requests come back.
 
-A dead node's disk is gone. So all that is known of a training is with the keeper: the files that it appends
-to, as far as whole lines of them were told, and each checkpoint, which is brought there when it is whole.
-Rows go to the keeper before the checkpoint that they lead to. A try that resumes on another node takes both,
-and its rows follow the rows that the keeper has.
+A dead node's disk is lost. So the keeper has all that is known of a training: the whole lines of its
+growing files that were reported, and each complete checkpoint. Rows are reported before the checkpoint that
+they lead to. A try that continues on another node gets both, and its reports follow the earlier ones.
 
-It travels by value, as :mod:`.ray_node` does.
+Ray pickles this module by value, like :mod:`.ray_node`.
 """
 
 from __future__ import annotations
@@ -24,21 +23,21 @@ from gym_gui.services.trainer.training_folder import EXIT, POLICY, RUNNER
 from mosaic_worker.training import CONTROL, EVENTS, TENSORBOARD
 
 _AT_ONCE: Final = 8 * MOST
-"""Bytes that are handed on at one look; the rest comes with the next ones."""
+"""Largest number of bytes that one call returns. The rest follows in the next calls."""
 _TOLD: Final = "told"
-"""File with the try that has told last, and the bytes of wishes that it has heard."""
+"""File with the number of the latest reporting try and the bytes of requests that it has read."""
 _TELL_S: Final = 2.0
 _CHECKPOINT: Final = b'"checkpoint"'
-"""Stands in the event that says that one is whole."""
+"""Text in an event that reports a complete checkpoint."""
 
 
 class GrownFiles:
-    """What the keeper has of trainings, by the number of their part, laid out as on a node.
+    """Files of trainings that the keeper has, by number of the part, in the same layout as on a node.
 
-    All of it is on its disk, for the next one where it is killed.
+    All of them are on the keeper's disk, so that the next keeper finds them after a kill.
 
     Args:
-        folder: Where it has it.
+        folder: Folder of the files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -48,17 +47,17 @@ class GrownFiles:
     def grow(
         self, number: int, attempt: int, start: str, more: Mapping[str, tuple[int, bytes]], heard: int
     ) -> bytes:
-        """Take what a training's files have grown by.
+        """Store what a training's files have grown by.
 
         Args:
-            number: Of its part.
-            attempt: Which try tells it.
-            start: Which of its beginnings; another one than before begins anew.
-            more: Bytes by the name of the file, each with where they belong.
-            heard: Bytes of wishes that it was told.
+            number: Number of the part.
+            attempt: Number of the reporting try.
+            start: Name of the training's start. A new name removes the files of the earlier start.
+            more: Offset and new bytes, by name of the file.
+            heard: Bytes of requests that the try has read already.
 
         Returns:
-            Wishes behind these.
+            Requests that follow those bytes.
         """
         run = self._run(number, start)
         if not run.exists():
@@ -78,8 +77,11 @@ class GrownFiles:
         return b""
 
     def standing(self, number: int) -> dict[str, Any]:
-        """What there is of a training: which try told it (``by``), its beginning, sizes and files by name,
-        and bytes of wishes that it was told; nothing where there is none."""
+        """Return what is stored of a training, or an empty dict if nothing is.
+
+        The keys are the latest reporting try (``by``), its start, sizes and files by name, and the bytes of
+        requests that it has read (``heard``).
+        """
         run = next((self._folder / str(number) / "runs").glob("*/seed"), None)
         if run is None:
             return {}
@@ -96,10 +98,10 @@ class GrownFiles:
     def exchange(
         self, known: Mapping[int, tuple[str, tuple[int, ...], bytes]]
     ) -> dict[int, tuple[str, dict[str, bytes]]]:
-        """Take wishes, and hand on what files have grown by; who was served last waits where it is much.
+        """Take requests and return what files have grown by. If it is much, trainings served last wait.
 
         Args:
-            known: By number, what is there of it: :class:`gym_gui.services.submissions.training_files.Known`.
+            known: For each part, the fields of :class:`gym_gui.services.submissions.training_files.Known`.
         """
         found: dict[int, tuple[str, dict[str, bytes]]] = {}
         left = _AT_ONCE
@@ -113,7 +115,7 @@ class GrownFiles:
         return found
 
     def forget(self, number: int) -> None:
-        """Remove what is kept of a training."""
+        """Remove the files of a training."""
         shutil.rmtree(self._folder / str(number), ignore_errors=True)
 
     def _run(self, number: int, start: str) -> Path:
@@ -121,28 +123,28 @@ class GrownFiles:
 
 
 class Line(Protocol):
-    """The way to the keeper."""
+    """Connection to the keeper."""
 
     def ask(self, method: str, *arguments: Any) -> Any:
-        """Call a method of the keeper, and wait for its answer."""
+        """Call a method of the keeper and return its answer."""
         ...
 
     def bring(self, name: str, target: Path) -> None:
-        """Copy one of its files here."""
+        """Copy one of the keeper's files to this node."""
         ...
 
 
 class NodeTraining:
-    """A try of a training on this node: sends its news to the keeper.
+    """A try of a training on this node, which reports to the keeper.
 
     Args:
-        line: To the keeper.
-        work: Folder of its part here.
-        number: Of its part.
-        attempt: Which try.
+        line: Connection to the keeper.
+        work: Folder of the part on this node.
+        number: Number of the part.
+        attempt: Number of the try.
 
     Attributes:
-        by: Which try has told the keeper of it last.
+        by: Number of the latest try that has reported to the keeper.
         has_checkpoint: Whether there is a checkpoint that the keeper does not have.
     """
 
@@ -157,23 +159,23 @@ class NodeTraining:
         self.has_checkpoint = False
 
     def take_up(self, *, brought: bool) -> None:
-        """Bring the files of a resumed training up to what the keeper knows of them; before it is begun.
+        """Bring the files of a resumed training up to the keeper's state, before the training begins.
 
         Args:
-            brought: Whether its files come from the keeper.
+            brought: Whether the files come from the keeper.
         """
         for run in self._work.glob("runs/*/seed*"):
             if not (run / EXIT).exists():
-                (run / RUNNER).unlink(missing_ok=True)  # of a process that is gone: it does not listen yet
+                (run / RUNNER).unlink(missing_ok=True)  # of a dead process; the new one is not ready
             self.has_checkpoint = self.has_checkpoint or ((run / POLICY).exists() and not brought)
             if run.parent.name == self._known.get("start"):
                 self._continue(run)
 
     def tell(self, *, at_once: bool = False) -> None:
-        """Tell the keeper what is new, if that is due, and the training what it is asked.
+        """Report new lines to the keeper, if that is due, and pass the keeper's requests to the training.
 
         Args:
-            at_once: Whether to send everything now, however much it is.
+            at_once: Whether to report now and until nothing is left.
         """
         if not at_once and time.monotonic() < self._due:
             return
@@ -182,13 +184,13 @@ class NodeTraining:
         self._due = time.monotonic() + _TELL_S
 
     def pack(self, target: Path) -> bool:
-        """Put what its checkpoint is into an archive, once all rows before it have been told.
+        """Pack the training's checkpoint into an archive after all rows before it have been reported.
 
         Returns:
-            Whether it was the same all the while.
+            Whether the checkpoint was unchanged during the packing.
 
         Raises:
-            OSError: A file was not there any more.
+            OSError: A file was removed in the meantime.
         """
         self.tell(at_once=True)
         before = self._prints()
@@ -206,7 +208,7 @@ class NodeTraining:
             self._sizes[name] = size
 
     def _tell(self) -> bool:
-        """Tell what is new; returns whether there may be more to tell or to hear."""
+        """Report new lines once, and return whether there may be more to report or to read."""
         sizes = tuple(self._sizes.values())
         grown = grown_in(self._work, Known(self._start, sizes, self._wishes))
         if grown is None:
@@ -225,7 +227,7 @@ class NodeTraining:
         return bool(more or self._wishes)
 
     def _prints(self) -> dict[Path, tuple[int, int, int]]:
-        """What tells whether a checkpoint is being replaced."""
+        """Return properties of the files that change when a checkpoint is replaced."""
         found: dict[Path, tuple[int, int, int]] = {}
         for folder, folders, names in os.walk(self._work / "runs"):
             if TENSORBOARD in folders:

@@ -1,1 +1,1 @@
-"""Shards as jobs of Slurm."""
+"""Executor that plays shards as Slurm jobs."""

@@ -1,4 +1,4 @@
-"""Shards as job arrays of Slurm, by its own commands: on a disk that this machine and all nodes see."""
+"""Runs shards as Slurm job arrays, on a disk that this machine and all nodes share."""
 
 from __future__ import annotations
 
@@ -43,37 +43,37 @@ ARRAY: Final = "array.sh"
 _ARRAYS: Final = "arrays"
 _MOST_TOKEN: Final = 100
 _MOST_TASKS: Final = 1000
-"""Tasks of an array where the site does not say its limit."""
+"""Number of tasks per array if the site does not tell its limit."""
 _JOBS_EACH: Final = 4
-"""Jobs for each that may run at once, where there are more shards: one that is lost or slow holds up few."""
+"""Jobs per shard that may run at once. With several, one lost or slow job delays only few shards."""
 _LAG_S: Final = 30.0
-"""Time after which what a job has written is seen here, on a disk that is slow to tell."""
+"""Seconds until a file that a job has written is seen here if the shared disk is slow."""
 _LAG_WHEN_STOPPED_S: Final = 2.0
-"""The same while the submission is stopped: what comes later is found when the submission is resumed."""
+"""The same while the submission is stopped. Later files are found when the submission is resumed."""
 _HELD_S: Final = 15.0
-"""Time after which a job is no more in the queue whose shard has ended."""
+"""Seconds that a job may stay in the queue after its shard has ended."""
 _AGAIN_S: Final = 30.0
-"""Time after which the scheduler is asked again for what it has refused: a person may have too many jobs."""
+"""Seconds until a refused submission is tried again. A user may have too many jobs at present."""
 _TAIL_BYTES: Final = 1 << 15
 _HOPELESS: Final = re.compile(
     r"(Invalid|Bad)(Account|QOS|Constraints)|(Account|QOS)NotAllowed|Partition(TimeLimit|NodeLimit)"
     r"|(Assoc|QOS)Max\w+PerJobLimit|DependencyNeverSatisfied|launch_failed_requeued_held"
 )
-"""Reasons for which a job waits for ever, in Slurm's words."""
+"""Slurm's reasons for jobs that can never start."""
 _TELLS_NOTHING: Final = ("", "running", "completing", "completed")
-"""States of jobs that do not say why a shard in them was lost."""
+"""Job states that do not explain why a shard was lost."""
 _USUAL: Final = frozenset({"None", "Resources", "Priority", "BeginTime", "JobArrayTaskLimit", "Cleaning"})
 _log = logging.getLogger(__name__)
 
 
 class SlurmBackend:
-    """Plays shards of one submission as jobs.
+    """Plays the shards of one submission as Slurm jobs.
 
-    All of them are handed to the scheduler at once, which has them wait.
+    All jobs are submitted to the scheduler at once and wait in its queue.
 
     Args:
-        profile: What jobs ask for.
-        submission: What is played.
+        profile: Resources that the jobs request.
+        submission: The submission to play.
     """
 
     name = "slurm"
@@ -94,11 +94,11 @@ class SlurmBackend:
         self._refused_at, self._has_jobs = -_AGAIN_S, False
 
     async def check(self) -> None:
-        """See that the scheduler takes such jobs.
+        """Check that the scheduler accepts such jobs.
 
         Raises:
             HostAwayError: The scheduler does not answer.
-            UsageError: It refuses them, or there is none here.
+            UsageError: The scheduler refuses the jobs, or this machine has no ``sbatch``.
         """
         if shutil.which("sbatch") is None:
             raise UsageError(
@@ -114,27 +114,27 @@ class SlurmBackend:
             raise UsageError(str(error), fix="Mend the profile") from None
 
     async def prepare(self) -> None:
-        """Put what is played where nodes find it.
+        """Copy the submission's files to where the nodes find them.
 
         Raises:
             HostAwayError: The scheduler does not answer.
-            HereError: It cannot be written.
+            HereError: The files cannot be written.
         """
         await asyncio.to_thread(self._put)
         await self._take_up()
 
     async def start(self, tries: Mapping[int, int]) -> None:
-        """Hand tries of shards to the scheduler, as arrays; those that it has are left alone.
+        """Submit tries of shards to the scheduler as arrays. Tries that are submitted already are skipped.
 
-        What it does not take while it has others waits here until it does.
+        If the scheduler refuses more jobs while it has others, the rest is submitted later.
 
         Raises:
-            HostAwayError: It does not answer.
-            HostFailedError: It refuses them, and has no others any more.
-            UsageError: It refuses the first ones.
+            HostAwayError: The scheduler does not answer.
+            HostFailedError: The scheduler refuses the jobs, and none of the earlier jobs is left.
+            UsageError: The scheduler refuses the first jobs.
         """
         if self._unsure and any(key not in self._tasks for key in tries.items()):
-            await self._take_up()  # the scheduler may have taken what it did not answer to
+            await self._take_up()  # the scheduler may have accepted a submission without an answer
         new = [key for key in tries.items() if key not in self._tasks]
         if not new or self._is_ending or time.monotonic() - self._refused_at < _AGAIN_S:
             return
@@ -160,14 +160,14 @@ class SlurmBackend:
             _log.warning("%s. The rest waits until Slurm takes it.", refused.message)
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
-        """How shards stand, by their jobs and by what these have written.
+        """Return the status of shards, from their jobs and from the files that the jobs have written.
 
         Raises:
             HostAwayError: The scheduler does not answer.
-            HostFailedError: It does not take what it would not take before.
-            UsageError: It has taken jobs that can never begin.
+            HostFailedError: The scheduler refuses again the jobs that it refused before.
+            UsageError: The scheduler has accepted jobs that can never start.
         """
-        await self.start(tries)  # what the scheduler would not take before
+        await self.start(tries)  # submit what the scheduler refused before
         there = await queued(self._job_name(""))
         for each in there:
             self._hear(each.reason)
@@ -183,11 +183,11 @@ class SlurmBackend:
         return looks
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
-        """Take nothing back: the scheduler deals the shards that wait to nodes that are free."""
+        """Return nothing, because the scheduler itself assigns waiting shards to free nodes."""
         return []
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
-        """Pass wishes on, and bring what files of trainings have grown by.
+        """Pass the user's requests to trainings, and return what their files have grown by.
 
         Raises:
             HostAwayError: The disk does not answer.
@@ -198,10 +198,10 @@ class SlurmBackend:
             raise HostAwayError(f"{error.filename or self._place}: {error.strerror}") from error
 
     async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
-        """Put a line beside each try of a shard.
+        """Write a line beside each try of a shard.
 
         Raises:
-            HostFailedError: It cannot be written.
+            HostFailedError: A file cannot be written.
         """
         await asyncio.to_thread(self._tell, tries, words)
 
@@ -214,17 +214,17 @@ class SlurmBackend:
                 raise HostFailedError(f"{file} cannot be written: {error.strerror}") from error
 
     async def fetch(self, number: int) -> None:
-        """Move what was played of a shard into the submission.
+        """Move the run folders of a shard into the submission.
 
         Raises:
-            HostFailedError: It is not there, or not whole.
-            HereError: There is no room for it.
+            HostFailedError: The shard's run folder is missing or incomplete.
+            HereError: There is no space for it here.
         """
         runs = self._place / "work" / str(number) / "runs"
         await asyncio.to_thread(take_part, runs, self._submission, number)
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
-        """Take waiting shards out of the queue, and ask the others to end, or end them."""
+        """Cancel waiting shards, and ask the running ones to end, or end them at once."""
         self._is_ending = True
         tasks = defaultdict[str, list[int]](list)
         for key in tries.items():
@@ -241,12 +241,12 @@ class SlurmBackend:
         await cancel(jobs, "--batch", "--signal=TERM", "--state=RUNNING")
 
     async def clear(self) -> None:
-        """Remove what nodes were given."""
+        """Remove the files that were copied for the nodes."""
         for place in (self._unfinished, self._place):
             await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing, because nothing is kept open."""
 
     # -- inside --------------------------------------------------------------------------
 
@@ -285,11 +285,11 @@ class SlurmBackend:
 
     @property
     def _unfinished(self) -> Path:
-        """Where what nodes are given is until it is whole."""
+        """Folder that the files for the nodes are copied to before it is renamed."""
         return Path(unfinished(str(self._place)))
 
     def _check_place(self) -> None:
-        """Refuse a place that is removed at the end, and holds other things or another submission's."""
+        """Refuse a folder that holds other files or another submission, because it is removed at the end."""
         submission, place = self._submission, self._place.resolve()
         kept = (submission.folder.resolve(), submission.out.resolve())
         if self._profile.folder and any(place.is_relative_to(each) for each in kept):
@@ -313,7 +313,7 @@ class SlurmBackend:
         new = self._unfinished
         try:
             if os.path.lexists(self._place):
-                # The user who resumes it may have mended how it is begun.
+                # The user who resumes the submission may have corrected its start command.
                 replace_file(self._place / PLAY, self._play.encode(), mode=0o600, sync=False)
                 replace_file(self._place / ARRAY, PLAY_ARRAY.encode(), mode=0o600, sync=False)
                 self._write_allowed(self._place)
@@ -343,11 +343,11 @@ class SlurmBackend:
             (self._place / "work" / str(number) / str(attempt)).mkdir(exist_ok=True)
 
     async def _submit_batches(self, batches: Sequence[Sequence[tuple[int, int]]], at_once: int) -> None:
-        """Submit one array. Its list is there first, so that a kill in between is understood."""
+        """Submit one array. Its list is written first, so that a kill in between can be repaired."""
         array = f"{len(list((self._place / _ARRAYS).glob('*.list'))) + 1:04}"
         listed = self._place / _ARRAYS / f"{array}.list"
         lines = "".join(" ".join(f"{number}/{t}" for number, t in batch) + "\n" for batch in batches)
-        # Whole or not at all: a full disk leaves half a file otherwise.
+        # Written whole or not at all, because a full disk would otherwise leave half a file.
         await asyncio.to_thread(replace_file, listed, lines.encode(), mode=0o600, sync=False)
         self._unsure = True
         try:
@@ -369,7 +369,7 @@ class SlurmBackend:
         self._tasks |= {key: (job, i) for i, batch in enumerate(batches, 1) for key in batch}
 
     async def _take_up(self) -> None:
-        """Take up what a coordinator before has handed in, also where it was killed at that very moment."""
+        """Find the jobs that an earlier coordinator submitted, even if it was killed while it did so."""
         for listed in sorted((self._place / _ARRAYS).glob("*.list")):
             job = listed.with_suffix(".job")
             lines = listed.read_text().splitlines()
@@ -378,19 +378,19 @@ class SlurmBackend:
                 found = await job_called(self._job_name(listed.stem))
                 begun = any((self._place / "work" / f"{n}/{t}" / "run").exists() for [(n, t), *_] in batches)
                 if not found and not begun:
-                    continue  # it was not handed in any more
+                    continue  # the array was not submitted before the kill
                 replace_file(job, (found or "0").encode(), mode=0o600, sync=False)
             number = job.read_text()
             if not number.isdecimal():
                 raise UsageError(f"{job} holds no number of a job", fix=f"Look at it, then remove {listed}")
             self._tasks |= {(n, t): (number, i) for i, batch in enumerate(batches, 1) for n, t in batch}
-        self._has_jobs = bool(self._tasks)  # as far as is known before the first look
+        self._has_jobs = bool(self._tasks)  # a guess until the first look
 
     def _hear(self, reason: str) -> None:
-        """Say for what jobs wait; not every site refuses at once what its partitions do not have.
+        """Log why jobs wait. Not every site refuses at once what its partitions cannot provide.
 
         Raises:
-            UsageError: A job waits for what does not come.
+            UsageError: A job waits for something that never happens.
         """
         if found := _HOPELESS.search(reason):
             raise UsageError(
@@ -402,7 +402,7 @@ class SlurmBackend:
             self._heard.add(reason)
 
     async def _free(self, tries: Mapping[int, int], queued: Mapping[Task, str]) -> None:
-        """Cancel jobs that the scheduler still has of shards that have been here for long."""
+        """Cancel jobs that are still in the queue some time after their shards were collected."""
         now = time.monotonic()
         wanted = {self._tasks[key] for key in tries.items() if key in self._tasks}
         held = [task for task in {*self._tasks.values()} if task in queued and task not in wanted]
@@ -411,12 +411,12 @@ class SlurmBackend:
             await cancel(idle)
 
     def _looks(self, tries: Mapping[int, int], queued: Mapping[Task, str]) -> dict[int, ShardStatus]:
-        """How shards stand; of a job that waits, and of those whose turn has not come, nothing is read."""
+        """Return the status of shards. No files are read for waiting jobs and for shards later in a batch."""
         found: dict[int, ShardStatus] = {}
         at: set[Task] = set()
         for number, attempt in sorted(tries.items()):
             task = self._tasks.get((number, attempt))
-            if task is None:  # it waits here, as the scheduler has not taken it
+            if task is None:  # not submitted yet, because the scheduler refused it
                 found[number] = ShardStatus(not self._is_ending, None, {}, (), "", begun=False)
                 continue
             if task in at:
@@ -430,7 +430,7 @@ class SlurmBackend:
         return found
 
     def _node(self, number: int, attempt: int) -> str:
-        """The machine that plays a try, as its script has written it; empty before."""
+        """Return the machine that plays a try, as its script has written it; empty if it has not begun."""
         if (number, attempt) not in self._nodes:
             said = " ".join(_tail(self._place / "work" / str(number) / str(attempt) / "host"))
             if not said:
@@ -445,13 +445,13 @@ class SlurmBackend:
             return ShardStatus(True, None, {}, (), "", begun=False)
         out, err, claim = _tail(place / "out"), _tail(place / "err"), _tail(place / CLAIM, MOST_BYTES)
         seen = look_from(False, int(code[0]) if code and code[0].isdigit() else None, out, err, claim)
-        # A controller that was killed may take it for one that runs, or waits.
+        # A coordinator that was killed may still count this shard as running or waiting.
         if code and seen.is_complete:
             return seen
-        # What is in the queue may be begun again by the scheduler, whatever it has written.
+        # The scheduler may start a job in the queue again, whatever the job has written.
         if state is not None or (not code and self._may_be_late(self._tasks[number, attempt])):
             return look_from(True, None, out, err, claim)
-        # Of one that has left no exit status the scheduler alone says so, and its node may be cut off.
+        # Without an exit status, only the scheduler says that the job ended. Its node may be cut off.
         return replace(seen, begun=(place / "out").exists(), is_over=bool(code))
 
     def _grown(self, known: Mapping[int, Known]) -> dict[int, Grown]:
@@ -459,13 +459,13 @@ class SlurmBackend:
         return {number: each for number, each in found.items() if each is not None}
 
     def _may_be_late(self, task: Task) -> bool:
-        """Whether a job that has left the queue may have written what is not seen here yet."""
+        """Return whether a job that has left the queue may have written files that are not seen here yet."""
         now = time.monotonic()
         lag_s = _LAG_WHEN_STOPPED_S if self._is_ending else _LAG_S
         return now - self._gone.setdefault(task, now) < lag_s
 
     async def _why_ended(self, task: Task) -> str:
-        """What the scheduler says of a job that has not ended by itself."""
+        """Return Slurm's reason for the end of a job that did not end by itself."""
         job, index = task
         for written in (self._place / _ARRAYS).glob("*.job"):
             if written.read_text() == job:
@@ -478,7 +478,7 @@ class SlurmBackend:
 
 
 def _tail(path: Path, most: int = _TAIL_BYTES) -> list[str]:
-    """The last lines of a file; none where it is not there."""
+    """Return the last lines of a file, or none if the file does not exist."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)

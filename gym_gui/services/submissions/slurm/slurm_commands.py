@@ -1,4 +1,4 @@
-"""Slurm's own commands: their arguments and their answers."""
+"""Runs Slurm's commands and parses their output."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ for each in $hand; do
 done
 exec sh "$2/play.sh" "${first%/*}" "${first#*/}" $others 2>>"work/$first/err"
 """
-"""The script of an array. Its arguments are the list of shards, and the folder that they are played in."""
+"""Job script of an array. Its arguments are the path of the list and the submission's folder."""
 _ANSWER_S: Final = 60.0
 _AWAY: Final = (
     *("unable to contact", "timed out", "connection", "temporarily unable", "standby mode"),
     "zero bytes were transmitted",
 )
-"""What Slurm's commands say where its controller does not answer, or not just now."""
+"""Messages of Slurm's commands if the controller does not answer at present."""
 
 _ENDED: Final = ("invalid job id", "already completing or completed")
 Task = tuple[str, int]
-"""A job's number and the task's in its array, from 1."""
+"""Number of a job, and number of the task in its array, from 1."""
 
 
 class Queued(NamedTuple):
-    """A task that is in the queue: its state as two letters (``PD``), and for what it waits."""
+    """A task in the queue, with its state as two letters (``PD``) and the reason why it waits."""
 
     task: Task
     state: str
@@ -55,14 +55,15 @@ class Queued(NamedTuple):
 
 
 async def ask(*command: str) -> str:
-    """What a command of Slurm prints.
+    """Run a command of Slurm and return its output.
 
     Raises:
         HostAwayError: The scheduler does not answer.
-        HostFailedError: It refuses.
+        HostFailedError: The scheduler refuses the request.
     """
     more = {key: os.environ[key] for key in ("HOME", "USER", "SLURM_CONF") if key in os.environ}
-    # Jobs get the environment of sbatch, without keys; and outlive us, so they do not bear our tag.
+    # Jobs get the environment of sbatch, which must not contain keys. The tag is removed, because jobs
+    # outlive this process.
     line = ("env", "-u", TAG, *command)
     try:
         done = await run_child(*line, name=command[0], environment=inherited() | more, within_s=_ANSWER_S)
@@ -77,13 +78,13 @@ async def ask(*command: str) -> str:
 
 
 async def most_tasks() -> int | None:
-    """Tasks that an array of this site has at most; ``None`` where it does not say."""
+    """Return the largest number of tasks in an array, or ``None`` if the site does not tell it."""
     limit = re.search(r"MaxArraySize\s*=\s*(\d+)", await ask("scontrol", "show", "config"))
     return max(1, int(limit[1]) - 1) if limit else None
 
 
 async def queued(name: str) -> list[Queued]:
-    """Tasks of arrays in the queue whose names begin so."""
+    """Return the tasks in the queue whose job names begin with a text."""
     found: list[Queued] = []
     for line in (await ask("squeue", "-h", "-r", "--me", "-o", "%F %K %t %j %r")).splitlines():
         job, index, state, called, reason = (*line.split(maxsplit=4), "", "", "", "", "")[:5]
@@ -93,7 +94,7 @@ async def queued(name: str) -> list[Queued]:
 
 
 async def job_called(name: str) -> str:
-    """The number of the array in the queue that is called so; empty where there is none."""
+    """Return the number of the array in the queue with a name; empty if there is none."""
     found = (await ask("squeue", "-h", "--me", f"--name={name}", "-o", "%F")).split()
     return found[0] if found else ""
 
@@ -101,16 +102,17 @@ async def job_called(name: str) -> str:
 async def submit(
     name: str, listed: Path, tasks: int, at_once: int, place: Path, script: str, asked: Sequence[str]
 ) -> str:
-    """Hand in an array, and return its job's number.
+    """Submit an array and return its job number.
 
     Args:
-        name: What the job is called.
-        listed: Its list: what each of its tasks plays, a line each; what a task says lands beside it.
-        tasks: How many it has.
-        at_once: How many of them run at once.
-        place: The folder of what is played.
-        script: What each of them runs.
-        asked: What they ask for.
+        name: Name of the job.
+        listed: List with one line per task that says what the task plays. Errors of a task are written
+            beside the list.
+        tasks: Number of tasks.
+        at_once: Number of tasks that may run at the same time.
+        place: Folder of the submission.
+        script: Script that each task runs.
+        asked: Options of ``sbatch`` for resources.
     """
     said = await ask(
         "sbatch",
@@ -118,10 +120,10 @@ async def submit(
         f"--job-name={name}",
         f"--array=1-{tasks}%{at_once}",
         "--output=/dev/null",
-        # In names of files sbatch reads what follows a percent sign.
+        # sbatch replaces % and the letter after it in file names.
         f"--error={str(listed.with_suffix('')).replace('%', '%%')}-%a.err",
         "--open-mode=append",
-        # The command is asked to end in time, and keeps what it has played.
+        # Slurm signals the command 60 s before the time limit, so that it can save what it has played.
         "--signal=B:TERM@60",
         *asked,
         script,
@@ -132,11 +134,11 @@ async def submit(
 
 
 async def cancel(jobs: Sequence[str], *options: str) -> None:
-    """Cancel jobs, or tasks of arrays; those that have ended already are no fault.
+    """Cancel jobs or tasks of arrays, and ignore those that have ended already.
 
     Args:
-        jobs: As ``scancel`` takes them.
-        options: What is to be done with which of them.
+        jobs: Jobs as ``scancel`` takes them.
+        options: Options of ``scancel``.
     """
     try:
         await ask("scancel", *options, *jobs)
@@ -146,7 +148,7 @@ async def cancel(jobs: Sequence[str], *options: str) -> None:
 
 
 async def state_of(task: Task) -> str:
-    """What has become of a job, in words; empty where the scheduler has forgotten it."""
+    """Return the state of a job in words; empty if the scheduler has forgotten the job."""
     try:
         said = await ask("scontrol", "show", "job", "-o", "_".join(map(str, task)))
     except HostFailedError:

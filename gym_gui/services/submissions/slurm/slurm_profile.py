@@ -1,4 +1,4 @@
-"""The profile of ``--executor slurm``: what each shard's job asks the scheduler for."""
+"""Profile of ``--executor slurm``: the resources that each shard's job requests from the scheduler."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _OURS: Final = ("--array", "--output", "--error", "--job-name", "--parsable", "-
 
 @dataclass(frozen=True)
 class SlurmProfile:
-    """What a job asks for; empty or ``None``: what the site gives by default.
+    """Resources of a job. Empty or ``None`` means the site's default.
 
     Attributes:
-        partition: Where it may run, as ``sbatch`` takes it.
-        account: Who pays.
-        qos: Its quality of service.
-        time: How long each shard may take: minutes, ``H:MM:SS``, ``D-HH``.
-        memory: Of each shard: ``4G``.
+        partition: Partition, as ``sbatch`` takes it.
+        account: Account that is charged.
+        qos: Quality of service.
+        time: Time limit of each shard: minutes, ``H:MM:SS``, ``D-HH``.
+        memory: Memory of each shard, such as ``4G``.
         cpus: Cores of each shard.
         gpus: GPUs of each shard.
-        shards: How many may run at once.
-        requeue: Whether a shard that is preempted goes back into the queue.
-        folder: A folder on a disk that all nodes see; empty: the submission's own.
-        options: More for ``sbatch``, as it takes them.
-        command: How MOSAIC is begun.
+        shards: Largest number of shards that run at once.
+        requeue: Whether a pre-empted shard goes back into the queue.
+        folder: Folder on a disk that all nodes share; empty for the submission's own folder.
+        options: More options of ``sbatch``.
+        command: Command that starts MOSAIC.
     """
 
     partition: str = ""
@@ -63,12 +63,12 @@ class SlurmProfile:
 
     @property
     def places(self) -> int:
-        """How many shards are played at once."""
+        """Number of shards that are played at once."""
         return self.shards
 
     @property
     def asked(self) -> list[str]:
-        """Options of ``sbatch``."""
+        """Options of ``sbatch`` for this profile."""
         given = {
             "partition": self.partition,
             "account": self.account,
@@ -82,7 +82,7 @@ class SlurmProfile:
         return [*kept, "--requeue" if self.requeue else "--no-requeue", *self.options]
 
     def to_record(self) -> dict[str, Plain]:
-        """Plain data, which reads back to an equal profile."""
+        """Return plain data that reads back to an equal profile."""
         given: dict[str, Plain] = {
             "partition": self.partition,
             "account": self.account,
@@ -100,10 +100,10 @@ class SlurmProfile:
 
 
 def slurm_profile_of(data: object) -> SlurmProfile:
-    """A profile from plain data.
+    """Return the profile in plain data.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: The data is invalid. The error names the place.
     """
     found = keys(data if data is not None else {}, "", _KEYS)
     names = [matching(found.get(key), key, _NAME, "such as short") for key in _NAMES]
@@ -128,7 +128,7 @@ def _time(value: object) -> str:
     written = matching(value, "time", _TIME, '"1:30:00", or "90" for minutes')
     days, dash, rest = written.rpartition("-")
     parts = [int(part) for part in rest.split(":") if part]
-    # Minutes, M:SS, H:MM:SS; behind days H, H:MM, H:MM:SS.
+    # Formats: minutes, M:SS, H:MM:SS; after days, H, H:MM, H:MM:SS.
     hours = bool(dash) or len(parts) == 3
     seconds = sum(part * size for part, size in zip(parts, (3600, 60, 1) if hours else (60, 1), strict=False))
     if written and int(days or 0) * 86_400 + seconds < _LEAST_S:
@@ -141,11 +141,11 @@ def _time(value: object) -> str:
 
 
 def _options(value: object) -> tuple[str, ...]:
-    """More options of ``sbatch``, one each."""
+    """Return more options of ``sbatch``, one per item."""
     written = sequence(value, "options")
     options = [text(each, f"options[{i}]", max_length=1024) for i, each in enumerate(written)]
     for i, option in enumerate(options):
-        # What stands behind it may be a key, which is not told again.
+        # The text after the option's name may be a key, so it must not be shown.
         name, where = option.partition("=")[0], f"options[{i}]"
         if not name.startswith("-") or name.startswith("--export"):
             raise ConfigError(f"{name!r} cannot be given", where=where, fix="Write such as --exclusive")

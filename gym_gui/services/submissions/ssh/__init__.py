@@ -1,1 +1,1 @@
-"""Shards on hosts that are reached by ssh."""
+"""Executor that plays shards on hosts over ssh."""

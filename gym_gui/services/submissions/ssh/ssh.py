@@ -1,4 +1,4 @@
-"""One host, over OpenSSH: its own programs ``ssh`` and ``scp``, over one connection that is kept open."""
+"""Access to one host by OpenSSH's programs ``ssh`` and ``scp``, over one open connection."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ANSWER_S: Final = 60.0
 _COPY_S: Final = 3600.0
 _MEASURE_S: Final = 0.5
 LOST: Final = 255
-"""Exit status of ``ssh`` where the connection failed, and not the command."""
+"""Exit status of ``ssh`` if the connection failed and not the command."""
 _NO_FORWARDING: Final = "-oClearAllForwardings=yes"
 _OPTIONS: Final = (
     "-oBatchMode=yes",
@@ -44,11 +44,11 @@ _OPTIONS: Final = (
 
 
 class SshHost:
-    """A host that takes commands one after another; made ready by :meth:`connect`.
+    """A host that runs commands over ssh. :meth:`connect` opens the connection.
 
     Args:
-        name: As ``ssh`` takes it.
-        config: A configuration of OpenSSH in place of the person's own; empty: theirs.
+        name: Name of the host as ``ssh`` takes it.
+        config: OpenSSH configuration to use; empty for the user's own.
     """
 
     def __init__(self, name: str, config: str = "") -> None:
@@ -61,11 +61,11 @@ class SshHost:
         self._socket: Path | None = None
 
     async def connect(self) -> None:
-        """Open the connection that all that follows goes over, where it is not open.
+        """Open the connection that later calls share, if it is not open.
 
         Raises:
-            HostAwayError: With the reason that ``ssh`` gives.
-            MissingDependencyError: There is no OpenSSH here.
+            HostAwayError: The host cannot be reached. The message contains the reason that ``ssh`` gives.
+            MissingDependencyError: OpenSSH is not installed here.
         """
         if self._master is not None and self._master.running:
             return
@@ -73,10 +73,10 @@ class SshHost:
             raise MissingDependencyError("OpenSSH's client", "apt install openssh-client")
         await self.close()
         folder = Store().runtime_dir() / f"ssh-{os.urandom(4).hex()}"
-        remove_after(folder)  # first: who is killed while it connects leaves none
+        remove_after(folder)  # registered first, so that a kill during the connection leaves no folder
         folder.mkdir(mode=0o700)
         self._socket = folder / "s"
-        # It lives as long as its stdin: however this process ends, so does the connection.
+        # The remote cat ends with its stdin, so the connection ends however this process ends.
         command = [
             "ssh",
             *self._options,
@@ -98,7 +98,7 @@ class SshHost:
         try:
             async with asyncio.timeout(_CONNECT_S * 2):
                 while (line := await self._master.stdout.readline()) not in (b"ready\n", b""):
-                    pass  # what its shell's start files print
+                    pass  # output of the shell's start files
         except (TimeoutError, ValueError):
             line = b""
         if not line:
@@ -107,16 +107,16 @@ class SshHost:
             raise HostAwayError(f"{self.name} cannot be reached{reason}", fix=_advice(reason, self.name))
 
     async def run(self, script: str, *, within_s: float = _ANSWER_S) -> str:
-        """Have the host's ``sh`` run a script; returns what it prints.
+        """Run a script in the host's ``sh`` and return its output.
 
         Raises:
-            HostAwayError: It cannot be reached, or does not answer in time.
-            HostFailedError: The script has failed, with its last line.
+            HostAwayError: The host cannot be reached or does not answer in time.
+            HostFailedError: The script has failed. The message contains its last line.
         """
         return (await self.read(script, within_s=within_s)).decode("utf-8", "replace")
 
     async def read(self, script: str, *, within_s: float = _ANSWER_S) -> bytes:
-        """The same, with what it prints as bytes."""
+        """Run a script like :meth:`run` and return its output as bytes."""
         await self.connect()
         command = ["ssh", *self._options, *self._through, "--", self.name, "exec sh -s"]
         return await self._done(command, script.encode(), within_s)
@@ -124,15 +124,15 @@ class SshHost:
     async def start(
         self, script: str, listen: Callable[[ManagedChild], Coroutine[Any, Any, None]]
     ) -> ManagedChild:
-        """Have the host's ``sh`` run a script that stays, and is spoken to through its pipes.
+        """Start a script in the host's ``sh`` that keeps running and communicates through pipes.
 
         Args:
-            script: What it runs; the last command of it takes over its pipes (``exec``), and is to be
-                told nothing before it has said something.
-            listen: Reads its pipes.
+            script: Script to run. Its last command takes over the pipes (``exec``) and must not get input
+                before it has printed something.
+            listen: Coroutine that reads the pipes.
 
         Raises:
-            HostAwayError: It cannot be reached.
+            HostAwayError: The host cannot be reached.
         """
         await self.connect()
         command = ["ssh", *self._options, *self._through, "--", self.name, "exec sh -s"]
@@ -148,15 +148,15 @@ class SshHost:
         return child
 
     async def forward(self, here: Path, there: str) -> None:
-        """Have a Unix socket of the host listened for here as well, as long as the connection lasts.
+        """Forward a Unix socket here to a socket on the host, for as long as the connection is open.
 
         Args:
-            here: Where it is to be, in a private folder.
-            there: Where it is on the host.
+            here: Path of the socket here, in a private folder.
+            there: Path of the socket on the host.
 
         Raises:
-            HostAwayError: It cannot be reached.
-            HostFailedError: No such socket can be made here.
+            HostAwayError: The host cannot be reached.
+            HostFailedError: The socket cannot be created here.
         """
         await self.connect()
         options = [option for option in self._options if option != _NO_FORWARDING]
@@ -165,23 +165,23 @@ class SshHost:
         await self._done(command, b"", _ANSWER_S)
 
     async def send(self, source: Path, place: str) -> None:
-        """Copy a folder to a place that is not there yet; raises as :meth:`run`."""
+        """Copy a folder to a path on the host that does not exist yet. Raises like :meth:`run`."""
         await self._copy(str(source), f"{self._target}:{place}", _COPY_S)
 
     async def fetch(
         self, place: str, target: Path, *, what: str = "what comes", most: int = MOST_BYTES
     ) -> None:
-        """Copy a folder from the host to a place that is not there yet; raises as :meth:`run`.
+        """Copy a folder from the host to a path that does not exist yet. Raises like :meth:`run`.
 
         Args:
-            place: The folder there.
-            target: The place here.
-            what: What it is, for people.
-            most: Bytes that it may have.
+            place: Path of the folder on the host.
+            target: Path here.
+            what: Name of the contents for messages.
+            most: Largest allowed size in bytes.
 
         Raises:
-            UsageError: It has more.
-            HereError: It leaves no room here.
+            UsageError: The folder is larger than allowed.
+            HereError: The copy leaves too little space here.
         """
         copying = asyncio.create_task(self._copy(f"{self._target}:{place}", str(target), _COPY_S))
         measure = partial(raise_if_too_much, target, f"{what} of {self.name}", most)
@@ -191,7 +191,7 @@ class SshHost:
             try:
                 await copying
             except HostFailedError:
-                # It may have filled the disk since, and ``scp`` does not say so.
+                # The disk may be full by now, which ``scp`` does not report.
                 await asyncio.to_thread(measure)
                 raise
         finally:
@@ -199,7 +199,7 @@ class SshHost:
             await asyncio.gather(copying, return_exceptions=True)
 
     async def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         if self._master is not None:
             await self._master.end()
             self._master = None
@@ -213,7 +213,7 @@ class SshHost:
 
     @property
     def _target(self) -> str:
-        """The host as ``scp`` takes it: an IPv6 address stands in brackets there."""
+        """Return the host's name for ``scp``, which needs brackets around an IPv6 address."""
         user, at, host = self.name.rpartition("@")
         return f"{user}{at}[{host}]" if ":" in host else self.name
 
@@ -246,7 +246,7 @@ _ADVICE: Final = {
     "Host key verification failed": "Run ssh {name} once by hand, and look at its key",
     "Could not resolve hostname": "Write a name of ~/.ssh/config, an address, or user@address",
 }
-"""What to do, by what ``ssh`` says."""
+"""Advice by the message of ``ssh``."""
 
 
 def _advice(reason: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Where shards of a submission are played: a host that is reached by ssh, or this machine by its shell."""
+"""Runs the shards of a submission on a host over ssh, or on this machine through its shell."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _log = logging.getLogger(__name__)
 
 
 class SshBackend:
-    """Plays shards of one submission on one host.
+    """Plays the shards of one submission on one host.
 
     Args:
-        host: The host, as the profile says.
-        submission: What is played.
-        config: A configuration of OpenSSH; empty: the person's own.
-        shell: Another way to a shell than ssh.
+        host: The host's entry in the profile.
+        submission: The submission to play.
+        config: OpenSSH configuration to use; empty for the user's own.
+        shell: Shell to use instead of ssh.
     """
 
     deals = True
@@ -58,9 +58,9 @@ class SshBackend:
         self._place, self._is_sent, self._clock_told = "", False, False
 
     async def prepare(self) -> None:
-        """Send what is played where it is not there yet; raises as :meth:`SshHost.run`.
+        """Send the submission's files if the host does not have them. Raises like :meth:`SshHost.run`.
 
-        The script that begins shards is sent anew: the user who resumes the submission may have mended it.
+        The start script is always sent again, because the resuming user may have corrected it.
         """
         if self._is_sent:
             written = {PLAY: self._script, ALLOWED: allowed_on(self._submission.needs, self._place)}
@@ -75,12 +75,12 @@ class SshBackend:
             await self._send()
 
     async def check(self) -> None:
-        """See whether shards can be played there, and whether it has what is played.
+        """Check whether the host can play shards and whether it already has the submission's files.
 
         Raises:
-            HostAwayError: It cannot be reached.
-            UsageError: It has another version of MOSAIC or none, or no room; or another submission put there
-                what is in the place of this one.
+            HostAwayError: The host cannot be reached.
+            UsageError: The host has another version of MOSAIC, no MOSAIC or too little space, or another
+                submission uses the folder.
         """
         name = shlex.quote(self._submission.folder.name)
         token = f"$([ -f {name}/{TOKEN} ] && head -n 1 {name}/{TOKEN} | tr -cd 0-9a-f)"
@@ -96,51 +96,54 @@ class SshBackend:
             raise not_ours(f"{self.name}: {self._place}")
 
     async def start(self, tries: Mapping[int, int]) -> None:
-        """Begin tries of shards; raises as :meth:`SshHost.run`."""
+        """Begin tries of shards. Raises like :meth:`SshHost.run`."""
         await self._ssh.run(begin(self._place, self._submission.batches(tries)))
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
-        """How shards stand, by number; raises as :meth:`SshHost.run`."""
+        """Return the status of shards by number. Raises like :meth:`SshHost.run`."""
         return looks_of(await self._ssh.run(look(self._place, tries)))
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
-        """Take back what waits for its turn there; raises as :meth:`SshHost.run`."""
+        """Take back shards that wait for their turn there. Raises like :meth:`SshHost.run`."""
         return taken_back(await self._ssh.run(take_back(self._place, tries)))
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
-        """Pass wishes on, and bring what files of trainings have grown by; raises as :meth:`SshHost.run`."""
+        """Pass requests to trainings and return what their files have grown by.
+
+        Raises like :meth:`SshHost.run`.
+        """
         return grown_of(await self._ssh.read(exchange_script(self._place, known)))
 
     async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
-        """Put a line beside each try of a shard; raises as :meth:`SshHost.run`."""
+        """Write a line beside each try of a shard. Raises like :meth:`SshHost.run`."""
         await self._ssh.run(tell(self._place, tries, words))
 
     async def fetch(self, number: int) -> None:
-        """Copy what was played of a shard into the submission.
+        """Copy the run folders of a shard into the submission.
 
         Raises:
             HostAwayError: The host cannot be reached.
-            HostFailedError: It is not there, or not whole.
-            HereError: There is no room for it.
-            UsageError: It does not end.
+            HostFailedError: The shard's run folder is missing or incomplete.
+            HereError: There is no space for it here.
+            UsageError: It is larger than allowed.
         """
         what, place = self._submission.called(number), f"{self._place}/work/{number}/runs"
         await receive(self._submission, number, lambda to: self._ssh.fetch(place, to, what=what))
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
-        """Ask shards to end, or end them at once; raises as :meth:`SshHost.run`."""
+        """Ask shards to end, or end them at once. Raises like :meth:`SshHost.run`."""
         await self._ssh.run(stop(self._place, tries, "KILL" if at_once else "TERM"))
 
     async def clear(self) -> None:
-        """Remove what was sent and played there, and end what plays on; raises as :meth:`SshHost.run`."""
+        """Remove the submission's files and end its processes. Raises like :meth:`SshHost.run`."""
         await self._ssh.run(remove(self._place))
 
     async def close(self) -> None:
-        """End the connection; what is being played there goes on."""
+        """Close the connection. Shards on the host go on."""
         await self._ssh.close()
 
     def _look_at_clock(self, told: str, asked: float) -> None:
-        """Say once where the host's clock is off; it has told its time between ``asked`` and now."""
+        """Warn once if the host's clock is off. ``told`` was read between ``asked`` and now."""
         if self._clock_told or not told.isdecimal():
             return
         behind, ahead = round(asked) - int(told), int(told) - round(time.time())

@@ -1,4 +1,4 @@
-"""Whether a host that is reached by ssh can play: it has room, our MOSAIC, and keys of its own alone."""
+"""Checks whether a host can play: its folder, its version of MOSAIC, and its private file of keys."""
 
 from __future__ import annotations
 
@@ -15,45 +15,46 @@ _SETUP_S: Final = 120.0
 
 
 class Shell(Protocol):
-    """The way to a shell, there or here; raises as :class:`~gym_gui.services.submissions.ssh.ssh.SshHost`."""
+    """Connection to a shell. Raises like :class:`~gym_gui.services.submissions.ssh.ssh.SshHost`."""
 
     name: str
 
     async def run(self, script: str, *, within_s: float = ...) -> str:
-        """Have it run a script; returns what it prints."""
+        """Run a script and return its output."""
         ...
 
     async def read(self, script: str, *, within_s: float = ...) -> bytes:
-        """The same, with what it prints as bytes."""
+        """Run a script and return its output as bytes."""
         ...
 
     async def send(self, source: Path, place: str) -> None:
-        """Copy a folder there."""
+        """Copy a folder to the shell's machine."""
         ...
 
     async def fetch(self, place: str, target: Path, *, what: str = ..., most: int = ...) -> None:
-        """Copy a folder from there."""
+        """Copy a folder from the shell's machine."""
         ...
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         ...
 
 
 async def check_host(ssh: Shell, host: Host, more: Sequence[str] = ()) -> dict[str, str]:
-    """Look at a host before it plays.
+    """Check a host before it plays.
 
     Args:
-        ssh: The way to it.
-        host: What its owner says of it.
-        more: Lines of shell in its folder, which may tell more.
+        ssh: Connection to the host.
+        host: The host's entry in the profile.
+        more: Shell lines to run in the host's folder, which may print more.
 
     Returns:
-        What it tells, by what it is about; ``place`` is its folder's path.
+        The output of the check, by topic. ``place`` is the path of the host's folder.
 
     Raises:
-        HostAwayError: It cannot be reached.
-        UsageError: It has another version of MOSAIC or none, no room, or its keys are others' as well.
+        HostAwayError: The host cannot be reached.
+        UsageError: The host has another version of MOSAIC or none, its folder cannot be created, or
+            other users can read its keys.
     """
     folder = shlex.quote(host.folder)
     lines = [

@@ -1,4 +1,4 @@
-"""The profile of ``--executor ssh``: on which hosts shards are played."""
+"""Profile of ``--executor ssh``: the hosts that play shards."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Host:
     """A machine that is reached by ssh.
 
     Attributes:
-        name: As ``ssh`` takes it: a name of its configuration, an address, ``user@address``.
-        folder: Where submissions are put there, below the home or absolute.
-        shards: How many are played there at once.
-        patience_s: Seconds for which it may be away before its shards are played elsewhere.
-        command: How.
+        name: Name as ``ssh`` takes it: a name in its configuration, an address, or ``user@address``.
+        folder: Folder for submissions on the host, absolute or relative to the home.
+        shards: Number of shards that the host plays at once.
+        patience_s: Seconds without an answer before its shards are played elsewhere.
+        command: Command that starts MOSAIC.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Host:
     command: Command = USUAL
 
     def to_record(self) -> dict[str, Plain]:
-        """Plain data, as in the file."""
+        """Return the host's entry for the file as plain data."""
         about: dict[str, Plain] = {"host": self.name, "folder": self.folder, "shards": self.shards}
         about["patience"] = self.patience_s
         return about | self.command.to_record()
@@ -49,8 +49,8 @@ class SshProfile:
     """Hosts that are reached by ssh.
 
     Attributes:
-        hosts: They, each once.
-        ssh_config: A configuration of OpenSSH in place of the person's own; empty: theirs.
+        hosts: The hosts, each once.
+        ssh_config: OpenSSH configuration to use; empty for the user's own.
     """
 
     hosts: tuple[Host, ...]
@@ -58,14 +58,14 @@ class SshProfile:
 
     @property
     def places(self) -> int:
-        """How many shards are played at once."""
+        """Number of shards that are played at once."""
         return sum(host.shards for host in self.hosts)
 
     def find(self, name: str) -> Host:
-        """The host of that name.
+        """Return the host with a name.
 
         Raises:
-            UnknownNameError: There is none.
+            UnknownNameError: No host has that name.
         """
         found = next((host for host in self.hosts if host.name == name), None)
         if found is None:
@@ -74,21 +74,21 @@ class SshProfile:
         return found
 
     def beside(self, folder: Path) -> SshProfile:
-        """The profile, whose paths were written from its file's folder."""
+        """Return the profile with its paths resolved from the folder of its file."""
         config = Path(self.ssh_config).expanduser()
         return replace(self, ssh_config=str(folder.absolute() / config)) if self.ssh_config else self
 
     def to_record(self) -> dict[str, Plain]:
-        """Plain data, which reads back to an equal profile."""
+        """Return plain data that reads back to an equal profile."""
         config: dict[str, Plain] = {"ssh_config": self.ssh_config} if self.ssh_config else {}
         return {**config, "hosts": [host.to_record() for host in self.hosts]}
 
 
 def ssh_profile_of(data: object) -> SshProfile:
-    """A profile from plain data; what stands beside ``hosts`` holds for each of them.
+    """Return the profile in plain data. Keys beside ``hosts`` hold for all hosts.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: The data is invalid. The error names the place.
     """
     found = keys(data, "", _OF_THE_FILE)
     written = sequence(found.get("hosts", ()), "hosts")
