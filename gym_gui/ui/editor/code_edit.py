@@ -79,7 +79,7 @@ class Coloring(QSyntaxHighlighter):
         self.rehighlight()
 
     def _make_forms(self) -> None:
-        """Make the text formats, once per theme: finding a readable color takes longer than coloring a line."""
+        """Make the text formats, once per theme: choosing readable colors is slower than coloring a line."""
         self._forms = {role: _form(role) for role in _ROLES}
 
 
