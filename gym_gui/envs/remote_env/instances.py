@@ -368,7 +368,7 @@ class ServedAEC(ServedSeveral):
         self._show(self._end({self.agent_selection: action}))
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, Any]:
-        """Return the selected agent's observation, reward since its last move, terminated, truncated and info."""
+        """Return the selected agent's observation, reward since its last move, ends and info."""
         agent = self.agent_selection
         return (
             self._observation if observe else None,
