@@ -78,7 +78,7 @@ class BoardDescriber(SpaceDescriber):
     """Describes the board of a game (:meth:`Environment.board`)."""
 
     def __init__(self, environment: Instance, kind: str) -> None:
-        """Make a describer; ``kind`` is as in :class:`Board`, because it is needed before there is a position."""
+        """Make a describer; ``kind`` is as in :class:`Board` and needed before there is a position."""
         super().__init__(environment)
         self._kind, self._names, self._hides = kind, _USUAL, False
         self._read: tuple[Any, Board | None] = (None, None)
@@ -109,10 +109,10 @@ class BoardDescriber(SpaceDescriber):
         return True
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """Return pieces by column and row, from 1 at the left and bottom: ``piece("N", 7, 1)``; and one's side.
+        """Return pieces by column and row, from 1 at the left and bottom: ``piece("N", 7, 1)``.
 
-        In chess also facts that the board does not show: ``castling("K")``, ``en_passant(e3)``,
-        ``quiet_moves(4)``.
+        The facts also contain the agent's own side, and in chess what the board does not show:
+        ``castling("K")``, ``en_passant(e3)``, ``quiet_moves(4)``.
         """
         board = self.board(observation)
         if board is None:

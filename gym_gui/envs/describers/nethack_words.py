@@ -47,7 +47,7 @@ _PENALTIES: Mapping[str, str] = {
 }
 _TILE, _AROUND = 16, 4
 LINE, _LINES = 2 * _TILE, 3
-"""Height of a text line below the map in pixels, and the number of lines: the message and two status lines."""
+"""Height of a text line below the map in pixels, and number of lines: the message and two status lines."""
 
 
 class NetHackDescriber(SpaceDescriber):
@@ -95,7 +95,7 @@ class NetHackDescriber(SpaceDescriber):
         )
 
     def _things(self, glyphs: NDArray[Any], column: int, row: int) -> list[str]:
-        """Return a line for each kind of visible thing, with its positions from the player, the nearest first."""
+        """Return a line for each kind of visible thing, with its positions from the player, nearest first."""
         said = self._descriptions()
         kinds: dict[str, list[tuple[int, int]]] = {}
         for y, x in np.argwhere(self._notable[glyphs]).tolist():

@@ -124,7 +124,7 @@ class ParticleDescriber(SpaceDescriber):
         return "\n".join(map(str, said(self._bodies[agent], Vector(np.asarray(observation)))))
 
     def can_draw(self, agent: AgentID) -> bool:
-        """Return whether the observation contains positions; agents that only speak or only listen have none."""
+        """Return whether the observation has positions; agents that only speak or only listen have none."""
         body = self._bodies.get(agent)
         return body is not None and body.movable and hasattr(self, f"_{self._name}")
 

@@ -129,7 +129,7 @@ def _drawn(walls: NDArray[Any], pursuers: NDArray[Any], evaders: NDArray[Any]) -
 
 
 def _places(counts: Counts, reach: int, *, own: bool = False) -> str:
-    """Return the cells with agents, and their number if there are several; ``own``: counts include the viewer."""
+    """Return the cells with agents, and their number if several; ``own``: counts include the viewer."""
     found = {
         (x - reach, y - reach): int(n) - (own and x == reach and y == reach)
         for x, column in enumerate(counts)
@@ -153,7 +153,7 @@ def _ways(walls: Counts, reach: int) -> Iterator[tuple[str, str]]:
 
 
 def _map(walls: Counts, reach: int) -> Iterator[str]:
-    """Rows from the top; who is where is told by places."""
+    """Yield the rows of walls from the top, with the viewer's own cell."""
     for y in range(len(walls)):
         cells = ("#" if column[y] else "." for column in walls)
         yield "".join("@" if (x, y) == (reach, reach) else cell for x, cell in enumerate(cells))
@@ -168,11 +168,11 @@ WALKER_SEES = (
     *("right neighbour, to the right", "right neighbour, up"),
     *("package, to the right", "package, up", "package angle"),
 )
-"""What a walker of multiwalker observes, in its order."""
+"""Components of a multiwalker observation, in order."""
 
 
 class WalkerDescriber(SpaceDescriber):
-    """A walker's vector by the names of its documentation."""
+    """Describes a walker's vector with the names of its documentation."""
 
     def names(self, agent: AgentID) -> Sequence[str]:
         return WALKER_SEES
