@@ -224,7 +224,7 @@ def render_modes(task: str | EnvSpec) -> tuple[str, ...]:
     return family_of(spec).render_modes(spec)
 
 
-# -- spaces in words -----------------------------------------------------------------------
+# -- descriptions of spaces ----------------------------------------------------------------
 
 
 _PICTURE = 32

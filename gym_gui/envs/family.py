@@ -76,7 +76,7 @@ class Family:
     documented: ClassVar[bool] = True
     usual_pace: ClassVar[Pace] = Pace()
 
-    # -- what there is
+    # -- lists of environments
 
     def specs(self) -> Sequence[EnvSpec]:
         """Return all environments, without importing their package in this process.
@@ -251,7 +251,7 @@ class Family:
         """Return whether ``reset`` clears all of the last episode; if not, each gets a new instance."""
         return True
 
-    # -- what it means
+    # -- meaning of observations, actions and results
 
     def world(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> str:
         """Return the name of a world that all its instances share, such as a simulator's; ``""`` if none.

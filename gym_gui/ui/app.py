@@ -208,7 +208,7 @@ class PlainStyle(QProxyStyle):
         return super().polish(widget)
 
 
-# -- garbage -------------------------------------------------------------------------------
+# -- garbage collection --------------------------------------------------------------------
 
 
 EVERY_MS: Final = 500

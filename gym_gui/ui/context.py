@@ -99,7 +99,7 @@ class AppContext(QObject):
         self.settings.changed.connect(self._on_setting_changed)
         self.theme.set_scaling(self.settings.values.frame_scaling)
 
-    # ------------------------------------------------------------------ going places, telling
+    # ---------------------------------------------------------------- navigation and messages
 
     def go(self, page: str, **request: object) -> None:
         """Show a page and pass it a request (``go("play", task="CartPole-v1")``)."""
@@ -124,7 +124,7 @@ class AppContext(QObject):
         """Show the active run in the status line; an empty id shows none."""
         self.run_changed.emit(run_id, note if run_id else "")
 
-    # ------------------------------------------------------------------ work in the background
+    # ------------------------------------------------------------------------- background work
 
     def spawn(self, work: Coroutine[Any, Any, _T], what: str) -> asyncio.Task[_T]:
         """Run a coroutine in the window's event loop.
@@ -207,7 +207,7 @@ class AppContext(QObject):
         again = partial(self.notify, "It is allowed now. Start it again", "ok")
         ask(error, then or again, self.place.window() if self.place is not None else None)
 
-    # ------------------------------------------------------------------ what there is
+    # --------------------------------------------------------------------- registries
 
     @property
     def detached_windows(self) -> DetachedWindows:

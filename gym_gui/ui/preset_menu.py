@@ -81,7 +81,7 @@ class PresetMenu(QMenu, Generic[T]):
         if preset.problem:
             entry.setText(f"{preset.name} (cannot be read)")
 
-    # -- doing -----------------------------------------------------------------------
+    # -- actions ---------------------------------------------------------------------
 
     def load(self, name: str) -> None:
         """Load a preset and emit :attr:`loaded`."""

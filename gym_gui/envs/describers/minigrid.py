@@ -232,7 +232,7 @@ def _turned(image: NDArray[Any], x: int, y: int) -> tuple[NDArray[Any], int, tup
     return turned, facing, (int(x), int(y))
 
 
-# -- what BabyAI's missions mean, which their words alone do not say -----------------------
+# -- meaning of BabyAI's missions ----------------------------------------------------------
 
 
 _MIXED = ("Synth*", "*BossLevel*")

@@ -98,7 +98,7 @@ def _own_hand(hands: re.Match[str], player: int) -> str:
     return f"Cards (public player_{player}): {public} {held[player]}"
 
 
-# -- rules of games, and how their states are printed --------------------------------------
+# -- rules of games and formats of printed states ------------------------------------------
 
 
 class Rules(NamedTuple):

@@ -335,7 +335,7 @@ class ParticleDescriber(SpaceDescriber):
             if kind is not None:  # one that has just been taken is shown as nothing
                 yield Seen(f"{self._kind(kind)} treasure", place)
 
-    # -- what they share
+    # -- shared by all worlds
 
     def _kind(self, index: int) -> str:
         return self._goals.treasures[index]

@@ -144,7 +144,7 @@ class TeamGridDescriber(SpaceDescriber):
 # pyright: reportUnknownArgumentType=false
 
 
-# -- a view on the grid, in the package's own tiles ----------------------------------------
+# -- picture of a view, drawn with the package's tiles -------------------------------------
 
 
 TILE = 64

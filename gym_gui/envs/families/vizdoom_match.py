@@ -404,7 +404,7 @@ class DoomMatch:
         for engine in self._engines:
             engine.kill()
 
-    # -- what is pressed and seen
+    # -- actions and observations
 
     def _action_space(self, bound: float) -> spaces.Space[Any]:
         count = len(self.buttons)

@@ -158,7 +158,7 @@ class ServedEnv:
             except EnvironmentLostError:
                 pass  # the server is gone, and with it the instance
 
-    # -- for the interfaces
+    # -- used by the API adapters
 
     def reset_async(self, seed: int | None) -> None:
         """Begin an episode; ``reset`` with the same seed, and no options, returns its result."""

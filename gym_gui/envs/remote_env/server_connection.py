@@ -166,7 +166,7 @@ class Connection:
                     pass
             self._link.close()
 
-    # -- inside
+    # -- internal
 
     def _flush(self, within_s: float, doing: str) -> None:
         if self._orders:

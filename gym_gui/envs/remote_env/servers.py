@@ -139,7 +139,7 @@ class Server:
                 self._child.ended(_LAST_WORDS_S)
                 self._child = None
 
-    # -- inside
+    # -- internal
 
     def _why(self, connection: Connection, error: EnvironmentLostError) -> str:
         """Return why a server was lost; a process's exit status says more than a closed connection."""

@@ -171,7 +171,7 @@ class DetachedWindows(QObject):
             self._end(dock_slot, window)
         self._open.clear()
 
-    # ------------------------------------------------------------------ within
+    # ---------------------------------------------------------------- internal
 
     @property
     def _main(self) -> QWidget | None:

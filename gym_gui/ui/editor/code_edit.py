@@ -223,7 +223,7 @@ class CodeEdit(QPlainTextEdit):
         self.setExtraSelections(found)
         self._numbers.update()
 
-    # -- numbers of lines --------------------------------------------------------------
+    # -- line numbers ------------------------------------------------------------------
 
     @property
     def numbers_width(self) -> int:

@@ -158,7 +158,7 @@ class FileEditor(Dialog):
         ):
             QShortcut(QKeySequence(keys), self, act)
 
-    # -- the request -----------------------------------------------------------------
+    # -- request ---------------------------------------------------------------------
 
     def show_request(self, request: FileRequest) -> None:
         """Take a new request for the open file, perhaps with another line and another follow-up action."""
@@ -188,7 +188,7 @@ class FileEditor(Dialog):
             self.tell(())
             self.request.again[1]()
 
-    # -- the file ----------------------------------------------------------------------
+    # -- reading and saving ------------------------------------------------------------
 
     @property
     def dirty(self) -> bool:
@@ -279,7 +279,7 @@ class FileEditor(Dialog):
         self._trouble.set_text(sentence)
         self._trouble.show()
 
-    # -- changed by another program -------------------------------------------------------
+    # -- changes by another program -------------------------------------------------------
 
     def _on_changed_on_disk(self, text: str) -> None:
         if not self.dirty:
@@ -304,7 +304,7 @@ class FileEditor(Dialog):
         self._changed.hide()
         self._editor.setFocus()
 
-    # -- what is wrong -----------------------------------------------------------------
+    # -- problems ----------------------------------------------------------------------
 
     def check(self) -> None:
         """Start a check of the text; one check runs at a time."""
@@ -377,7 +377,7 @@ class FileEditor(Dialog):
         if line is not None:
             self._editor.go_to(line)
 
-    # -- finding -----------------------------------------------------------------------
+    # -- search ------------------------------------------------------------------------
 
     def _on_find(self) -> None:
         self._finder.open()
@@ -385,7 +385,7 @@ class FileEditor(Dialog):
     def _on_go_to_line(self) -> None:
         self._finder.open(":")
 
-    # -- its end -----------------------------------------------------------------------
+    # -- closing -----------------------------------------------------------------------
 
     def _on_discard(self) -> None:
         self._kept = self._editor.text

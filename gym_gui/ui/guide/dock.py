@@ -159,7 +159,7 @@ class GuideDock(QDockWidget):
             return
         self._pages.set_items([PickerItem(page, title) for page, title in pages])
 
-    # ------------------------------------------------------------------ going about
+    # ------------------------------------------------------------------- navigation
 
     @property
     def page(self) -> str:
@@ -268,7 +268,7 @@ class GuideDock(QDockWidget):
         there = self.browser.find(words)
         self._say_found("" if there else "Nowhere")
 
-    # ------------------------------------------------------------------ within
+    # ---------------------------------------------------------------- internal
 
     def _here(self) -> Spot | None:
         bar = self.browser.verticalScrollBar()

@@ -126,7 +126,7 @@ class HostsDialog(Dialog):
         column.addStretch(1)
         return place
 
-    # -- which one -------------------------------------------------------------------
+    # -- selection -------------------------------------------------------------------
 
     async def _read(self, select: str = "") -> None:
         first = self._profile is None
@@ -177,7 +177,7 @@ class HostsDialog(Dialog):
         self._say(None)
         self._show_selected()
 
-    # -- what is done with it --------------------------------------------------------
+    # -- actions on the selected host ------------------------------------------------
 
     def _on_save(self) -> None:
         self._begin(self._keep_and_check())

@@ -58,7 +58,7 @@ class HumanInput(QObject):
         self._released = ("", 0)
         self._names: dict[int, str] = {}  # by scan code: a key keeps its name while it is down
 
-    # -- who plays -------------------------------------------------------------------
+    # -- seats -----------------------------------------------------------------------
 
     def attach(
         self,

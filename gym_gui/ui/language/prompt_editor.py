@@ -287,7 +287,7 @@ class PromptEditor(Dialog):
         self._trouble.set_text(sentence)
         self._trouble.show()
 
-    # -- its end -----------------------------------------------------------------------
+    # -- closing -----------------------------------------------------------------------
 
     def done(self, a0: int) -> None:
         """Save the text and close, also on Escape; stay open if the text cannot be saved."""

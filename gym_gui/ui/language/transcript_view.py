@@ -122,7 +122,7 @@ class TranscriptPanel(QWidget):
         column.addWidget(self._splitter, 1)
         self.tools = first
 
-    # -- what is shown -----------------------------------------------------------------
+    # -- content -----------------------------------------------------------------------
 
     def show_turns(self, turns: Sequence[Turn]) -> None:
         """Show the turns of a finished episode."""
@@ -224,7 +224,7 @@ class TranscriptPanel(QWidget):
         if turn is not None and turn != self.view.turn:
             self.view.show_turn(turn, self.model.before(row), self.wanted.words)
 
-    # -- which of them -----------------------------------------------------------------
+    # -- filter ------------------------------------------------------------------------
 
     @property
     def wanted(self) -> Wanted:
@@ -284,7 +284,7 @@ class TranscriptPanel(QWidget):
         turns = count(there, self._source.unit)
         self.count.setText(turns if shown == there else f"{local(shown):,} of {turns}")
 
-    # -- going about -------------------------------------------------------------------
+    # -- navigation --------------------------------------------------------------------
 
     def _on_selected(self, row: int) -> None:
         turn = self.model.turn(row)

@@ -167,7 +167,7 @@ class MindView(QWidget):
         self.agent_chosen.emit(self.agent)
 
 
-# -- the course of a plan ------------------------------------------------------------------
+# -- progress of a plan --------------------------------------------------------------------
 
 
 EARNED, CONTROLS = "earned", "controls"

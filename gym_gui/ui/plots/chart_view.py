@@ -94,7 +94,7 @@ class ChartView(QFrame):
         """Return the size below which the chart cannot be read."""
         return QSize(220, round(self._chart.heights[0]) if self._chart is not None else 120)
 
-    # ------------------------------------------------------------------------------------- pointing
+    # ---------------------------------------------------------------------------------------- mouse
 
     def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:
         """Highlight the part under the pointer."""

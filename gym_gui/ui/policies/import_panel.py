@@ -96,7 +96,7 @@ class ImportPanel(QWidget):
         rows.add_row("Licence", self._licence, tooltip="Of the policy, where it has one")
         column.addWidget(rows)
 
-    # -- choosing ------------------------------------------------------------------------
+    # -- choice of the file --------------------------------------------------------------
 
     def open(self) -> None:
         """Fill the lists of workers and environments in a background task."""

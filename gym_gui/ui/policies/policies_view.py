@@ -118,7 +118,7 @@ class PoliciesView(PathDropTarget, QWidget):
             self._column.insertWidget(0, form)
         return self._importing
 
-    # -- what is shown -------------------------------------------------------------------
+    # -- content -------------------------------------------------------------------------
 
     @property
     def current(self) -> PolicyEntry | None:
@@ -180,7 +180,7 @@ class PoliciesView(PathDropTarget, QWidget):
             return True
         return super().eventFilter(a0, a1)
 
-    # -- doing ---------------------------------------------------------------------------
+    # -- actions -------------------------------------------------------------------------
 
     def _on_action_requested(self, action: str) -> None:
         row = self.table.current

@@ -132,7 +132,7 @@ class PolicyPanel(QWidget):
         self.action_requested.emit("remove")
 
 
-# -- the agents of a joint policy ----------------------------------------------------------
+# -- agents of a joint policy --------------------------------------------------------------
 
 
 _HEAD, _ROW = 32, 28

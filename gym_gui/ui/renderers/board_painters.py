@@ -125,7 +125,7 @@ def _faded(color: str, alpha: float) -> QColor:
     return result
 
 
-# ------------------------------------------------------------------------------------ grounds
+# -------------------------------------------------------------------------- board backgrounds
 
 
 def _checked(painter: QPainter, board: Board, place: BoardGeometry) -> None:

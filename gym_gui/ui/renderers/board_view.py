@@ -86,7 +86,7 @@ class BoardView(Surface):
         self._elsewhere: list[QPushButton] = []
         self.set_hint("No board yet", "It appears when the game begins.")
 
-    # ------------------------------------------------------------------------------ what is shown
+    # ------------------------------------------------------------------------------------ content
 
     @property
     def board(self) -> Board | None:

@@ -91,7 +91,7 @@ class StageView(QFrame):
         self._cover.lifted.connect(self._on_lifted)
         self.notice.everything_wanted.connect(self.everything_wanted)
 
-    # -------------------------------------------------------------------------------- what is shown
+    # -------------------------------------------------------------------------------------- content
 
     def show_view(self, view: LiveView) -> None:
         """Show a view of an episode; :meth:`show_frame` receives its picture."""
@@ -177,7 +177,7 @@ class StageView(QFrame):
         self._preferred = way
         self._choose()
 
-    # ------------------------------------------------------------------------------------- the rest
+    # -------------------------------------------------------------------------------- other methods
 
     def _build(self) -> None:
         foot = self._foot
@@ -237,7 +237,7 @@ class StageView(QFrame):
         self.set_way(way)
 
 
-# -- how good the position is --------------------------------------------------------------
+# -- evaluation of the position ------------------------------------------------------------
 
 
 _WIDTH = 34

@@ -175,7 +175,7 @@ class ReplayAside(Card):
             self.position_chosen.emit(position)
 
 
-# -- what the models of the episode were asked and answered --------------------------------
+# -- prompts and answers of language models ------------------------------------------------
 
 
 class EpisodeTranscript(QWidget):

@@ -81,7 +81,7 @@ class ReplayView(QFrame):
         layout.addLayout(left, 1)
         layout.addWidget(self.aside)
 
-    # -- what is shown -----------------------------------------------------------------
+    # -- content -----------------------------------------------------------------------
 
     @property
     def run(self) -> Path | None:
@@ -246,7 +246,7 @@ class ReplayView(QFrame):
         super().resizeEvent(a0)
         self.aside.fit_into(self.width())
 
-    # -- moving ------------------------------------------------------------------------
+    # -- moving through the episode ----------------------------------------------------
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
         """Handle the transport's keys for all child widgets except text fields and, for Space, buttons."""

@@ -191,7 +191,7 @@ class Transport(Card):
         self.last.setEnabled(self.position < self.scrub.loaded)
 
 
-# -- the bar -------------------------------------------------------------------------------
+# -- transport bar -------------------------------------------------------------------------
 
 
 _GROOVE, _HANDLE, _HEIGHT = 4, 14, 24

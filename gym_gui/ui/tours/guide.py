@@ -130,7 +130,7 @@ class TourGuide(QObject):
         """The current step; ``None`` without a tour."""
         return self._tour.steps[self._number] if self._tour is not None else None
 
-    # ------------------------------------------------------------------ beginning and ending
+    # ------------------------------------------------------------------------- begin and end
 
     def start(self, name: str, *, stay: bool = False) -> None:
         """Begin a tour, or continue it at its saved step.
@@ -201,7 +201,7 @@ class TourGuide(QObject):
             self._looking = None
         self._context.commands.remove(["help.tour_show", "help.tour_leave"])
 
-    # ------------------------------------------------------------------ looking
+    # ------------------------------------------------ check of the current step
 
     def _on_tick(self) -> None:
         step = self.step
@@ -242,7 +242,7 @@ class TourGuide(QObject):
         if self._target is None or QApplication.focusWidget() is not self._target:
             self._announcer.say(f"{self._strip.accessibleName()}: {self._strip.text}")
 
-    # ------------------------------------------------------------------ pointing
+    # ------------------------------------------------------------------- pointer
 
     def _find_target(self, step: Step) -> QWidget | None:
         names = step.at if self._shown() == step.page else (f"go-{step.page}",)

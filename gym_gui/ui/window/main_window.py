@@ -406,7 +406,7 @@ class MainWindow(PathDropTarget, QMainWindow):
     def _on_log_closed(self) -> None:
         self._status.log.setChecked(False)
 
-    # ------------------------------------------------------------------ layout that is remembered
+    # ------------------------------------------------------------------------------- saved layout
 
     def _restore(self) -> None:
         layout = self.context.layout

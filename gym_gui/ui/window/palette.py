@@ -125,7 +125,7 @@ class CommandPalette(QWidget):
         shade = QColor(0, 0, 0, 110 if theme.current().dark else 40)
         QPainter(self).fillRect(self.rect(), shade)
 
-    # ------------------------------------------------------------------ what there is
+    # ------------------------------------------------------------------------ entries
 
     def _gather(self) -> None:
         registry = self._context.commands
@@ -163,7 +163,7 @@ class CommandPalette(QWidget):
         self._nothing.setText(_LOOKING if looking else _NOTHING)
         self._list.select(self.model.next_item(-1, 1))
 
-    # ------------------------------------------------------------------ choosing
+    # -------------------------------------------------------------------- choice
 
     def _on_text_changed(self, _text: str) -> None:
         self._filter()
