@@ -137,15 +137,15 @@ class Family:
         return next((by_id[name] for name in wanted if name in by_id), None)
 
     def findable(self) -> Sequence[EnvSpec]:
-        """All that can be found by name; where that is more than what is listed, a family says so."""
+        """Return all environments that can be found by name; a family overrides it if it lists fewer."""
         return self.specs()
 
     def owns(self, names: Iterable[str]) -> bool:
-        """Return all environments that can be found by name; a family overrides it if it lists fewer."""
+        """Return whether one of ``names`` has a prefix of this family."""
         return any(name.startswith(prefix) for name in names for prefix in self.prefixes)
 
     def needs(self, spec: EnvSpec) -> tuple[str, ...]:
-        """Return whether one of ``names`` has a prefix of this family."""
+        """Return names of modules that an environment needs beyond :attr:`modules`."""
         return ()
 
     # -- documentation; nothing here imports the package

@@ -279,7 +279,7 @@ def _by_words(words: Sequence[str], layout: Layout) -> dict[str, int]:
             found.setdefault(layout.roles[roles[0]], number)
         elif roles:
             waiting.append((number, roles))
-    for number, roles in waiting:  # words with several possible roles take what is left
+    for number, roles in waiting:  # words with several possible roles take a free one
         key = next((layout.roles[role] for role in roles if layout.roles[role] not in found), None)
         if key is not None:
             found[key] = number

@@ -71,7 +71,7 @@ class EnvSpec:
 
     @property
     def env_type(self) -> str:
-        """``"gymnasium"`` or ``"pettingzoo"``: the word worker capabilities use."""
+        """``"gymnasium"`` or ``"pettingzoo"``, as in the capabilities of worker types."""
         return "gymnasium" if self.api == "gymnasium" else "pettingzoo"
 
     @property

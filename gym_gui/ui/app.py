@@ -161,7 +161,7 @@ def _tell_uncaught(context: AppContext) -> None:
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
             return
-        if isinstance(error, UsageError):  # its message says everything: a traceback would not help the user
+        if isinstance(error, UsageError):  # its message explains the error: the user needs no traceback
             text = error.sentence
             _log.warning("%s", error)
         else:

@@ -180,7 +180,7 @@ class AppContext(QObject):
             action = ("Look and allow…", partial(self.ask_trust, error))
         if isinstance(error, MosaicError):
             _log.info("%s failed: %s", what, error)
-            message = error.message if action else str(error)  # the button is the way out
+            message = error.message if action else str(error)  # the button replaces the written fix
         else:
             _log.error("%s failed: %s", what, error, exc_info=error)
             message = f"{what} failed: {error or type(error).__name__}. The log has the details"

@@ -15,7 +15,7 @@ class PathDropTarget:
         raise NotImplementedError
 
     def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
-        """Accept one local file or folder."""
+        """Accept a drag if it carries exactly one local file or folder."""
         if a0 is not None and _dropped_path(a0) is not None:
             a0.acceptProposedAction()
 

@@ -30,7 +30,7 @@ class Page(QWidget):
 
     def __init__(self, context: AppContext) -> None:
         super().__init__(context.place)
-        self.hide()  # until all of it is there
+        self.hide()  # until the page is complete
         self.context = context
         self.setObjectName(f"page-{self.name}")
         self.setAccessibleName(self.title)

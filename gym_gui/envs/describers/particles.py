@@ -248,7 +248,7 @@ class ParticleDescriber(SpaceDescriber):
         yield _own_motion(velocity=seen.take(2))
         if not body.adversary:
             yield Seen("target", target := seen.take(2))
-            seen.take(3)  # the colour of the agent is that of its target
+            seen.take(3)  # the agent's color, which is its target's
             places = seen.pairs(len(names))
             seen.take(3 * len(names))
             shown = [(n, p) for n, p in zip(names, places, strict=True) if p != target]

@@ -139,7 +139,7 @@ class TeamGridDescriber(SpaceDescriber):
         return absolute(state.pos, int(state.dir), *place)
 
 
-# The package is untyped: what comes from it is Any.
+# The package has no type annotations, so its objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 

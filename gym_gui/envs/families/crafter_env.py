@@ -1,6 +1,6 @@
 """Crafter with the current Gymnasium interface and reproducible episodes."""
 
-# Crafter is untyped: what comes from it is Any.
+# Crafter has no type annotations, so its objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownArgumentType=false
 # pyright: reportPrivateUsage=false

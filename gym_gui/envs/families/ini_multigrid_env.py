@@ -1,6 +1,6 @@
 """INI's MultiGrid as PettingZoo Parallel, with fixes that its package lacks."""
 
-# The package is untyped: what comes from it is Any.
+# The package has no type annotations, so its objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _LEFT_OUT = (
     "MiniHack-Boxoban",  # takes levels that are downloaded, by Python's global random numbers
     "MiniHack-LavaCrossing",  # cannot be made with MiniGrid 3, whose rooms it asks for in a size they refuse
     "MiniHack-SimpleCrossing",
-    "MiniHack-Navigation-Custom",  # bases of one's own levels
+    "MiniHack-Navigation-Custom",  # base classes for levels that users write
     "MiniHack-Skill-Custom",
 )
 _NETHACK: Mapping[str, str] = {

@@ -1,6 +1,6 @@
 """Shimmy's OpenSpiel environment with corrected rewards."""
 
-# Shimmy is untyped: what comes from it is Any.
+# Shimmy has no type annotations, so its objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 

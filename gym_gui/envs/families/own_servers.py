@@ -278,7 +278,7 @@ def _seconds(file: Path, table: Mapping[str, Any], key: str, default: float) -> 
 
 
 def _token(told: Description) -> str:
-    """The content of the token file, which no other user may read.
+    """Return the content of the token file, which no other user may read.
 
     Raises:
         UsageError: The file cannot be read, or other users can read it.

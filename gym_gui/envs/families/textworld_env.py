@@ -1,6 +1,6 @@
 """TextWorld as a Gymnasium environment with text spaces; its games are made once and cached."""
 
-# TextWorld is untyped: what comes from it is Any.
+# TextWorld has no type annotations, so its objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 

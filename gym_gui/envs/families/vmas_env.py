@@ -41,7 +41,7 @@ class VmasParallel:
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10, "is_parallelizable": True}  # noqa: RUF012
 
     def __init__(self, scenario: str, render_mode: str | None, kwargs: Mapping[str, Any]) -> None:
-        with contextlib.redirect_stderr(io.StringIO()):  # the old Gym that it uses prints that it is old
+        with contextlib.redirect_stderr(io.StringIO()):  # old Gym, which VMAS imports, prints a warning
             make: Any = import_module("vmas").make_env
         self._env = make(scenario, num_envs=1, seed=0, terminated_truncated=True, **kwargs)
         self._shared: list[Any] = self._env.vmas_random_state

@@ -50,7 +50,7 @@ class PlayerLink(Protocol):
 
 
 class Ticket:
-    """One order that was given.
+    """A request that was sent to a server.
 
     Attributes:
         report: The server's report on it; ``None`` until the report is there.

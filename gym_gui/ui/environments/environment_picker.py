@@ -57,7 +57,7 @@ class EnvironmentPicker(PickerButton):
             search_hint="Search environments",
             name=name,
             searchable=True,
-            elide=Qt.TextElideMode.ElideMiddle,  # those of one title are told apart by the ends of their ids
+            elide=Qt.TextElideMode.ElideMiddle,  # ids with one title differ at the end
             pictures=self._looks.look if self._looks is not None else None,
             awaited="Listing the environments…",
             parent=parent,

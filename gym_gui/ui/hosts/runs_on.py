@@ -97,5 +97,5 @@ def _host_names() -> Sequence[str]:
 
     try:
         return [host.name for host in HostsFile().load().hosts]
-    except UsageError:  # the hosts dialog shows what is wrong with the list
+    except UsageError:  # the hosts dialog shows this error
         return ()

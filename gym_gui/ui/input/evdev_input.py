@@ -271,7 +271,7 @@ class EvdevInput(QObject):
         self._by_fd = {fd: other for fd, other in self._by_fd.items() if other != path}
         try:
             device.close()
-        except OSError as error:  # it is gone already
+        except OSError as error:  # the keyboard is already gone
             _log.info("%s: %s", path, error)
 
     def close_all(self) -> None:

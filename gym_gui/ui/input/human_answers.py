@@ -56,7 +56,7 @@ class HumanInput(QObject):
         self._apart: QWidget | None = None
         self._early: _EarlyKey | None = None
         self._released = ("", 0)
-        self._names: dict[int, str] = {}  # by scan code: a key keeps its name while it is down
+        self._names: dict[int, str] = {}  # by scan code: a key keeps its name while held
 
     # -- seats -----------------------------------------------------------------------
 

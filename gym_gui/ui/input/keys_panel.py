@@ -179,7 +179,7 @@ class KeysPanel(QWidget):
         others = {s: (p.scheme, p.device) for s, p in self._people.items() if s != self._slot}
         self._editor.reset.setEnabled(person.own)
         if self._editor.slot == self._slot and self._editor.scheme == person.scheme:
-            return  # it is where the change came from: what it says of it stays
+            return  # the editor made this change; its message stays
         self._editor.edit(self._slot, person.scheme, person.words, others=others, device=person.device)
 
     def _on_triggered(self, action: object) -> None:

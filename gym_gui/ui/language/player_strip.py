@@ -118,7 +118,7 @@ class CallStrip(QFrame):
         painter.setFont(theme.tabular(theme.font(theme.SMALL_PX + 1)))
         metrics = QFontMetrics(painter.font())
         widest = max((metrics.horizontalAdvance(row.head) for row in self._rows), default=0)
-        head_width = min(widest + 2, self.width() // 2)  # hinting rounds, and what is a pixel short is cut
+        head_width = min(widest + 2, self.width() // 2)  # 2 px more, because font hinting rounds widths
         top = (self.height() - len(self._rows) * _LINE) // 2
         for i, row in enumerate(self._rows):
             rect = QRect(8, top + i * _LINE, self.width() - 16, _LINE)

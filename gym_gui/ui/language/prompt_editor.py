@@ -211,7 +211,7 @@ class PromptEditor(Dialog):
             self._complain(error.sentence)
             return
         self._fill_list()
-        self._kept = self._editor.toPlainText()  # it is given up on purpose
+        self._kept = self._editor.toPlainText()  # discard the text without asking
         self._open(self._name)
 
     def _tell(self) -> None:

@@ -206,7 +206,7 @@ class TranscriptPanel(QWidget):
         if isinstance(source, LiveTurns):
             self._offer(tuple(source.log.agents))
         if self._searching:
-            return  # what is being searched for is looked for again when that is done
+            return  # the search repeats with the new turns when it is done
         at_end = self._list.at_end
         self.model.grow()
         self.model.retell()

@@ -97,7 +97,7 @@ class TurnView(QWidget):
         return self._words
 
     def mark(self, words: str) -> None:
-        """Mark other words."""
+        """Mark these words in the shown turn instead of the current ones."""
         self._words = words
         self._mark()
 
@@ -295,7 +295,7 @@ def write_sections(where: QTextEdit, told: Iterable[Section]) -> None:
     for heading, text, color in told:
         _section(cursor, heading, text, color)
     cursor.endEditBlock()
-    where.moveCursor(QTextCursor.MoveOperation.Start)  # what is written moves the widget's own cursor along
+    where.moveCursor(QTextCursor.MoveOperation.Start)  # inserted text moves the widget's own cursor
 
 
 def _section(cursor: QTextCursor, heading: str, text: str, color: str) -> None:

@@ -109,7 +109,7 @@ class ImportPanel(QWidget):
         self._environment.set_items(await asyncio.to_thread(catalog))
 
     def ask_file(self) -> None:
-        """Ask for the file."""
+        """Ask for the file to import."""
         dialog = self._dialog("Import a policy", "train-import-dialog")
         dialog.setNameFilters(
             ["Policies (*.zip *.cleanrl_model *.pt *.pth *.safetensors policy.json)", "All files (*)"]

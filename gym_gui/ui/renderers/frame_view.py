@@ -208,7 +208,7 @@ class FrameView(Surface):
             self.painted.emit(self._number)
 
     def _on_theme_changed(self) -> None:
-        self._scaled = None  # the way of scaling may be another one
+        self._scaled = None  # the theme may change how the frame is scaled
         super()._on_theme_changed()
 
     def _fit(self, frame: QImage) -> QImage:

@@ -84,7 +84,7 @@ class ReplayPlayer(QObject):
         """Stop the replay, end its process, and drop the pictures."""
         if self._task is not None:
             self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):  # spawn() has told what it was
+            with contextlib.suppress(asyncio.CancelledError, Exception):  # spawn() has reported the error
                 await self._task
         self.reel.close()
 
@@ -128,7 +128,7 @@ class ReplayPlayer(QObject):
     def _on_looks(self) -> None:
         assert self._session is not None
         self.meanings, self._over = self._session.meanings, self._session.over
-        if not self.seen_from:  # whose sight alone is played, nothing of the whole is told
+        if not self.seen_from:  # one agent's view shows nothing else of the episode
             self.track.seats, self.track.moves = self._session.seats, self._session.moves
         self.grown.emit()
 

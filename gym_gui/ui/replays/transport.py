@@ -66,7 +66,7 @@ class Transport(Card):
             row.addWidget(widget)
         row.addSpacing(theme.ROW)
         row.addWidget(self._where, 1)
-        row.addStretch()  # takes what is left once the step is told elsewhere
+        row.addStretch()  # takes the space if the step is shown elsewhere
         row.addWidget(self.speed)
         row.addSpacing(theme.STEP)
         self._unit = muted_label("steps/s", name="replay-unit")

@@ -1,4 +1,4 @@
-"""The six tours, as data."""
+"""Defines the six tours, with a condition for each step that tells when the step is done."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Step:
         text: Instruction, in a sentence or two.
         page: Name of the page where the step is done.
         at: Object names of controls to point at; the first visible one is used. On other pages, the tour
-            points at the way to ``page``.
+            points at the control that leads to ``page``.
         done: Condition that is true when the step is done.
     """
 
