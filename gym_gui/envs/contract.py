@@ -29,7 +29,7 @@ def check(
         api: Interface.
         env_kwargs: Keyword arguments for the environment.
         seeds: Seeds of the episodes to play; at least two different ones.
-        steps: Most steps of an episode that are played.
+        steps: Maximum number of steps of an episode that are played.
         on_call: Called with the next call to the environment.
 
     Raises:

@@ -20,7 +20,7 @@ from gym_gui.envs.spec import EnvSpec
 
 Actions = tuple[tuple[int, str], ...]
 _WORDED = 64
-"""Most actions without words that are listed one by one."""
+"""Maximum number of actions without words that are listed one by one."""
 
 
 @dataclass(frozen=True)

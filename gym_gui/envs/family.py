@@ -335,7 +335,7 @@ class Family:
         return board is None or can_mate(board, agent)
 
     def legal_words(self, environment: Instance) -> Mapping[int, str]:
-        """Return the legal moves in the notation of :meth:`notation`, by action; by default of boards."""
+        """Return the legal moves by action, as :meth:`notation` writes them; by default for boards only."""
         board = self.board(environment) if self.has_board(environment.spec) else None
         return {} if board is None else legal_words(board)
 

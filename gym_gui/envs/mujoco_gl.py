@@ -36,7 +36,7 @@ assert renderer.render().shape == (16, 16, 3)
 
 
 def choose() -> str:
-    """Set ``MUJOCO_GL`` to a way that draws, unless it is set already, and return it.
+    """Set ``MUJOCO_GL`` to a backend that can draw here, unless it is set already, and return it.
 
     Raises:
         MissingDependencyError: No way draws.
@@ -75,7 +75,7 @@ def _ways() -> Iterator[str]:
 
 
 def _draws(way: str) -> bool:
-    """Return whether a separate process gets a picture that way."""
+    """Return whether a separate process gets a picture from a backend."""
     environment = {**inherited(), VARIABLE: way}
     command = (sys.executable, "-c", _TRY)
     done = run_child_sync(*command, name="MuJoCo", environment=environment, within_s=_TIMEOUT_S)

@@ -16,7 +16,7 @@ _FAR: tuple[float, ...] = (0.95, 0.2, 0.55, 1.0)
 _THICKNESS = 0.008
 """Thickness of a line, relative to the model's extent."""
 _PLANS, _POINTS = 8, 64
-"""Most plans and most points of each that are drawn: a viewer with too many marks stops drawing for good."""
+"""Maximum number of drawn plans, and of points of each: a viewer with too many marks stops for good."""
 
 
 def mark(env: Any, plans: Sequence[Plan]) -> None:

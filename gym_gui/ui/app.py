@@ -88,7 +88,7 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
 
 
 def _scale_with_text() -> None:
-    """Enlarge the whole window if the system asks for larger text by its resolution.
+    """Enlarge the whole window if the system's font resolution asks for larger text.
 
     The sizes in this program are pixels, which Qt scales together (``QT_SCALE_FACTOR``).
     """

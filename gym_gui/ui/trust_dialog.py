@@ -24,7 +24,7 @@ _ALWAYS = "“Allow always” holds until its content changes; mosaic trust list
 
 
 class TrustDialog(Dialog):
-    """Names exactly what would be used, and which file wants it.
+    """Shows exactly which code or programs would be used, and which file asks for them.
 
     Args:
         error: The refusal, with what it needs.

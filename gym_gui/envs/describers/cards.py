@@ -80,7 +80,7 @@ class _Back:
 
 
 class PokerDescriber(SpaceDescriber):
-    """Describes one's own cards, the cards on the table, and the observation's chips and raises.
+    """Describes the agent's own cards, the cards on the table, and the observation's chips and raises.
 
     The cards of others are never read. The observation contains own and open cards together; the cards on the
     table tell which are open.

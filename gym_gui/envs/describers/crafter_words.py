@@ -19,7 +19,7 @@ from gym_gui.envs.facts import Fact, atom, fact
 NEEDS = ("health", "food", "drink", "energy")
 _WAYS = (("left", (-1, 0)), ("right", (1, 0)), ("up", (0, -1)), ("down", (0, 1)))
 _LISTED = 3
-"""Most places that are listed for one kind; for more, only their number."""
+"""Maximum number of places that are listed for one kind; for more, only their number."""
 _SIGNS: Mapping[str, str] = {
     "grass": ".",
     "sand": ":",

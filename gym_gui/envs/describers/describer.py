@@ -190,7 +190,7 @@ class Describer(ABC):
         return as_picture(observation)
 
     def legend(self, agent: AgentID) -> str:
-        """Return full sentences that explain :meth:`seat_picture`, above all where ``agent`` is in it."""
+        """Return full sentences that explain :meth:`seat_picture`, above all the place of ``agent`` in it."""
         return ""
 
     def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int] | None:

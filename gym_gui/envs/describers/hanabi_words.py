@@ -1,4 +1,4 @@
-"""Describes Hanabi: the others' visible hands, and the hints about one's own hand."""
+"""Describes Hanabi: the others' visible hands, and the hints about the player's own hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Held(NamedTuple):
     """A card in a hand.
 
     Attributes:
-        card: Color and rank, ``"R1"``; ``"XX"`` for one's own card.
+        card: Color and rank, ``"R1"``; ``"XX"`` for the player's own card.
         told: Color and rank from hints, ``"X"`` for each without a hint.
         may: Colors and ranks that are still possible by the hints.
     """

@@ -67,7 +67,7 @@ class IniMultiGridDescriber(TeamGridDescriber):
         return Limit(int(self.environment.env.max_steps))
 
     def _company(self, agent: AgentID) -> str:
-        """Return who the agents are, by color, and whether they can share a cell."""
+        """Return a sentence with the agents' colors, and whether agents can share a cell."""
         mates = [name for name in self.bodies if name != agent]
         if not mates:
             return f"You are {agent}, {self.color(agent)}, and play alone."

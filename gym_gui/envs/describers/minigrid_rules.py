@@ -40,7 +40,7 @@ def names(env: Any, method: str, word: str) -> bool:
 
 
 def pays(env: Any) -> bool:
-    """Return whether there is something to achieve: a goal square, or rewards in a ``step`` of its own."""
+    """Return whether the environment can pay a reward: a goal square, or rewards in a ``step`` of its own."""
     return names(env, "_gen_grid", "Goal") or names(env, "step", "_reward")
 
 

@@ -1,4 +1,4 @@
-"""Describes particle worlds: what is where relative to the agent, decoded from its observation vector."""
+"""Describes particle worlds: things by position relative to the agent, decoded from its vector."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def one_hot(values: Sequence[float]) -> int | None:
 
 
 def _letter(values: Sequence[float]) -> str:
-    """Return a message: its letter, its numbers if it is no letter, or that there is none."""
+    """Return a message as text: its letter, or its numbers if it is no letter, or that there is none."""
     if not any(values):
         return "nothing yet"
     which = one_hot(values)

@@ -13,7 +13,7 @@ from mosaic_worker.renaming import Names
 
 
 class RenamedDescriber(Describer):
-    """Another describer's text with other names.
+    """Describer that returns another describer's text with other names.
 
     Args:
         told: Describer with the standard names.

@@ -1,4 +1,4 @@
-"""Describes Butterfly's games whose agents observe the screen: where each agent is on it."""
+"""Describes Butterfly's games whose agents observe the screen: the place of each agent on the screen."""
 
 from __future__ import annotations
 

@@ -345,7 +345,7 @@ class TaxiDescriber(ToyDescriber):
 
 
 class BlackjackDescriber(ToyDescriber):
-    """Describes Blackjack: the sum of one's cards, whether an ace counts as 11, the dealer's open card."""
+    """Describes Blackjack: the player's sum, whether an ace counts as 11, and the dealer's open card."""
 
     meanings: ClassVar[Mapping[str, str]] = {
         "stick": "take no more; the dealer draws up to 17 or more",

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from gym_gui.core.spaces import Space
 
 MOST_NUMBERS = 256
-"""Most entries of an array that are written one by one; a larger array is summarized."""
+"""Maximum number of entries of an array that are written one by one; a larger array is summarized."""
 _IN_A_LINE = 64
 _NAMED = 12
-"""Most components of an unnamed vector that have a line each."""
+"""Maximum number of components of an unnamed vector that have a line each."""
 _MOST_ITEMS = 24
 _ROW = 16
 _NOTHING = "(nothing)"

@@ -19,7 +19,7 @@ from gym_gui.envs.facts import Fact, atom, fact
 from gym_gui.envs.instance import Instance
 
 _REST = 512
-"""Most unnamed components that are written one by one; enough for the largest bodies."""
+"""Maximum number of unnamed components that are written one by one; enough for the largest bodies."""
 _RULE = re.compile(r"[\s|:-]+")
 _UNIT = re.compile(r"\(([^()]+)\)\s*$")
 _NO_UNITS = frozenset({"", "v", "unitless"})
@@ -96,7 +96,7 @@ def _component(columns: Sequence[str], cells: Sequence[str]) -> Component:
 
 
 class VectorDescriber(SpaceDescriber):
-    """Describes each number with name and unit; the bounds are told once.
+    """Describes each number with name and unit; in the texts, only the briefing states the bounds.
 
     Args:
         environment: An environment whose observation is a vector.

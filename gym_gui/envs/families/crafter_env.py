@@ -47,7 +47,7 @@ class CrafterEnv(gymnasium.Env[Pixels, int]):
         area: Size of the world in cells.
         view: Size of the picture in cells; the last two rows show the inventory.
         size: Size of the observation in pixels.
-        length: Most steps of an episode.
+        length: Maximum number of steps of an episode.
         render_mode: ``"rgb_array"`` or ``None``.
     """
 

@@ -41,7 +41,7 @@ def suite_task(domain: str, task: str, render_mode: str | None, env_kwargs: Mapp
 
 
 def draw_with_what_there_is(render_mode: str | None) -> None:
-    """Make dm_control use a way of drawing that works here.
+    """Make dm_control use a drawing backend that works on this machine.
 
     It takes the first library that it can import, which cannot draw without a display. It chooses at its
     import, which Shimmy may have caused for an OpenSpiel game; then it must choose again.

@@ -296,7 +296,7 @@ class MuJoCoFamily(GymnasiumFamily):
         return None if row["id"] == "Pusher-v4" else super()._spec_of(row)
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        """Choose a way of drawing that works here, even without a display, before the environment is made."""
+        """Make the environment, after choosing a drawing backend that works here, even without a display."""
         if render_mode is not None:
             mujoco_gl.choose()
         return super().build(spec, render_mode=render_mode, env_kwargs=env_kwargs)

@@ -18,7 +18,7 @@ from gym_gui.envs.families.multigrid_aec import MultiGridParallel
 _ENUM = re.compile(r"\b(?:Color|Type)\.(?=\w)")
 _DONE = 6
 _MISSION = 200
-"""Most characters of a mission."""
+"""Maximum number of characters of a mission."""
 
 
 class IniMultiGridParallel(MultiGridParallel):

@@ -65,7 +65,7 @@ class RoboticsFamily(IndexedFamily):
         return not any(part in entry_point for part in _LEFT_OUT)
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        """Choose a way of drawing that works here, even without a display, before the environment is made."""
+        """Make the environment, after choosing a drawing backend that works here, even without a display."""
         if render_mode is not None:
             mujoco_gl.choose()
         with contextlib.redirect_stderr(io.StringIO()):  # news of other versions, at each import

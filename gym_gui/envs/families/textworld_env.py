@@ -52,7 +52,7 @@ class TextWorldEnv(gymnasium.Env[str, str]):
         quest_length: Number of commands in the shortest solution.
         games: Number of games; the seed of an episode picks one.
         game_seed: Seed of the first game; the others use the following seeds.
-        max_steps: Most commands of an episode.
+        max_steps: Maximum number of commands of an episode.
         render_mode: ``"ansi"`` or ``None``.
     """
 

@@ -99,7 +99,7 @@ def _remove(folder: Path) -> None:
 
 
 def _remove_orphans() -> None:
-    """Remove what killed processes left behind; their engines have ended with them."""
+    """Remove files and shared memory of killed processes; their engines have ended, too."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError, ValueError):
             if folder.lstat().st_uid == os.getuid() and not folder.is_symlink():

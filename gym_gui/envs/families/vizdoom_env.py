@@ -18,7 +18,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.envs.families.vizdoom_engine import Engine
 
 _ACTIONS: Mapping[str, int] = {"buttons": 0, "numbered": 1, "combinations": 2}
-"""Most buttons held at once, by the word for it; 0 allows any number of separate buttons."""
+"""Maximum number of buttons held at once, by the word for it; 0 allows any number of separate buttons."""
 _DELTA = " delta"
 BOUND = 10.0
 """Default bound of delta buttons in ``deltas``: degrees, or a share of a running step."""

@@ -38,7 +38,7 @@ _START_S, _STEP_S, _CLOSE_S, _KILLED_S = 60.0, 20.0, 5.0, 1.0
 _APART_S = 0.2
 """Seconds between the starts of two engines."""
 _STARTS, _AHEAD_S = 8, 1.0
-"""Most starts until the engines are in step, and seconds that the host may take for its first tic."""
+"""Maximum number of starts to get engines in step, and longest duration of the host's first tic."""
 _WIDTH, _HEIGHT = 320, 240
 _VARIABLES = (
     *("KILLCOUNT", "HEALTH", "ARMOR", "SELECTED_WEAPON", "SELECTED_WEAPON_AMMO"),

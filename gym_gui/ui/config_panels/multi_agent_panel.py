@@ -69,7 +69,7 @@ class MultiAgentPanel(QWidget):
     def show_draft(
         self, draft: Draft, report: Report, env_info: EnvironmentInfo, checks: ConfigurationChecks
     ) -> None:
-        """Show who plays each slot, and the other policies that could."""
+        """Show who plays each slot, and offer the other policies that could play it."""
         self._shown = (draft, env_info, checks)
         for agent in self.agents:
             self._call(agent, env_info.seat_name(agent))

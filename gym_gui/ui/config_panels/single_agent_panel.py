@@ -43,7 +43,7 @@ class SingleAgentPanel(QWidget):
     def show_draft(
         self, draft: Draft, report: Report, env_info: EnvironmentInfo, checks: ConfigurationChecks
     ) -> None:
-        """Show who decides now, and the other policies that could."""
+        """Show who decides now, and offer the other policies that could decide."""
         self.show_offers(draft, report, checks)
         player = draft.rows.get(self.agent)
         if self._form is not None:

@@ -238,7 +238,7 @@ class FileEditor(Dialog):
         self.state.setText("Saved: it counts from the next start on")
 
     def save_to(self, path: str) -> None:
-        """Save under a path; without a suffix it gets the usual one for such files."""
+        """Save under a path; a path without a suffix gets the usual suffix of such files."""
         chosen = Path(path)
         self._file.move(chosen if chosen.suffix or not self._ending else chosen.with_suffix(self._ending))
         self.keep()
@@ -351,7 +351,7 @@ class FileEditor(Dialog):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """All problems: those told about the saved file, then those of the check; none appears twice."""
+        """All problems: those that readers of the saved file reported, then other ones from the check."""
         return self._wrong.problems
 
     def _show_problems(self) -> None:

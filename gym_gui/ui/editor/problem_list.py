@@ -19,7 +19,7 @@ _BESIDE: Final = 140
 
 
 class ProblemList(QListWidget):
-    """Problems found where the file was read, run or played, then those of the check; none appears twice.
+    """List of problems: those from reading, running or playing the file, then others from the check.
 
     Args:
         parent: Qt owner.

@@ -14,7 +14,7 @@ from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.rich_text import Prose
 
 _SHORT: Final = 420
-"""Most characters of the summary in the inspector."""
+"""Maximum number of characters of the summary in the inspector."""
 
 
 class AboutSummary(QWidget):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
 
 _MOST_WAITING = 16
-"""Most pictures that wait to be drawn; older requests are for rows that have scrolled away."""
+"""Maximum number of pictures that wait to be drawn; older requests are for rows that have scrolled away."""
 
 
 class EnvironmentThumbnails(QObject):

@@ -34,7 +34,7 @@ _PAGE: Final = "guide/page"
 SHOWN: Final = "guide/shown"
 _WIDE: Final = "guide/width"
 _MOST: Final = 100
-"""Most places in the history."""
+"""Maximum number of places in the history."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.number_fields import IntegerField, NumberField
 
 _MOST: Final = 12
-"""Most numbers that get a field each; a longer list is typed as JSON."""
+"""Maximum number of numbers that get a field each; a longer list is typed as JSON."""
 _FAR: Final = 1e6
 
 

@@ -24,7 +24,7 @@ from gym_gui.ui.widgets import ElidedLabel, LinkButton
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 MOST: Final = 40_000
-"""Most characters of one text that are laid out; Copy takes all."""
+"""Maximum number of characters of one text that are laid out; Copy takes all."""
 _MARKS: Final = 500
 _BAR: Final = 12
 """Characters of the longest bar; short enough that its word fits beside it in a narrow column."""

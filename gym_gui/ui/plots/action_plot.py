@@ -26,7 +26,7 @@ FIGURE_PX: Final = 9
 LONGEST: Final = 18
 OTHERS: Final = "all others"
 _MOST_SHARES: Final = 4
-"""Most figures on the axis below the bars."""
+"""Maximum number of figures on the axis below the bars."""
 _APART: Final = 1.4
 """Smallest distance between the centers of two figures, in widths of a figure."""
 

@@ -19,9 +19,9 @@ from gym_gui.ui.theme import Theme
 LINE_WIDTH: Final = 1.8
 REMEMBERED_STEPS: Final = 2000
 FEW: Final = 40
-"""Most values of a series whose points are marked by dots, with a wider line."""
+"""Maximum number of values of a series whose points are marked by dots, with a wider line."""
 MOST_POINTS: Final = 160
-"""Most points of a line; a plot of usual width cannot show more."""
+"""Maximum number of points of a line; a plot of usual width cannot show more."""
 
 
 class LinePlot(LivePlot):
@@ -32,7 +32,7 @@ class LinePlot(LivePlot):
         x_word: Label of the x axis.
         y_word: Label of the y axis.
         hint: Text shown while there is nothing to draw.
-        keep: Most values kept of each series; ``None`` for all.
+        keep: Maximum number of values kept of each series; ``None`` for all.
         parent: Qt owner.
     """
 

@@ -137,7 +137,7 @@ class PolicyPanel(QWidget):
 
 _HEAD, _ROW = 32, 28
 _MOST_ROWS: Final = 8
-"""Most visible rows; more rows scroll."""
+"""Maximum number of visible rows; more rows scroll."""
 
 _ROOM: Final = 12
 """Longest description of a space in its column; for a longer one, the column shows the network's input."""

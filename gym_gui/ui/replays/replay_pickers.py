@@ -22,7 +22,7 @@ NO_OPERATOR: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class _Episodes:
-    """Name, task and episodes of an operator."""
+    """Name, task and episodes of one operator of the run."""
 
     name: str
     task: str
@@ -126,7 +126,7 @@ class ReplayPickers(QObject):
         self._beside.setVisible(bool(others))
 
     def set_visible(self, visible: bool) -> None:
-        """Show or hide the buttons; the one beside shows only if the run has another operator."""
+        """Show or hide the pickers; the third one appears only if the run has another operator."""
         for button in (self._operator, self._episode):
             button.setVisible(visible)
         self._beside.setVisible(visible and len(self._beside.items) > 1)

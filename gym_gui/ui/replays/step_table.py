@@ -50,7 +50,7 @@ class _Row:
 
 
 class StepTableModel(RowsModel[_Row]):
-    """Decisions of one episode, or of two side by side, step by step."""
+    """Table model of the decisions of one episode, or of two side by side, in the order of the steps."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent=parent)

@@ -29,7 +29,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Tour:
-    """A tour: a few steps that end with a result of the user's own.
+    """A tour: a few steps, at the end of which the user has made a result, such as a recorded episode.
 
     Attributes:
         name: Key under which the progress is saved.
@@ -52,7 +52,7 @@ class Tour:
 
 SEATS: Final = ("policy_green_0", "policy_green_1", "policy_blue_0", "policy_blue_1")
 FEW_STEPS: Final = 50_000
-"""Most steps of a training that ends within a tour."""
+"""Maximum number of steps of a training that ends within a tour."""
 FEW_QUESTIONS: Final = 20
 LAKE: Final = "FrozenLake-v1"
 
