@@ -1,4 +1,4 @@
-"""Environment families: what there is, and how to make it."""
+"""Environment families: list, resolve and make environments."""
 
 from __future__ import annotations
 

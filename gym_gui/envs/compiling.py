@@ -1,6 +1,6 @@
-"""Functions that a package compiles when its first environment begins (numba), told one by one.
+"""Compiles a package's numba functions at the first use of its environments and reports the progress.
 
-They are kept beside the package or in ``NUMBA_CACHE_DIR``: it happens once on a machine.
+The results are kept beside the package or in ``NUMBA_CACHE_DIR``, so it happens once per machine.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ OnCompiling = Callable[[Compiling], None]
 
 
 def compile_ahead(environment: Environment, progress: OnCompiling | None = None) -> None:
-    """Have all compiled that an environment needs, and close it.
+    """Compile all functions that an environment needs, and close the environment.
 
-    All environments of a family share their functions and the signatures. The first time takes about 25 s of
-    one core with each of the two MultiGrids, beside other work accordingly longer; later ones no time.
+    All environments of a family share functions and signatures. The first time takes about 25 s on one core
+    for each of the two MultiGrids, longer beside other work; later calls take no time.
 
     Args:
-        environment: A new one; of a family that compiles nothing it is only closed.
-        progress: Told when it begins to compile, and after each function; never where the cache has all.
+        environment: A new environment; if its family compiles nothing, it is only closed.
+        progress: Called at the start of compilation and after each function; never if the cache has all.
     """
     family = environment.family
     try:
@@ -40,7 +40,7 @@ def compile_ahead(environment: Environment, progress: OnCompiling | None = None)
 def _told_of_each(
     title: str, compiled: Iterable[str], progress: OnCompiling | None
 ) -> Generator[None, None, None]:
-    """Tell of each function that it is compiled; nothing where the cache has them."""
+    """Report each function that is compiled; report nothing if the cache has them."""
     if progress is None:
         yield
         return
@@ -74,7 +74,7 @@ def _name_of(event: Any) -> tuple[str, str]:
 
 
 def _with_those_called(compiled: Iterable[str]) -> set[tuple[str, str]]:
-    """Module and name of functions (``module:function``), of those that they call, and so on."""
+    """Return module and name of functions (``module:function``) and, recursively, of those that they call."""
     found: set[tuple[str, str]] = set()
     waiting = [tuple(each.split(":")) for each in compiled]
     while waiting:

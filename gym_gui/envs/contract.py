@@ -1,4 +1,4 @@
-"""The contract test on an environment by name (``mosaic envs check ID``)."""
+"""Contract test of an environment by name (``mosaic envs check ID``)."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def check(
     steps: int = 200,
     on_call: OnCall = quietly,
 ) -> CheckReport:
-    """Check an environment, its pictures too where it advertises ``rgb_array``.
+    """Check an environment, and its pictures if it advertises ``rgb_array``.
 
     Args:
-        task: What :func:`gym_gui.envs.resolve` accepts.
+        task: A name for :func:`gym_gui.envs.resolve`.
         env_name: Family hint.
         api: Interface.
         env_kwargs: Keyword arguments for the environment.
-        seeds: Episodes to play; at least two different ones.
-        steps: Longest stretch of an episode that is played.
-        on_call: Told what the environment is asked next.
+        seeds: Seeds of the episodes to play; at least two different ones.
+        steps: Maximum number of steps of an episode that are played.
+        on_call: Called with the next call to the environment.
 
     Raises:
-        UsageError: There is no such environment, or it cannot be made.
+        UsageError: The environment does not exist or cannot be made.
     """
     spec = resolve(task, env_name=env_name, api=api)
 

@@ -1,4 +1,4 @@
-"""One environment instance with all the engine asks of it."""
+"""One environment instance with all functions that the engine needs of it."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _log = logging.getLogger(__name__)
 
 
 class Environment:
-    """An environment, its adapter, and its family's knowledge of it.
+    """An environment, its adapter, and its family.
 
     Attributes:
-        spec: What it is.
-        adapter: How it is stepped.
-        family: Who knows its ways.
-        teams: Which agents play together, by team name.
-        cut_off: Steps after which a run cuts an episode off, as briefings say; ``None`` where it does not.
+        spec: Description of the environment.
+        adapter: Adapter that steps it.
+        family: Family with the hooks for it.
+        teams: Agents by team name.
+        cut_off: Steps after which a run cuts an episode off and tells the agents so; ``None`` if it does not.
     """
 
     def __init__(
@@ -69,10 +69,10 @@ class Environment:
         self._moves: list[str] = []
 
     def seat(self, agents: Sequence[AgentID]) -> None:
-        """Tell who takes part, where agents appear: teams are named by patterns then.
+        """Set who takes part, if agents appear during an episode: the teams are then given by patterns.
 
         Args:
-            agents: All that have acted in this episode so far.
+            agents: All agents that have acted in this episode so far.
         """
         if self._team_patterns is None:
             self._team_patterns = self.teams
@@ -85,46 +85,46 @@ class Environment:
 
     @property
     def env(self) -> Any:
-        """The environment itself, innermost."""
+        """The innermost environment, without wrappers."""
         inner = self.adapter.env
         return getattr(inner, "unwrapped", inner)
 
     @property
     def title(self) -> str:
-        """Its name for people."""
+        """Display name."""
         return self.family.title_of(self.spec)
 
     @property
     def summary(self) -> str:
-        """What the environment is about, in one sentence; ``""`` where its family has no summary."""
+        """One sentence about the environment; ``""`` if its family has no summary."""
         return self.family.summary(self.spec)
 
     @property
     def rewards_betray(self) -> bool:
-        """Whether rewards say what a seat may not know: what others hide from it, or the way."""
+        """Whether rewards reveal what a seat may not know: hidden information, or the way to the goal."""
         return self.hidden_information or self.family.shaped_rewards(self.spec)
 
     def tells_rewards(self, view: PromptInputs) -> bool:
-        """Whether a slot that reads sees what its actions earned."""
+        """Return whether a slot whose player reads text is told its rewards."""
         if view.tell_rewards != "auto":
             return view.tell_rewards == "always"
         return not self.rewards_betray
 
     @property
     def max_episode_steps(self) -> int | None:
-        """Steps after which its package truncates an episode, as made here; ``None`` where none are known."""
+        """Steps after which its package truncates an episode of this instance; ``None`` if unknown."""
         made = getattr(getattr(self.adapter.env, "spec", None), "max_episode_steps", None)
         return self.spec.max_episode_steps if made is None else int(made)
 
     @property
     def hidden_information(self) -> bool:
-        """Whether a seat may not know all there is; what the environment states itself goes first."""
+        """Whether a seat may not know the whole state; the environment's own metadata decides first."""
         metadata: Any = getattr(self.env, "metadata", None) or {}
         stated = metadata.get("hidden_information")
         return stated if isinstance(stated, bool) else self.family.hidden_information(self.spec)
 
     def scores(self, returns: Mapping[str, float]) -> dict[str, float] | None:
-        """Score by team at this moment, as the environment keeps it, or ``None``.
+        """Return the current score by team as the environment keeps it; ``None`` if it keeps none.
 
         Args:
             returns: Sum of rewards by agent.
@@ -132,33 +132,33 @@ class Environment:
         return self.family.scores(self, returns)
 
     def outcome(self, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Win, draw or loss by team, or ``None`` where no team can win."""
+        """Return win, draw or loss by team; ``None`` if no team can win."""
         return self.family.outcome(self, returns)
 
     @cached_property
     def seat_names(self) -> Mapping[AgentID, str]:
-        """What seats are called in this game, by agent; a manager's slot has no such name."""
+        """Names of seats in this game, by agent; a manager's slot has none."""
         return dict(self.family.seat_names(self))
 
     def seat_name(self, agent: AgentID) -> str:
-        """What a seat is called in this game; where it has no name, as the environment calls it."""
+        """Return the game's name of a seat, or the environment's if the game has none."""
         return self.seat_names.get(agent, agent)
 
     def result(self, outcome: Mapping[str, Outcome] | None) -> str:
-        """Who won how, in a few words; ``""`` where nothing is to be said.
+        """Return how a game ended in a few words; ``""`` if there is nothing to say.
 
         Args:
-            outcome: As :meth:`outcome` has it.
+            outcome: Result of :meth:`outcome`.
         """
         return self.family.result(self, outcome) if outcome else self.family.achieved(self)
 
     @property
     def notates(self) -> bool:
-        """Whether what is played can be written in the game's own notation."""
+        """Whether moves can be written in the game's own notation."""
         return self.family.notates(self.spec)
 
     def notation(self, played: Sequence[tuple[AgentID, Any]]) -> tuple[str, ...]:
-        """Everything that was played, in the game's own notation; empty where it has none.
+        """Return all moves in the game's own notation; empty if it has none.
 
         Args:
             played: Agent and action of every move since the reset.
@@ -178,67 +178,67 @@ class Environment:
         return tuple(self._moves)
 
     def can_still_win(self, agent: AgentID) -> bool:
-        """Whether ``agent`` can win what is played, should the others run out of time."""
+        """Return whether ``agent`` could still win if the others ran out of time."""
         return self.family.can_still_win(self, agent)
 
     def legal_words(self) -> dict[int, str]:
-        """What may be played now in the game's own notation, by action; empty where it is not known."""
+        """Return the legal moves in the game's own notation, by action; empty if it has none."""
         return dict(self.family.legal_words(self)) if self.notates else {}
 
     def success(self) -> bool | None:
-        """Whether the task was solved, in the environment's own word, or ``None``."""
+        """Return whether the task was solved, as the environment reports it; ``None`` if it does not."""
         return self.family.success(self)
 
     def _managed_by(self, agent: AgentID) -> HierarchicalAdapter | None:
-        """The adapter that asks ``agent`` for options, where it is a manager's slot."""
+        """Return the adapter that asks ``agent`` for options, if ``agent`` is a manager's slot."""
         adapter = self.adapter
         return adapter if isinstance(adapter, HierarchicalAdapter) and adapter.manages(agent) else None
 
     def action_meanings(self, agent: str) -> tuple[str, ...]:
-        """A word for each discrete action of ``agent``, or empty."""
+        """Return a word for each discrete action of ``agent``; empty if there are none."""
         if manages := self._managed_by(agent):
             return tuple(option.name for option in manages.options_of(agent))
-        # A task may leave its family fewer actions than others have.
+        # A task may have fewer actions than the family's other environments.
         count = getattr(self.adapter.action_space(agent), "n", None)
         words = self.family.action_meanings(self, agent)
         return words[: int(count)] if isinstance(count, Integral) else words
 
     def option_names(self, agent: str) -> tuple[str, ...]:
-        """What the manager of ``agent`` may ask of it, by number; empty where it has none."""
+        """Return the options that the manager of ``agent`` may ask for, by number; empty if it has none."""
         adapter = self.adapter
         if not isinstance(adapter, HierarchicalAdapter) or adapter.manages(agent):
             return ()
         return tuple(option.name for option in adapter.options_of(agent))
 
     def noop_action(self, agent: str) -> Any | None:
-        """The action with which ``agent`` does nothing, or ``None``."""
+        """Return the action with which ``agent`` does nothing; ``None`` if there is none."""
         if self._managed_by(agent):
             return None
         action = self.family.noop_action(self, agent)
         return action if action is None or self.adapter.action_space(agent).contains(action) else None
 
     def default_action(self, agent: str) -> Any | None:
-        """What it has played for an answer of ``agent`` that cannot be, or ``None``."""
+        """Return the action that the environment plays for an invalid action; ``None`` if it has none."""
         if self._managed_by(agent):
             return None
         action = self.family.default_action(self, agent)
         return action if action is None or self.adapter.action_space(agent).contains(action) else None
 
     def board(self) -> Board | None:
-        """The position with its legal moves, in board games; else ``None``."""
+        """Return the position with its legal moves; ``None`` unless it is a board game."""
         try:
             return self.family.board(self)
-        except Exception as error:  # foreign code, and parts of it that are no public API
+        except Exception as error:  # foreign code, which partly uses no public API
             self._complain("its board cannot be read", error)
             return None
 
     def picture(self, plans: Sequence[Plan] = ()) -> Picture | None:
-        """What it looks like now, (H, W, 3) ``uint8``, where it was made with ``rgb_array``.
+        """Return a picture, (H, W, 3) ``uint8``, if the environment was made with ``rgb_array``.
 
-        ``None`` also where drawing fails, which is logged once: play goes on.
+        Returns ``None`` also if drawing fails, which is logged once: play goes on.
 
         Args:
-            plans: Where players say that they mean to go, for people to see; drawn where its family can.
+            plans: Paths that players plan to take, for people to see; drawn if the family supports it.
         """
         try:
             if plans:
@@ -249,7 +249,7 @@ class Environment:
             return None
 
     def ansi(self) -> str:
-        """Its own text rendering with colour codes, where it was made with ``ansi``; else ``""``."""
+        """Return the environment's text with color codes, if it was made with ``ansi``; else ``""``."""
         try:
             return as_text(self.adapter.render())
         except EnvironmentFailure as error:
@@ -258,7 +258,7 @@ class Environment:
 
     @cached_property
     def _describer(self) -> Describer:
-        """Of what the environment's own agents see; of managers it knows nothing."""
+        """Describer of the observations of the environment's own agents; it knows nothing of managers."""
         adapter = self.adapter
         if isinstance(adapter, HierarchicalAdapter):
             return self.family.describer(Environment(self.spec, adapter.inner, self.family, self.teams))
@@ -266,7 +266,7 @@ class Environment:
 
     @cached_property
     def _two_levels(self) -> Describer | None:
-        """Says what managers choose from and what is asked of their agents; ``None`` without managers."""
+        """Describer of managers' choices and of options asked of their agents; ``None`` without managers."""
         adapter = self.adapter
         if not isinstance(adapter, HierarchicalAdapter):
             return None
@@ -274,14 +274,14 @@ class Environment:
 
     @cached_property
     def simulator(self) -> Simulator | None:
-        """The simulator inside, where its state can be handed out; else ``None``."""
+        """The simulator inside the environment, if its state can be handed out; else ``None``."""
         return self.family.simulator(self)
 
     def pictures(self, agent: AgentID) -> tuple[Frame, ...]:
-        """Which pictures ``agent`` may be shown where the environment is made with ``rgb_array``.
+        """Return the kinds of pictures that ``agent`` may see, if the environment renders ``rgb_array``.
 
-        Its own (``egocentric``), where one can be drawn of what it may see; the ``whole`` one, where that
-        shows it no more than it may know.
+        ``egocentric``: a picture of the agent's observation can be drawn. ``whole``: the whole picture shows
+        the agent no more than it may know.
         """
         if "rgb_array" not in self.family.render_modes(self.spec):
             return ()
@@ -290,15 +290,15 @@ class Environment:
         return tuple(frame for frame in FRAMES if may[frame])
 
     def hides_from(self, agent: AgentID) -> bool:
-        """Whether seats hide things from each other here, and the whole picture would show ``agent`` some."""
+        """Return whether seats hide information and the whole picture would show ``agent`` some of it."""
         return self.hidden_information and not self._describer.sees_all(self._behind(agent)[0])
 
     def pointing(self, manager: AgentID, frame: Frame = "whole") -> Pointing | None:
-        """What a manager may choose by pointing at a picture, be it nothing now; ``None``: it cannot.
+        """Return what a manager may choose by clicking a picture; ``None`` if it cannot click at all.
 
-        Args:
+        manager: The manager's slot.
             manager: Its slot.
-            frame: Whether it is the whole picture, or the one of :meth:`seat_picture`.
+            frame: Which picture: the whole one, or that of :meth:`seat_picture`.
         """
         adapter = self.adapter
         if not isinstance(adapter, HierarchicalAdapter) or not (seat := adapter.manages(manager)):
@@ -310,16 +310,16 @@ class Environment:
 
     @property
     def moves_at_once(self) -> bool:
-        """Whether agents that are asked one after the other choose at the same time by the rules."""
+        """Whether agents that are asked in turn choose simultaneously by the game's rules."""
         metadata: Any = getattr(self.env, "metadata", None) or {}
         return self.spec.api == "aec" and bool(metadata.get("is_parallelizable"))
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """What ``agent`` itself may see, drawn; ``None`` where there is no such picture.
+        """Return a picture of what ``agent`` observes; ``None`` if there is none.
 
         Args:
             agent: A current agent.
-            observation: What it sees, the mask taken out.
+            observation: Its observation, without the mask.
         """
         if "egocentric" not in self.pictures(agent):
             return None
@@ -327,11 +327,12 @@ class Environment:
         return self._describer.seat_picture(seat, seen)
 
     def briefing(self, agent: AgentID, view: PromptInputs) -> str:
-        """The text that ``agent`` gets once, before its first episode.
+        """Return the text that ``agent`` gets once, before its first episode.
 
         Args:
             agent: A slot.
-            view: What it is shown; the text explains the picture where that is the agent's own view.
+            view: The inputs that its slot asks for; with an egocentric picture, the text explains how to read
+                it.
         """
         told = self._telling(agent, view).briefing(agent, view.mode)
         own = view.image and view.frame == "egocentric"
@@ -339,18 +340,18 @@ class Environment:
         return f"{told}\n\n{self.other_names(agent, view).text(legend)}" if legend else told
 
     def other_names(self, agent: AgentID, view: PromptInputs) -> Names:
-        """What is called otherwise for a slot: the same in every instance, and throughout a run.
+        """Return the changed names for a slot; they are the same in every instance and throughout a run.
 
         Args:
             agent: A slot.
-            view: What it is shown.
+            view: The inputs that its slot asks for.
         """
         if view.rename == "none":
             return Names()
         return self.describer(agent).other_names(agent, view.rename, view.rename_seed)
 
     def retellings(self, agent: AgentID) -> Iterator[str]:
-        """How a slot can be told otherwise what it sees, by the words that :class:`PromptInputs` asks for."""
+        """Yield the ways in which a slot's texts can be changed, in the words of :class:`PromptInputs`."""
         describer = self.describer(agent)
         marks, terms = describer.names_are_marks, describer.terms(agent)
         if marks or terms.actions:
@@ -363,7 +364,7 @@ class Environment:
             yield ON_PICTURES
 
     def _telling(self, agent: AgentID, view: PromptInputs) -> Describer:
-        """Who tells a slot what it sees: in other names, or without what is legal, where that is wanted."""
+        """Return a slot's describer, with other names or without legal actions if its inputs ask for that."""
         if not view.retold:
             return self.describer(agent)
         key = agent, view.rename, view.rename_seed, view.hide_legal
@@ -375,18 +376,18 @@ class Environment:
         return self._retold[key]
 
     def _behind(self, agent: AgentID, observation: Any = None) -> tuple[AgentID, Any]:
-        """The environment's own agent in a slot, and what it sees: with managers there are two slots."""
+        """Return the environment's own agent of a slot and its observation; a manager shares its agent's."""
         adapter = self.adapter
         return adapter.behind(agent) if isinstance(adapter, HierarchicalAdapter) else (agent, observation)
 
     def company(self, agent: AgentID) -> tuple[str, list[AgentID], list[AgentID]]:
-        """Name of the team of ``agent``, its team-mates, and everybody else; a manager has none."""
+        """Return the team name of ``agent``, its team-mates, and all other agents; a manager has no team."""
         own = next((team for team, agents in self.teams.items() if agent in agents), "")
         mates = [mate for mate in self.teams.get(own, ()) if mate != agent]
         return own, mates, [each for team, agents in self.teams.items() if team != own for each in agents]
 
     def describer(self, agent: AgentID) -> Describer:
-        """Who says in words what ``agent`` sees and may do."""
+        """Return the describer of the observations and actions of ``agent``."""
         adapter = self.adapter
         managed = isinstance(adapter, HierarchicalAdapter) and adapter.options_of(agent)
         return self._two_levels if managed and self._two_levels is not None else self._describer
@@ -399,17 +400,17 @@ class Environment:
         mask: Mask | None = None,
         messages: Sequence[str] = (),
     ) -> Shown:
-        """What ``agent`` is shown at this moment beside its observation.
+        """Return what ``agent`` is shown in addition to its observation.
 
         Args:
             agent: A current agent.
-            observation: What it sees, the mask taken out.
-            view: What its slot wants.
+            observation: Its observation, without the mask.
+            view: The inputs that its slot asks for.
             mask: Its legal actions.
-            messages: What its team-mates said.
+            messages: Messages of its team-mates.
 
         Raises:
-            ObservationError: It cannot be described or drawn.
+            ObservationError: The observation cannot be described or drawn.
         """
         describer = self._telling(agent, view)
         try:
@@ -429,7 +430,7 @@ class Environment:
         why, _ = view.refused(agent, pictures)
         if why:
             raise ValueError(why)
-        # Who may be shown no picture at all is shown the whole one neither.
+        # An agent that may see no picture at all does not see the whole one either.
         whole = as_picture(self.adapter.render()) if pictures and not own else None
         picture = self.seat_picture(agent, observation) if own else whole
         if picture is None:
@@ -445,11 +446,11 @@ class Environment:
             _log.warning("%s: %s: %s: %s", self.spec.id, what, type(error).__name__, error)
 
     def keys(self, agent: str, player: int = 0) -> KeyScheme:
-        """Default keys for a person who plays ``agent``.
+        """Return the default keys for a person who plays ``agent``.
 
         Args:
             agent: The agent.
-            player: 0 for the first person at the keyboard, 1 for the second, whose keys are others.
+            player: 0 for the first person at the keyboard, 1 for the second, who has different keys.
         """
         keys = self.family.keys_by_space if self._managed_by(agent) else self.family.keys
         return keys(self, agent, player)
@@ -457,10 +458,10 @@ class Environment:
     def with_manager(
         self, options: Options | None = None, *, agents: Sequence[str] | None = None
     ) -> Environment:
-        """The same environment with manager slots; teams stay as they are.
+        """Return the same environment with manager slots; teams stay as they are.
 
         Args:
-            options: What managers choose from, all the same or by agent; by default the family's own.
+            options: Options that managers choose from, common or by agent; by default the family's own.
             agents: Agents that get a manager; all by default.
 
         Raises:
@@ -475,19 +476,19 @@ class Environment:
 
     @property
     def can_have_managers(self) -> bool:
-        """Whether its family knows options that a manager of an agent can choose from."""
+        """Whether its family has options that a manager can choose from."""
         return bool(self._own_options(None))
 
     def _own_options(self, agents: Sequence[str] | None) -> Mapping[AgentID, OptionLibrary]:
-        """The family's options, by agent; empty where it has none for one of them."""
+        """Return the family's options, by agent; agents without options are left out."""
         wanted = [a for a in (agents or self.adapter.possible_agents) if a in self.adapter.possible_agents]
         found = {agent: self.family.options(self, agent) for agent in wanted}
         return {agent: library for agent, library in found.items() if library is not None}
 
     def close(self) -> None:
-        """Release the environment; safe to call twice.
+        """Release the environment; it is safe to call this twice.
 
-        What it raises is logged and goes no further: what was played in it stands.
+        An exception from the environment is only logged: what was played stays valid.
         """
         try:
             self.adapter.close()

@@ -1,4 +1,4 @@
-"""The page of an environment: what it is about, who plays, what can be done."""
+"""Page with all facts about an environment: description, agents, actions and keys."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from gym_gui.envs.spec import EnvSpec
 
 Actions = tuple[tuple[int, str], ...]
 _WORDED = 64
-"""More actions than this are not listed one by one, unless each has a word."""
+"""Maximum number of actions without words that are listed one by one."""
 
 
 @dataclass(frozen=True)
 class EnvironmentPage:
-    """All that a page says of an environment; plain data, to be passed between processes.
+    """All facts about an environment, as plain data that processes can exchange.
 
     Attributes:
-        id: Canonical id.
-        title: Name for people.
+        title: Display name.
+        family: Display name of its family.
         family: Name of its family for people.
         summary: One sentence; never empty.
         text: Its documentation as Markdown; may be empty.
-        doc_url: Where more stands, or ``""``.
+        doc_url: Web page with more details, or ``""``.
         paradigm: How its agents take turns.
         render_modes: See :func:`render_modes`.
         board: Whether it is a board game that can be drawn and clicked on.
         agents: Its agents.
         teams: Agents of each team.
-        seats: What agents are called in this game, where they have a name there.
-        max_steps: Longest episode, where it says so.
-        actions: Number and word of each action, by agent; empty where actions are no
-            numbers, or too many to list. An action without a word is ``action 3``.
-        sees: What each agent observes, in words.
-        does: What each agent's actions are, in words.
+        seats: Names of agents in this game, for agents that have one.
+        max_steps: Longest episode; ``None`` if unknown.
+        actions: Number and word of each action, by agent; empty if actions are not numbers or too many to
+            list. An action without a word is ``action 3``.
+        sees: Observation space of each agent, in words.
+        does: Action space of each agent, in words.
         keys: Default keys of each agent, for the first and the second person at a keyboard.
-        trouble: Why it cannot be made, with a way out; then nothing is known of its agents.
+        trouble: Why the environment cannot be made, with a fix; its agents are then unknown.
     """
 
     id: str
@@ -69,12 +69,12 @@ class EnvironmentPage:
     trouble: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data from which :meth:`from_json` makes an equal page."""
+        """Return plain data from which :meth:`from_json` makes an equal page."""
         return asdict(self) | {"paradigm": self.paradigm.name}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> EnvironmentPage:
-        """Read what :meth:`to_json` wrote."""
+        """Return a page from the data of :meth:`to_json`."""
         fields: dict[str, Any] = dict(data)
         fields["paradigm"] = SteppingParadigm[data["paradigm"]]
         fields["render_modes"], fields["agents"] = tuple(data["render_modes"]), tuple(data["agents"])
@@ -97,22 +97,22 @@ def document(
     api: str | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
 ) -> EnvironmentPage:
-    """Everything there is to tell of an environment.
+    """Return all facts about an environment.
 
-    Makes the environment once to ask for its agents and spaces, and never steps it. That
-    imports its package: a second or two the first time, so call it in a thread, or in a
-    process of its own where a package may be one that crashes.
+    It makes the environment once to get its agents and spaces, and never steps it. That imports the package,
+    which takes a second or two the first time. Call it in a thread, or in a separate process if the package
+    may crash.
 
     Args:
-        task: What :func:`gym_gui.envs.resolve` accepts, or its answer; or an environment at
-            hand, which is asked and left open.
+        task: A name for :func:`gym_gui.envs.resolve`, its result, or an existing environment, which stays
+            open.
         env_name: Family hint.
         api: Interface.
         env_kwargs: Keyword arguments for the environment.
 
     Raises:
-        UsageError: There is no such environment. One that there is but that cannot be made
-            has a page with its ``trouble``.
+        UsageError: There is no such environment. An environment that exists but cannot be made has a page
+            with its ``trouble``.
     """
     if isinstance(task, Environment):
         spec, facts = task.spec, _facts(task)
@@ -163,7 +163,7 @@ def _facts(environment: Environment) -> dict[str, Any]:
 
 
 def step_limit(environment: Environment) -> int | None:
-    """Longest episode, by whichever of the usual names the environment keeps it."""
+    """Return the longest episode in steps, from any of the usual attributes; ``None`` if unknown."""
     if environment.max_episode_steps:
         return environment.max_episode_steps
     for name in ("max_steps", "max_cycles", "max_iter"):
@@ -186,21 +186,21 @@ def _actions(environment: Environment, agent: str) -> Actions:
 
 
 def _plain_summary(family: Family, agents: tuple[str, ...]) -> str:
-    """The summary of an environment that has no description."""
+    """Return the summary of an environment that has no description."""
     who = "one agent" if len(agents) == 1 else f"{len(agents)} agents" if agents else "agents"
     return f"An environment of {family.title} for {who}."
 
 
 def keys(task: str | EnvSpec, agent: str | None = None, player: int = 0) -> KeyScheme:
-    """Default keys for a person who plays an agent; makes the environment, as :func:`document` does.
+    """Return the default keys for a person who plays an agent; makes the environment to find out.
 
     Args:
-        task: What :func:`gym_gui.envs.resolve` accepts, or its answer.
-        agent: The agent; the first one by default.
+        task: A name for :func:`gym_gui.envs.resolve`, or its result.
+        agent: The agent; by default the first one.
         player: 0 for the first person at the keyboard, 1 for the second.
 
     Raises:
-        UsageError: There is no such environment or agent, or it cannot be made.
+        UsageError: The environment or the agent does not exist, or the environment cannot be made.
     """
     environment = make(task)
     try:
@@ -215,7 +215,7 @@ def keys(task: str | EnvSpec, agent: str | None = None, player: int = 0) -> KeyS
 
 
 def render_modes(task: str | EnvSpec) -> tuple[str, ...]:
-    """How it can be drawn: some of ``rgb_array`` and ``ansi``, pictures first; imports nothing of it.
+    """Return the render modes among ``rgb_array`` and ``ansi``, pictures first; imports nothing.
 
     Raises:
         UsageError: There is no such environment.
@@ -224,15 +224,15 @@ def render_modes(task: str | EnvSpec) -> tuple[str, ...]:
     return family_of(spec).render_modes(spec)
 
 
-# -- spaces in words -----------------------------------------------------------------------
+# -- descriptions of spaces ----------------------------------------------------------------
 
 
 _PICTURE = 32
-"""Bytes on fewer rows or columns than this are codes of cells, not pixels."""
+"""Smallest rows and columns of a byte array that counts as picture; smaller arrays are codes of cells."""
 
 
 def in_words(space: Any) -> str:
-    """What a value of the space is, for people: ``one of 5``, ``4 numbers``, ``picture 96 x 96``."""
+    """Return a space in words: ``one of 5``, ``4 numbers``, ``picture 96 x 96``."""
     kind: str = type(space).__name__
     if kind == "Discrete":
         return f"one of {int(space.n)}"
@@ -273,7 +273,7 @@ def _box(space: Any) -> str:
 
 
 def _is_bounded(low: float, high: float, dtype: Any) -> bool:
-    """Whether the bounds say something: infinity, and the ends of a type that has no other, do not."""
+    """Return whether the bounds are informative: infinity and the limits of a wide data type are not."""
     if np.issubdtype(dtype, np.bool_):
         return True
     ends = np.finfo(dtype) if np.issubdtype(dtype, np.floating) else np.iinfo(dtype)

@@ -1,4 +1,4 @@
-"""From a name to an environment."""
+"""Registry of environments: families, name resolution and making of environments."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GROUP = "mosaic.families"
 
 @lru_cache(maxsize=1)
 def families() -> Mapping[str, Family]:
-    """All families by name: built in, the user's servers, from entry points, and the user's own last."""
+    """Return all families by name: built-in ones, the user's servers, entry points, own environments last."""
     found: dict[str, Family] = {family.name: family for family in BUILT_IN}
     for served in own_servers():
         if isinstance(served, MosaicError):
@@ -60,13 +60,13 @@ def families() -> Mapping[str, Family]:
 
 
 def list_specs(family: str | None = None) -> list[EnvSpec]:
-    """All known environments, family by family; imports none of them.
+    """Return all known environments, family by family; imports none of them.
 
     Args:
-        family: One family's name or hint; all that are installed by default.
+        family: Name or hint of one family; by default all installed families.
 
     Raises:
-        UnknownNameError: No such family.
+        UnknownNameError: There is no such family.
         MissingDependencyError: That family's package is not installed.
     """
     if family is not None:
@@ -92,15 +92,15 @@ def register(
     apis: tuple[str, ...] | None = None,
     family: Family | None = None,
 ) -> EnvSpec:
-    """Make an environment of the user's own known by name in this process.
+    """Register a user's environment by name in this process.
 
     Args:
         env_id: Name to use as ``task``.
-        factory: Callable, or ``"module:factory"``, that makes the environment. It gets
-            ``render_mode`` where it accepts it, and the experiment's ``env_kwargs``.
-        api: Interface of what the factory makes.
-        apis: All interfaces it can make (it is then called with ``api=``).
-        family: Knows teams, scores, action names; by default nothing is assumed.
+        factory: Callable, or ``"module:factory"``, that makes the environment. It is called with
+            ``render_mode`` if it accepts it, and with the experiment's ``env_kwargs``.
+        api: Interface of the environment that the factory makes.
+        apis: All interfaces that the factory can make (it is then called with ``api=``).
+        family: Family with teams, scores and action names; by default nothing is assumed.
 
     Raises:
         UsageError: The name is taken.
@@ -120,18 +120,18 @@ def register(
 def resolve(
     task: str, *, env_name: str | None = None, api: str | None = None, origin: Origin = TYPED
 ) -> EnvSpec:
-    """Find out which environment a person means; imports nothing of it.
+    """Return the environment that a name means; imports nothing of it.
 
     Args:
         task: An id, an alias, or ``"module:factory"``.
-        env_name: Family hint; must not contradict.
+        env_name: Family hint; must not contradict the name.
         api: Interface to make it with; the environment's native one by default.
-        origin: Who names it; ``module:factory`` is looked for in that folder first.
+        origin: Who names the environment; ``module:factory`` is searched in that folder first.
 
     Raises:
-        UnknownNameError: Nothing is called that; the nearest is named.
-        MissingDependencyError: It belongs to a package that is not installed.
-        ExperimentError: ``env_name`` or ``api`` contradicts.
+        UnknownNameError: No environment has that name; the message suggests the nearest one.
+        MissingDependencyError: The environment belongs to a package that is not installed.
+        ExperimentError: ``env_name`` or ``api`` contradicts the name.
     """
     spec = _find(task, env_name)
     family = families()[spec.family]
@@ -167,10 +167,10 @@ def _find(task: str, env_name: str | None) -> EnvSpec:
 
 
 def _lookup(family: Family, task: str) -> EnvSpec | None:
-    """The family's environment of that name, or ``None``.
+    """Return the family's environment of that name, or ``None``.
 
     Raises:
-        MissingDependencyError: The name is the family's and its package is missing.
+        MissingDependencyError: The name belongs to the family, but a package is missing.
     """
     names = list(dict.fromkeys(family.candidates(task)))
     spec = family.lookup(names) if family.listable else None
@@ -180,7 +180,7 @@ def _lookup(family: Family, task: str) -> EnvSpec | None:
 
 
 def _accepting(hint: str) -> list[Family]:
-    """Families that go by ``hint``."""
+    """Return the families that a hint means."""
     accepting = [f for f in families().values() if f.name == hint or hint in f.hints]
     if not accepting:
         names = [name for f in families().values() for name in (f.name, *f.hints)]
@@ -228,17 +228,18 @@ def make(
     """Make an environment.
 
     Args:
-        spec_or_task: From :func:`resolve`, or a name for it.
-        env_name: Family hint, with a name.
-        api: Interface, with a name.
-        render_mode: For example ``"rgb_array"``; ``None`` renders nothing.
+        spec_or_task: Result of :func:`resolve`, or a name.
+        env_name: Family hint, together with a name.
+        api: Interface, together with a name.
+        render_mode: Render mode, for example ``"rgb_array"``; ``None`` renders nothing.
         env_kwargs: Keyword arguments for the environment.
-        origin: Who asks for it: what a file names has to be allowed, see :mod:`gym_gui.core.trusted.trust`.
+        origin: Who asks for the environment; what a file names must be allowed, see
+            :mod:`gym_gui.core.trusted.trust`.
 
     Raises:
-        MissingDependencyError: A package it needs is not installed.
-        NotAllowedError: A file names code or paths that the person has not allowed.
-        UsageError: It could not be made, for example because of a wrong keyword.
+        MissingDependencyError: A required package is not installed.
+        NotAllowedError: A file names code or paths that the user has not allowed.
+        UsageError: The environment could not be made, for example because of a wrong keyword.
     """
     spec = spec_or_task
     if isinstance(spec, str):
@@ -264,16 +265,16 @@ def make(
 def arguments(
     task: str | EnvSpec, *, env_name: str | None = None, api: str | None = None, origin: Origin = TYPED
 ) -> Mapping[str, Mapping[str, Any]]:
-    """What ``env_kwargs`` of an environment may say, as far as it is known: a JSON Schema to each name.
+    """Return the known ``env_kwargs`` of an environment: a JSON Schema for each name.
 
-    Imports nothing of it. What is not named here is handed on all the same, and the environment itself says
-    whether it takes it.
+    It imports nothing of the environment. Other arguments are passed on, too; the environment itself decides
+    whether it accepts them.
 
     Args:
-        task: What :func:`resolve` accepts, or its answer.
-        env_name: Family hint, with a name.
-        api: Interface, with a name.
-        origin: Who names it.
+        task: A name for :func:`resolve`, or its result.
+        env_name: Family hint, together with a name.
+        api: Interface, together with a name.
+        origin: Who names the environment.
 
     Raises:
         UsageError: There is no such environment.
@@ -283,24 +284,24 @@ def arguments(
 
 
 def needs_of(spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> list[Need]:
-    """What the user has to allow before a file may have this environment made.
+    """Return what the user must allow before a file may have this environment made.
 
     Raises:
-        UsageError: It is something that even the user cannot allow.
+        UsageError: The file names something that even the user cannot allow.
     """
     factory: Factory | None = spec.traits.get("factory")
     return [*(factory.needs() if factory is not None else ()), *path_needs(env_kwargs)]
 
 
 def family_of(spec: EnvSpec) -> Family:
-    """The family that knows the ways of an environment."""
+    """Return the family of an environment."""
     return registered.family_of(spec.id) or families()[spec.family]
 
 
 def trouble(spec: EnvSpec) -> str:
-    """Why an environment that is listed cannot be made here, with the way out; ``""`` if it can.
+    """Return why a listed environment cannot be made here, with a fix; ``""`` if it can.
 
-    Only looks whether the packages it needs are there, so it is quick and imports nothing.
+    It only checks that the required packages are installed, so it is quick and imports nothing.
     """
     family = family_of(spec)
     for module in (*family.modules, *family.needs(spec)):
@@ -310,7 +311,7 @@ def trouble(spec: EnvSpec) -> str:
 
 
 def _missing_module(error: BaseException | None) -> str | None:
-    """Name of the package whose absence is behind ``error``, if that is so."""
+    """Return the name of the missing package that caused ``error``; ``None`` if another reason did."""
     while error is not None:
         if isinstance(error, ModuleNotFoundError) and error.name:
             return error.name

@@ -1,4 +1,4 @@
-"""How an environment is made, as a person would write it in a program of their own."""
+"""Python source that makes an environment, as a person would write it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class EnvironmentSource:
     """Lines of Python that make an environment.
 
     Attributes:
-        imports: Lines that come first.
-        call: An expression whose value is the environment.
+        imports: Import lines.
+        call: Expression whose value is the environment.
     """
 
     imports: tuple[str, ...]
@@ -21,12 +21,12 @@ class EnvironmentSource:
 
 
 def called(function: str, *positional: Any, **named: Any) -> str:
-    """A call, as it is written.
+    """Return the source of a call.
 
     Args:
-        function: What is called.
-        positional: Arguments without a name.
-        named: Arguments with one, plain data.
+        function: Name of the function.
+        positional: Positional arguments.
+        named: Keyword arguments, plain data.
     """
     return f"{function}({', '.join([*map(repr, positional), *_named(named)])})"
 

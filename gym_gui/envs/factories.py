@@ -1,4 +1,4 @@
-"""Environments named ``module:factory``: found, allowed, imported."""
+"""Environments named ``module:factory``: search, permission and import."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from gym_gui.envs.index import is_installed
 
 @dataclass(frozen=True)
 class Factory:
-    """What makes an environment, by its name.
+    """Factory of an environment, by name.
 
     Attributes:
         point: ``module:factory``.
@@ -43,7 +43,7 @@ class Factory:
 
     @property
     def module(self) -> str:
-        """The module's name, with dots."""
+        """Dotted name of the module."""
         return self.point.partition(":")[0]
 
     @cached_property
@@ -52,17 +52,17 @@ class Factory:
 
     @cached_property
     def _is_own_word(self) -> bool:
-        """Whether the person has named it, here or in the process that this one acts for."""
+        """Whether the user named the factory, here or in the process that this process acts for."""
         if not is_asked(self.origin):
             return True
         own = self.origin.folder and user_code.in_folder(self.module, Path(self.origin.folder))
         return not own and is_allowed(self._typed)
 
     def locate(self) -> None:
-        """See that there is such a module; imports nothing.
+        """Check that the module exists, without importing it.
 
         Raises:
-            UsageError: There is none, with where it was looked for.
+            UsageError: The module does not exist; the message says where it was searched.
         """
         if self._is_own_word:
             _look_here_last()
@@ -78,7 +78,7 @@ class Factory:
 
     @property
     def _folders(self) -> Iterator[Path]:
-        """The experiment's folder, then the working directory."""
+        """Folders to search: the experiment's folder, then the working directory."""
         here = [Path(self.origin.folder)] if self.origin.folder else []
         with suppress(FileNotFoundError):
             here.append(Path.cwd())
@@ -95,10 +95,10 @@ class Factory:
         )
 
     def needs(self) -> list[Need]:
-        """What a person has to allow before it is imported.
+        """Return what the user must allow before the import.
 
         Raises:
-            RefusedError: It is a part of Python itself, which is no environment.
+            RefusedError: The module is part of Python itself, which has no environment.
             UsageError: There is no such module.
         """
         if self._is_own_word:
@@ -117,7 +117,7 @@ class Factory:
         return [Need(Subject(kind, str(found.root), found.sha256), self.point, "imports")]
 
     def _place(self) -> Iterator[Subject]:
-        """Where this process's import path has it, for one that acts for it."""
+        """Yield the folder from which this process imports the module, for processes that act for it."""
         spec = importlib.util.find_spec(self.module.partition(".")[0])
         if spec is not None and spec.origin is not None and spec.has_location:
             folder = Path(spec.origin).parent
@@ -126,15 +126,15 @@ class Factory:
                 yield Subject("path", str(place))
 
     def load(self) -> Callable[..., Any]:
-        """Import the factory.
+        """Import the factory and return it.
 
         Raises:
-            NotAllowedError: A file names it, and the user has not allowed that.
-            UsageError: It is not there, or is not callable.
+            NotAllowedError: A file names the factory, and the user has not allowed that.
+            UsageError: The factory does not exist or is not callable.
         """
         if self._is_own_word:
             _look_here_last()
-            allow([self._typed, *self._place()])  # a file may name it too, while this process lives
+            allow([self._typed, *self._place()])  # a file may name it, too, while this process lives
             return self._resolved(lambda: importlib.import_module(self.module), None)
         require(self.needs(), self.origin)
         found = self._own_module
@@ -165,10 +165,10 @@ class Factory:
 
 
 def _look_here_last() -> None:
-    """A person's own module lies where they are; last, so that it hides nothing.
+    """Add the working directory to the end of the import path, so that it hides no other module.
 
-    In a process that acts for another one, what that one has on its own path comes before what is
-    installed, as it does there, and after what is Python's.
+    In a process that acts for another one, that process's own folders come before installed packages, as they
+    do there, and after Python's own modules.
     """
     for subject in granted():
         packages = next((n for n, place in enumerate(sys.path) if "site-packages" in place), len(sys.path))
@@ -181,7 +181,7 @@ def _look_here_last() -> None:
 
 
 def path_needs(env_kwargs: Mapping[str, Any]) -> list[Need]:
-    """Paths among an environment's arguments: those that may lead out of where it looks."""
+    """Return needs for the paths among an environment's arguments that may lead out of its own folder."""
     return [
         Need(Subject("file", str(Path(text).expanduser().resolve())), text, "passes on")
         for text in _texts(env_kwargs)

@@ -1,4 +1,4 @@
-"""What an agent sees as ground facts: one way from the world to symbols, for all who think in them."""
+"""Observations as ground facts, for all players that use symbols."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _ATOM = re.compile(r"[a-z][A-Za-z0-9_]*")
 
 
 class Fact(NamedTuple):
-    """Something that holds, as AgentSpeak, Jason and Prolog write it.
+    """A fact in the syntax of AgentSpeak, Jason and Prolog.
 
     Attributes:
-        predicate: What is said, an atom: ``door``.
-        terms: Of what it is said: atoms or other text, and numbers.
+        predicate: Name of the fact, an atom: ``door``.
+        terms: Arguments: atoms or other text, and numbers.
     """
 
     predicate: str
@@ -31,19 +31,19 @@ class Fact(NamedTuple):
 
 
 def fact(predicate: str, *terms: Term) -> Fact:
-    """A :class:`Fact`."""
+    """Return a :class:`Fact`."""
     return Fact(predicate, terms)
 
 
 @lru_cache(maxsize=4096)
 def atom(name: str) -> str:
-    """A name of any form as an atom: ``"Cart Position"`` is ``cart_position``."""
+    """Return a name as an atom: ``"Cart Position"`` is ``cart_position``."""
     plain = re.sub(r"\W+", "_", name.strip().lower(), flags=re.ASCII).strip("_")
     return plain if plain[:1].isalpha() else f"n{plain}"
 
 
 def written(facts: Iterable[Fact]) -> tuple[str, ...]:
-    """Facts as they are sent: each once, in the order given."""
+    """Return facts as strings, each once, in the given order."""
     return tuple(dict.fromkeys(map(str, facts)))
 
 
@@ -57,6 +57,6 @@ def _written(term: Term) -> str:
 
 @lru_cache(maxsize=4096)
 def _as_atom(text: str) -> str:
-    """As it is, where that is an atom; else in quotes."""
+    """Return a text unchanged if it is an atom, else in quotes."""
     quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return text if _ATOM.fullmatch(text) else f'"{quoted}"'

@@ -1,7 +1,7 @@
-"""A family: data about a group of environments, and the hooks that know their ways.
+"""Base class of environment families: data about a group of environments, and hooks for their specifics.
 
-Another package adds a family by an entry point in the group ``mosaic.families`` that
-names a :class:`Family` object (or a function without arguments that returns one).
+Another package adds a family with an entry point in the group ``mosaic.families`` that names a
+:class:`Family` object (or a function without arguments that returns one).
 """
 
 from __future__ import annotations
@@ -27,36 +27,36 @@ from gym_gui.envs.simulator import Simulator
 from gym_gui.envs.spec import EnvSpec, split_version
 
 USED_MODES = ("rgb_array", "ansi")
-"""Render modes that are of use here; ``human`` opens windows of its own."""
+"""Render modes that are used here; ``human`` would open separate windows."""
 _GENERAL = frozenset({"Env", "EzPickle", "AECEnv", "ParallelEnv", "MiniGridEnv", "MultiGridEnv"})
-"""Base classes whose documentation is about all environments and none in particular."""
+"""Base classes whose documentation is about all environments and not about a particular one."""
 
 
 class Family:
-    """Base of all families; the defaults fit an environment nothing is known about.
+    """Base of all families; the defaults fit an environment about which nothing is known.
 
     Attributes:
         name: Short name, as in ``env_name`` of an experiment.
-        title: Name for people.
+        title: Display name.
         extra: Extra of this distribution that installs it.
-        modules: Import names that must be there to list and make its environments.
-        prefixes: What its ids begin with; lets an id be recognised while the package
-            is missing.
+        modules: Import names that must be installed to list and make its environments.
+        prefixes: Prefixes of its ids; they identify an id even if the package is missing.
         closed: Whether all its ids begin with one of the prefixes.
-        hints: Accepted spellings of ``env_name``, each with what an id must begin
-            with under that hint (``""``: anything).
+        hints: Accepted spellings of ``env_name``, each with the prefix that an id must have under that hint
+            (``""``: any).
         apis: Interfaces that its environments can be made with, the native one first.
-        compiled: Functions (``module:name``) that are compiled when the first of its environments on a
-            machine begins, together with those that they call.
-        built_by: Function (``module:name``) of an id, ``render_mode`` and ``env_kwargs``: its :meth:`build`.
-        described_by: Class (``module:name``) of its :meth:`describer`.
-        options_by: Function (``module:name``) of an environment and an agent: its :meth:`options`.
-        web_page: Page on the web about all of its environments: its :meth:`doc_url`.
-        modes: What all of them render: its :meth:`render_modes`.
-        documented: Whether its package says something of each environment.
-        usual_pace: How fast time runs in all of them: its :meth:`pace`.
+        compiled: Functions (``module:name``) that are compiled at the first use of its environments on a
+            machine, together with the functions that they call.
+        built_by: Function (``module:name``) that takes an id, ``render_mode`` and ``env_kwargs`` and makes an
+            environment for :meth:`build`.
+        described_by: Class (``module:name``) for :meth:`describer`.
+        options_by: Function (``module:name``) that takes an environment and an agent, for :meth:`options`.
+        web_page: Web page about all of its environments, for :meth:`doc_url`.
+        modes: Render modes of all its environments, for :meth:`render_modes`.
+        documented: Whether its package documents each environment.
+        usual_pace: Pace of all its environments, for :meth:`pace`.
 
-    What ends in ``_by`` is imported where it is first used: listing environments imports none of it.
+    The attributes that end in ``_by`` are imported at their first use: listing environments imports none.
     """
 
     name: ClassVar[str]
@@ -76,10 +76,10 @@ class Family:
     documented: ClassVar[bool] = True
     usual_pace: ClassVar[Pace] = Pace()
 
-    # -- what there is
+    # -- lists of environments
 
     def specs(self) -> Sequence[EnvSpec]:
-        """All environments, without importing their package here.
+        """Return all environments, without importing their package in this process.
 
         Raises:
             MissingDependencyError: The package is not installed.
@@ -87,12 +87,12 @@ class Family:
         raise NotImplementedError
 
     def spec(self, env_id: str, entry_point: str | Callable[..., Any], **facts: Any) -> EnvSpec:
-        """One of its environments.
+        """Return the spec of one environment.
 
         Args:
             env_id: Canonical id.
-            entry_point: As :class:`EnvSpec` has it.
-            facts: Further fields of :class:`EnvSpec`, and those that differ from the family's.
+            entry_point: Entry point for :class:`EnvSpec`.
+            facts: Further fields of :class:`EnvSpec`, and fields that differ from the family's.
         """
         apis: tuple[str, ...] = facts.get("apis", self.apis)
         package = self.modules[0] if self.modules else ""
@@ -100,36 +100,36 @@ class Family:
         return EnvSpec(env_id, self.name, apis[0], entry_point=entry_point, **fields)
 
     def candidates(self, task: str) -> Iterable[str]:
-        """Canonical ids that ``task`` may mean, the likeliest first."""
+        """Return canonical ids that ``task`` may mean, the most likely first."""
         return (task,)
 
     def require(self) -> None:
-        """Raise :class:`MissingDependencyError` where the package is missing."""
+        """Raise :class:`MissingDependencyError` if a package is missing."""
         for module in self.modules:
             if not is_installed(module):
                 raise MissingDependencyError(module, self.install)
 
     @property
     def install(self) -> str:
-        """The line that installs its packages; empty where none is known."""
+        """Command that installs its packages; empty if there is none."""
         return f"mosaic envs install {self.name}" if self.extra else ""
 
     @property
     def installed(self) -> bool:
-        """Whether its packages can be found."""
+        """Whether its packages are installed."""
         return all(map(is_installed, self.modules))
 
     def pattern_id(self, spec: EnvSpec) -> str:
-        """What patterns (``MiniGrid-*``) are held against; empty where an id says nothing of the game."""
+        """Return the name that patterns (``MiniGrid-*``) match; ``""`` if an id does not tell the game."""
         return spec.id
 
     @property
     def listable(self) -> bool:
-        """Whether :meth:`specs` can answer; some registries name what is not installed."""
+        """Whether :meth:`specs` can answer; some registries list environments that are not installed."""
         return self.installed
 
     def lookup(self, names: Iterable[str]) -> EnvSpec | None:
-        """The first of ``names`` that is an environment of this family."""
+        """Return the first of ``names`` that is an environment of this family."""
         wanted = list(dict.fromkeys(names))
         if self.closed and not self.owns(wanted):
             return None
@@ -137,44 +137,44 @@ class Family:
         return next((by_id[name] for name in wanted if name in by_id), None)
 
     def findable(self) -> Sequence[EnvSpec]:
-        """All that can be found by name; where that is more than what is listed, a family says so."""
+        """Return all environments that can be found by name; a family overrides it if it lists fewer."""
         return self.specs()
 
     def owns(self, names: Iterable[str]) -> bool:
-        """Whether one of ``names`` can only be an environment of this family."""
+        """Return whether one of ``names`` has a prefix of this family."""
         return any(name.startswith(prefix) for name in names for prefix in self.prefixes)
 
     def needs(self, spec: EnvSpec) -> tuple[str, ...]:
-        """Import names that this one needs beyond :attr:`modules`."""
+        """Return names of modules that an environment needs beyond :attr:`modules`."""
         return ()
 
-    # -- what it is about; all of this imports nothing of the package
+    # -- documentation; nothing here imports the package
 
     def title_of(self, spec: EnvSpec) -> str:
-        """Name of one environment for people; by default its id without the version."""
+        """Return the display name of an environment; by default its id without the version."""
         return split_version(spec.id)[0]
 
     def summary(self, spec: EnvSpec) -> str:
-        """One sentence, or ``""`` for the first one of its documentation."""
+        """Return one sentence about an environment; ``""`` to use the first one of its documentation."""
         return ""
 
     def search_words(self, spec: EnvSpec) -> str:
-        """Further words that people look for it by, beside its id, its title and what it is about."""
+        """Return further search words for an environment, beyond its id, title and description."""
         return ""
 
     def game(self, spec: EnvSpec) -> str:
-        """Name of the game, the same in every family that has it by the same rules; ``""``: only here.
+        """Return the game's name, equal in all families with the same rules; ``""`` if only this one has it.
 
-        Where several families have it, lists show it once and say so.
+        If several families have a game, lists show it once and name the others.
         """
         return ""
 
     def documented_at(self, spec: EnvSpec) -> str | Callable[..., Any]:
-        """What has its documentation and metadata: ``"module:name"``, or a class at hand."""
+        """Return where documentation and metadata are: ``"module:name"``, or a class."""
         return spec.entry_point
 
     def documentation(self, spec: EnvSpec) -> str:
-        """Its documentation as its package has it: that of the class, else of the module; ``""``: none."""
+        """Return the documentation of an environment's class, else of its module; ``""`` if there is none."""
         if not self.documented:
             return ""
         point = self.documented_at(spec)
@@ -190,11 +190,11 @@ class Family:
         return next(iter(own), found.module_text)
 
     def doc_url(self, spec: EnvSpec) -> str:
-        """Its page on the web, or ``""``."""
+        """Return the web page of an environment, or ``""``."""
         return self.web_page
 
     def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        """Those of ``rgb_array`` and ``ansi`` that it has; ``rgb_array`` where it does not say."""
+        """Return which of ``rgb_array`` and ``ansi`` an environment has; ``rgb_array`` if it does not say."""
         if self.modes is not None:
             return self.modes
         point = self.documented_at(spec)
@@ -207,10 +207,10 @@ class Family:
         return USED_MODES[:1] if stated is None else tuple(mode for mode in USED_MODES if mode in stated)
 
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
-        """What ``env_kwargs`` may say, as far as it is known: a JSON Schema to each name.
+        """Return the known ``env_kwargs`` of an environment: a JSON Schema for each name.
 
-        By default read from the source of the environment's class, with the defaults that its package
-        registered it with. A family that knows more, or whose own arguments are others, says so here.
+        By default they are read from the source of the environment's class, with the defaults that its
+        package registered. A family that knows more, or has other arguments, overrides this.
         """
         fixed: Mapping[str, Any] = spec.traits.get("kwargs", {})
         return {
@@ -218,13 +218,13 @@ class Family:
             for name, about in arguments_of(self.documented_at(spec)).items()
         }
 
-    # -- making one
+    # -- making an environment
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        """Make the environment itself; whatever its package raises is passed on.
+        """Make the environment itself; exceptions of its package are passed on.
 
         Raises:
-            UsageError: The family neither names what makes them nor overrides this.
+            UsageError: The family neither sets ``built_by`` nor overrides this method.
         """
         if not self.built_by:
             own = f"{type(self).__module__}.{type(self).__qualname__}"
@@ -235,71 +235,72 @@ class Family:
         return resolve_name(self.built_by)(spec.id, render_mode, env_kwargs)
 
     def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
-        """The lines of Python that make the same without MOSAIC; ``None`` where only MOSAIC can.
+        """Return Python lines that make the same environment without MOSAIC; ``None`` if only MOSAIC can.
 
         Args:
             spec: The environment, with its interface.
-            env_kwargs: As in :meth:`build`.
+            env_kwargs: Arguments as in :meth:`build`.
         """
         return None
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
-        """Wrap what :meth:`build` made."""
+        """Wrap an environment that :meth:`build` made in its adapter."""
         return adapt(env, spec.api)
 
     def reusable(self, spec: EnvSpec) -> bool:
-        """Whether ``reset`` leaves nothing of the episode before; else each gets a new instance."""
+        """Return whether ``reset`` clears all of the last episode; if not, each gets a new instance."""
         return True
 
-    # -- what it means
+    # -- meaning of observations, actions and results
 
     def world(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> str:
-        """Name of the one world that all its instances share, as those of a simulator do; ``""``: none.
+        """Return the name of a world that all its instances share, such as a simulator's; ``""`` if none.
 
-        Episodes of one world are played one after the other, also where different operators play them.
+        Episodes in one world are played one after the other, even for different operators.
         """
         return ""
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """Whether a seat may not know the whole state: cards, roles, targets, what is out of view, a choice
-        that others make at the same time.
+        """Return whether a seat may not know the whole state.
 
-        If so, no player that decides is shown the whole picture or told rewards, unless the experiment asks
-        for it. By default every environment for several agents hides information; a family whose seats all
-        see everything overrides this. An environment may state it itself, as ``"hidden_information"`` of its
+        Examples are cards, roles, targets, things out of view, or a choice that others make at the same time.
+        If so, no player that decides gets the whole picture or its rewards, unless the experiment asks for
+        it. By default every environment for several agents hides information; a family whose seats all see
+        everything overrides this. An environment may state it itself, as ``"hidden_information"`` in its
         ``metadata``.
         """
         return spec.api != "gymnasium"
 
     def shaped_rewards(self, spec: EnvSpec) -> bool:
-        """Whether rewards also point the way, beyond what the game itself is about."""
+        """Return whether rewards also guide the agent, beyond the goal of the game itself."""
         return False
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """Which agents play together: one team ``agent``, or everybody in ``team``."""
+        """Return the agents by team: by default one team, ``agent`` for one agent, else ``team``."""
         agents = adapter.possible_agents
         return {"agent" if len(agents) == 1 else "team": agents}
 
     def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:
-        """Score by team, as the environment keeps it; ``None`` where it keeps none."""
+        """Return the score by team as the environment keeps it; ``None`` if it keeps none."""
         return None
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Who won; ``None`` where the environment has no winners."""
+        """Return the outcome by team; ``None`` if the environment has no winners."""
         return None
 
     def seat_names(self, environment: Instance) -> Mapping[str, str]:
-        """What seats are called in this game, by agent: ``White``, ``Player 1``; those without a name stay
-        as the environment calls them."""
+        """Return the game's names of seats, by agent: ``White``, ``Player 1``.
+
+        A seat without a name keeps the environment's.
+        """
         return {}
 
     def result(self, environment: Instance, outcome: Mapping[str, Outcome]) -> str:
-        """Who won how, in a few words: ``White wins by checkmate``; ``""`` where nothing is to be said
-        beyond who won.
+        """Return who won how, in a few words: ``White wins by checkmate``; ``""`` if there is nothing to say.
 
         Args:
-            environment: Where a game has ended.
-            outcome: By team.
+            environment: An environment whose game has ended.
+            outcome: Outcome by team.
         """
         names = self.seat_names(environment)
         winners = [team for team, word in outcome.items() if word == Outcome.WIN]
@@ -308,97 +309,98 @@ class Family:
         return f"{names.get(winners[0], winners[0])} wins"
 
     def achieved(self, environment: Instance) -> str:
-        """What those who play together came to, in the game's own words: ``17 of 25 points``; ``""`` where
-        nothing is to be said."""
+        """Return the result of a cooperative game in its own words: ``17 of 25 points``; or ``""``."""
         return ""
 
     def notates(self, spec: EnvSpec) -> bool:
-        """Whether :meth:`notation` can write down what is played."""
+        """Return whether :meth:`notation` can write the moves of an environment."""
         return self.has_board(spec)
 
     def notation(self, environment: Instance, played: Sequence[tuple[str, Any]], since: int) -> Sequence[str]:
-        """What was played in the game's own notation (chess: ``Nf3``), without the first ``since`` moves.
+        """Return moves in the game's own notation (chess: ``Nf3``), without the first ``since`` moves.
 
         Args:
-            environment: Where it was played.
+            environment: The environment that was played.
             played: Agent and action of every move.
-            since: How many of them are known.
+            since: Number of moves to leave out.
         """
         return ()
 
     def can_still_win(self, environment: Instance, agent: str) -> bool:
-        """Whether ``agent`` can win what is played, should the others run out of time: in chess, whether it
-        can mate with the pieces it has."""
+        """Return whether ``agent`` could still win if the others ran out of time.
+
+        In chess: whether it can mate with the pieces it has.
+        """
         board = self.board(environment) if self.has_board(environment.spec) else None
         return board is None or can_mate(board, agent)
 
     def legal_words(self, environment: Instance) -> Mapping[int, str]:
-        """What may be played now in the notation of :meth:`notation`, by action; of boards by default."""
+        """Return the legal moves by action, as :meth:`notation` writes them; by default for boards only."""
         board = self.board(environment) if self.has_board(environment.spec) else None
         return {} if board is None else legal_words(board)
 
     def success(self, environment: Instance) -> bool | None:
-        """Whether the task was solved, in the environment's own word; else ``None``."""
+        """Return whether the task was solved, as the environment reports it; ``None`` if it does not."""
         return None
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
-        """A word for each discrete action, or empty."""
+        """Return a word for each discrete action; empty if there are none."""
         return ()
 
     def noop_action(self, environment: Instance, agent: str) -> Any | None:
-        """The action that does nothing, where there is one."""
+        """Return the action that does nothing; ``None`` if there is none."""
         meanings = self.action_meanings(environment, agent)
         lowered = [meaning.lower() for meaning in meanings]
         return lowered.index("noop") if "noop" in lowered else None
 
     def default_action(self, environment: Instance, agent: str) -> Any | None:
-        """What its makers have played for an answer that cannot be; ``None`` where they say nothing of it."""
+        """Return the action that the environment plays for an invalid action; ``None`` if it has none."""
         return None
 
     def describer(self, environment: Instance) -> Describer:
-        """Says in words what its agents see; by default by the names of its spaces."""
+        """Return the describer of its agents' observations; by default it uses the names of the spaces."""
         return resolve_name(self.described_by)(environment)
 
     def simulator(self, environment: Instance) -> Simulator | None:
-        """The simulator inside, where its state can be handed out; else ``None``."""
+        """Return the simulator inside an environment, if its state can be handed out; else ``None``."""
         return None
 
     def draw_plans(self, environment: Instance, plans: Sequence[Plan]) -> None:
-        """Have its next picture show where plans go, where the family can draw that; else nothing.
+        """Draw plans into the environment's next picture, if the family supports it.
 
         Args:
-            environment: Made with ``rgb_array``.
-            plans: What players said of their last decisions (``plan_points``).
+            environment: An environment made with ``rgb_array``.
+            plans: Plans of the players' last decisions (``plan_points``).
         """
 
     def board(self, environment: Instance) -> Board | None:
-        """The position of a board game, to be drawn and clicked on; else ``None``."""
+        """Return the position of a board game, to draw and click on; ``None`` for other environments."""
         return None
 
     def has_board(self, spec: EnvSpec) -> bool:
-        """Whether :meth:`board` can answer."""
+        """Return whether :meth:`board` can answer."""
         return False
 
     def pace(self, spec: EnvSpec) -> Pace:
-        """Whether time runs on while a person thinks, and how fast."""
+        """Return whether time runs while a person thinks, and how fast."""
         return self.usual_pace
 
     def components(self, spec: EnvSpec) -> tuple[str, ...]:
-        """What the components of a continuous action are, where that is known."""
+        """Return the names of the components of a continuous action; empty if unknown."""
         return ()
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
-        """Default keys for a person who plays ``agent``.
+        """Return the default keys for a person who plays ``agent``.
 
         Args:
-            environment: Where it is played.
+            environment: The environment.
             agent: The agent.
-            player: 0 for the first person at the keyboard, 1 for the second, whose keys are others.
+            player: 0 for the first person at the keyboard, 1 for the second, who has different keys.
         """
         return self.keys_by_space(environment, agent, player)
 
     def keys_by_space(self, environment: Instance, agent: str, player: int) -> KeyScheme:
-        """Keys by what the actions are called, else by their numbers; arguments as of :meth:`keys`."""
+        """Return keys by the words of the actions, else by their numbers; arguments as in :meth:`keys`."""
         spec = environment.spec
         return of_space(
             environment.adapter.action_space(agent),
@@ -411,19 +413,19 @@ class Family:
         )
 
     def options(self, environment: Instance, agent: str) -> OptionLibrary | None:
-        """What the manager of ``agent`` chooses from; ``None`` where the family has no options of its own."""
+        """Return the options that a manager of ``agent`` chooses from; ``None`` if the family has none."""
         return resolve_name(self.options_by)(environment, agent) if self.options_by else None
 
 
 def each_alone(adapter: ParadigmAdapter) -> Teams:
-    """Every agent is its own team."""
+    """Return teams of one agent each."""
     return {agent: (agent,) for agent in adapter.possible_agents}
 
 
 def ranked(scores: Mapping[str, float]) -> dict[str, Outcome] | None:
-    """Win, draw or loss by score; ``None`` with fewer than two teams.
+    """Return win, draw or loss by score; ``None`` for fewer than two teams.
 
-    The best score wins; several teams that share it draw, all others lose.
+    The best score wins; several teams that share it draw, and all others lose.
     """
     if len(scores) < 2:
         return None
@@ -434,10 +436,10 @@ def ranked(scores: Mapping[str, float]) -> dict[str, Outcome] | None:
 
 
 def team_returns(teams: Teams, returns: Mapping[str, float]) -> dict[str, float]:
-    """Sum of its agents' returns, by team."""
+    """Return the sum of the agents' returns, by team."""
     return {team: sum(returns.get(a, 0.0) for a in agents) for team, agents in teams.items()}
 
 
 def enum_names(members: Iterable[Any], rename: Callable[[str], str] = str) -> tuple[str, ...]:
-    """Names of an action enumeration in the order of their values."""
+    """Return the names of an action enumeration, in the order of their values."""
     return tuple(rename(m.name) for m in sorted(members, key=int))

@@ -1,6 +1,7 @@
-"""Registers with Gymnasium the environments that only MOSAIC knows by name.
+"""Registers with Gymnasium the environments that only MOSAIC names.
 
-Importing it lets ``gymnasium.make("Skills/MiniGrid-DoorKey-8x8-v0")`` work: trainings do so.
+After an import of this module, ``gymnasium.make("Skills/MiniGrid-DoorKey-8x8-v0")`` works; trainings use
+this.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""What a package registers, read without importing it here.
+"""Reads what a package registers, without importing the package in this process.
 
-Some packages only say which environments they have while they are imported. That
-import happens once, in a short child process (``index_child.py``), and its answer is
-kept in the user's cache directory until the package changes. The rule for what counts
-as changed: the installed version, the place, or the time stamp of the package.
+Some packages list their environments only when they are imported. A short child process (``index_child.py``)
+imports such a package once. Its answer is kept in the user's cache directory until the package changes: its
+installed version, its place or its time stamp.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ _TIMEOUT_S = 120.0
 
 
 def is_installed(module: str, *, namespace: bool = False) -> bool:
-    """Whether top-level ``module`` can be found; imports nothing.
+    """Return whether a top-level module is installed; imports nothing.
 
     Args:
         module: Import name.
-        namespace: Whether a folder without ``__init__.py`` counts too. The packages of families are none, and
-            a folder that is called as one lies in many a working directory.
+        namespace: Whether a folder without ``__init__.py`` counts, too. The packages of families are no such
+            folders, but many working directories contain a folder with the same name.
     """
     try:
         found = importlib.util.find_spec(module)
@@ -52,7 +51,7 @@ def is_installed(module: str, *, namespace: bool = False) -> bool:
 
 
 def package_dir(module: str) -> Path | None:
-    """Folder of an installed top-level package, without importing it."""
+    """Return the folder of an installed top-level package, without importing it."""
     spec = importlib.util.find_spec(module)
     if spec is None:
         return None
@@ -64,12 +63,12 @@ def package_dir(module: str) -> Path | None:
 def registered(
     kind: str, module: str, here: Callable[[str], Iterable[Mapping[str, Any]]]
 ) -> Iterable[Mapping[str, Any]]:
-    """Rows of a registry; where its module is imported in this process, also what was registered here.
+    """Return the rows of a registry; if this process has imported its module, with what was added here.
 
     Args:
         kind: See :func:`entries`.
         module: Import name of the registry.
-        here: Reads it in this process.
+        here: Reads the registry in this process.
     """
     return here(module) if module in sys.modules else entries(kind, module)
 
@@ -77,13 +76,13 @@ def registered(
 def find_registered(
     kind: str, module: str, name: str, here: Callable[[str], Mapping[str, Any] | None]
 ) -> Mapping[str, Any] | None:
-    """The row of one id in a registry, or ``None``.
+    """Return the row of one id in a registry, or ``None``.
 
     Args:
         kind: See :func:`entries`.
         module: Import name of the registry.
-        name: An id.
-        here: Looks it up in this process.
+        name: The id.
+        here: Looks the id up in this process.
     """
     if module in sys.modules:
         return here(name)
@@ -92,14 +91,14 @@ def find_registered(
 
 @lru_cache(maxsize=32)
 def entries(kind: str, module: str, python: str = "") -> tuple[dict[str, Any], ...]:
-    """Rows that ``module`` registers.
+    """Return the rows that a module registers.
 
     Args:
         kind: ``"gymnasium"`` (what importing ``module`` adds to Gymnasium's registry), ``"pettingzoo"``,
             ``"openspiel"``, ``"envpool"``, ``"dm_control"``, ``"textarena"``, ``"bsuite"`` (games or tasks
             that ``module`` lists).
         module: Import name of an installed package, or of the module in it that registers.
-        python: A family's interpreter that has the package; ``""``: ours has.
+        python: Interpreter of a family with the package; ``""`` for this interpreter.
 
     Raises:
         UsageError: The package is installed but cannot be imported.
@@ -117,14 +116,14 @@ def _facts(module: str) -> list[Any]:
     package = module.partition(".")[0]
     place = package_dir(package)
     versions = sorted(f"{n}={importlib.metadata.version(n)}" for n in distributions_of(package))
-    # Not the folder's own time: the first import puts __pycache__ into it.
+    # Not the folder's own time stamp: the first import adds __pycache__ to the folder.
     sources = sorted(place.glob("*.py")) if place else []
     changed = [(file.name, file.stat().st_mtime_ns) for file in sources]
     return [str(place), changed, versions, _plugins(), sys.version_info[:3], sys.prefix]
 
 
 def _plugins() -> list[str]:
-    """Packages that Gymnasium imports when it is imported, because they say that they register something."""
+    """Return the packages that Gymnasium imports itself because of their entry points."""
     found = {point.dist for point in entry_points("gymnasium.envs") if point.dist is not None}
     return sorted(f"{dist.name}={dist.version}" for dist in found)
 

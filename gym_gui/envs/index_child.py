@@ -1,4 +1,4 @@
-"""Run as a script in a short process: import one package, print what it registers as JSON."""
+"""Script for a short-lived process: import one package and print what it registers as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORDED = 64
 
 
 def gymnasium_rows(module: str) -> list[dict[str, Any]]:
-    """What importing ``module`` adds to Gymnasium's registry; of Gymnasium itself, all that is in it."""
+    """Return what the import of ``module`` adds to Gymnasium's registry; for Gymnasium itself, everything."""
     import gymnasium
 
     before: set[str] = set() if module == gymnasium.__name__ else set(gymnasium.registry)
@@ -40,13 +40,13 @@ def _is_plain(value: Any) -> bool:
 
 
 def _belongs(point: Any, module: str) -> bool:
-    """Gymnasium imports plug-ins by itself; theirs are in the registry already."""
+    """Return whether an entry point belongs to a package; Gymnasium itself may have imported it before."""
     where = point if isinstance(point, str) else getattr(point, "__module__", "")
     return where.partition(":")[0].partition(".")[0] == module.partition(".")[0]
 
 
 def pettingzoo_rows(module: str) -> list[dict[str, Any]]:
-    """What PettingZoo registers, with the entry point of each interface that it has."""
+    """Return what PettingZoo registers, with the entry point of each interface."""
     package: Any = importlib.import_module(module)
     registries: dict[str, dict[str, Any]] = {
         "aec": package.aec_registry,
@@ -64,7 +64,7 @@ def pettingzoo_rows(module: str) -> list[dict[str, Any]]:
 
 
 def openspiel_rows(module: str) -> list[dict[str, Any]]:
-    """Games that load without parameters and that Shimmy can observe."""
+    """Return the games that load without parameters and that Shimmy can observe."""
     spiel: Any = importlib.import_module(module)
     turns = {spiel.GameType.Dynamics.SEQUENTIAL, spiel.GameType.Dynamics.SIMULTANEOUS}
     return [
@@ -75,10 +75,10 @@ def openspiel_rows(module: str) -> list[dict[str, Any]]:
 
 
 def openspiel_row(name: str, loaded: Any) -> dict[str, Any]:
-    """What a game says of itself.
+    """Return the facts that a game states about itself.
 
     Args:
-        name: As it is loaded.
+        name: Name under which it is loaded.
         loaded: The game.
     """
     game = loaded.get_type()
@@ -96,13 +96,13 @@ def openspiel_row(name: str, loaded: Any) -> dict[str, Any]:
 
 
 def envpool_rows(module: str) -> list[dict[str, Any]]:
-    """What EnvPool registers; making each, to ask for its limit, would take most of a minute."""
+    """Return what EnvPool registers, without step limits: making each environment takes most of a minute."""
     pool: Any = importlib.import_module(module)
     return [{"id": name} for name in pool.list_all_envs()]
 
 
 def dm_control_rows(module: str) -> list[dict[str, Any]]:
-    """Tasks of the suite, under the names that Shimmy registers."""
+    """Return the tasks of the suite, under the names that Shimmy registers."""
     suite: Any = importlib.import_module(module)
     return [
         {"id": f"dm_control/{domain}-{task}-v0", "domain": domain, "task": task}
@@ -111,7 +111,7 @@ def dm_control_rows(module: str) -> list[dict[str, Any]]:
 
 
 def textarena_rows(module: str) -> list[dict[str, Any]]:
-    """Names with which games are registered, but for those that observe no text (``-raw``)."""
+    """Return the registered names of games, except those that observe no text (``-raw``)."""
     arena: Any = importlib.import_module(f"{module}.envs.registration")
     games = Path(importlib.import_module(module).__file__ or "").parent / "envs"
     return [
@@ -123,12 +123,12 @@ def textarena_rows(module: str) -> list[dict[str, Any]]:
 
 
 def bsuite_rows(module: str) -> list[dict[str, Any]]:
-    """Settings of experiments."""
+    """Return the settings of experiments."""
     return [{"id": name} for name in importlib.import_module(f"{module}.sweep").SETTINGS]
 
 
 def _is_readable(file: Path) -> bool:
-    """Whether this Python can: some are written for a newer one."""
+    """Return whether this Python can compile a file; some games need a newer Python."""
     try:
         compile(file.read_bytes(), str(file), "exec")
     except (OSError, SyntaxError, ValueError):
@@ -137,7 +137,7 @@ def _is_readable(file: Path) -> bool:
 
 
 def _observable(spiel: Any, game: Any) -> bool:
-    """Whether Shimmy can say what its players observe; a game may promise more than it has (crossword)."""
+    """Return whether Shimmy can give players an observation; some games promise more than they have."""
     try:
         if game.provides_observation_tensor:
             return spiel.load_game(game.short_name).observation_tensor_shape() is not None
@@ -149,16 +149,16 @@ def _observable(spiel: Any, game: Any) -> bool:
 
 
 def _action_words(game: Any) -> list[str]:
-    """Words for the actions, where a game has the same for all its players in all positions.
+    """Return words for the actions, if they are the same for all players in all positions.
 
-    A game that has none answers for every action with its number (``Action(id=0, …``).
+    A game without words returns a text with the number for every action (``Action(id=0, …``).
     """
     try:
         said = [
             [game.action_to_string(player, a) for a in range(min(game.num_distinct_actions(), _WORDED))]
             for player in range(game.num_players())
         ]
-    except Exception:  # SpielError, and C++ errors of games that answer in their own positions only
+    except Exception:  # SpielError, and C++ errors of games that answer only in their own positions
         return []
     if game.num_distinct_actions() > _WORDED or any(words != said[0] for words in said):
         return []
@@ -166,7 +166,7 @@ def _action_words(game: Any) -> list[str]:
 
 
 def main() -> None:
-    """Answer on the real standard output; what packages print goes to standard error."""
+    """Print the answer on the real standard output; what packages print goes to standard error."""
     answer = os.dup(1)
     os.dup2(2, 1)
     kind, module = sys.argv[1:3]

@@ -1,4 +1,4 @@
-"""Which installed distributions an import package comes from."""
+"""Finds the installed distributions of an import package."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from importlib.metadata import Distribution, PackageNotFoundError, distributions
 
 @lru_cache(maxsize=64)
 def distributions_of(package: str) -> tuple[str, ...]:
-    """Names of the distributions that hold top-level ``package``.
+    """Return the names of the distributions that contain a top-level package.
 
-    The one that is called as the package, where it holds it; else all that do, several for a namespace.
-    ``importlib.metadata.packages_distributions`` answers this for all packages at once and takes a fifth of
-    a second of every process that asks; looking for one takes a fifteenth of that, and next to nothing where
-    the names agree.
+    If the distribution with the package's own name contains it, only that one is returned; otherwise all that
+    contain it, which are several for a namespace. ``importlib.metadata.packages_distributions`` answers this
+    for all packages at once and takes a fifth of a second in every process; looking for one package takes a
+    fifteenth of that, and almost nothing if the names agree.
 
     Args:
         package: Import name.
@@ -25,7 +25,7 @@ def distributions_of(package: str) -> tuple[str, ...]:
     except PackageNotFoundError:
         pass
     held = (found.metadata["Name"] for found in distributions() if _holds(found, package))
-    return tuple(name for name in held if name)  # half-removed ones have none
+    return tuple(name for name in held if name)  # half-removed distributions have no name
 
 
 def _holds(distribution: Distribution, package: str) -> bool:

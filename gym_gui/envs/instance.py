@@ -1,4 +1,4 @@
-"""What families and describers are handed of the environment that they are asked about."""
+"""Interface to an environment instance for families and describers."""
 
 from __future__ import annotations
 
@@ -12,80 +12,80 @@ from gym_gui.envs.pictures import Picture
 from gym_gui.envs.spec import EnvSpec
 
 Teams = Mapping[str, tuple[str, ...]]
-"""Agents by the name of their team."""
+"""Agents by team name."""
 
 
 class Instance(Protocol):
-    """One environment instance: the part of :class:`~gym_gui.envs.Environment` that others build on.
+    """One environment instance: the part of :class:`~gym_gui.envs.Environment` that others use.
 
-    It stands below families, describers and keys, all of which speak of it.
+    It is a separate protocol because families, describers and keys all refer to it.
     """
 
     @property
     def spec(self) -> EnvSpec:
-        """What it is."""
+        """Description of the environment."""
         ...
 
     @property
     def adapter(self) -> ParadigmAdapter:
-        """How it is stepped."""
+        """Adapter that steps the environment."""
         ...
 
     @property
     def teams(self) -> Teams:
-        """Which agents play together."""
+        """Agents by team name."""
         ...
 
     @property
     def env(self) -> Any:
-        """The environment itself, innermost."""
+        """The innermost environment, without wrappers."""
         ...
 
     @property
     def title(self) -> str:
-        """Its name for people."""
+        """Display name."""
         ...
 
     @property
     def summary(self) -> str:
-        """What the environment is about, in one sentence; ``""`` where its family has no summary."""
+        """One sentence about the environment; ``""`` if its family has no summary."""
         ...
 
     @property
     def max_episode_steps(self) -> int | None:
-        """Steps after which its package truncates an episode, as made here; ``None`` where none are known."""
+        """Steps after which its package truncates an episode of this instance; ``None`` if unknown."""
         ...
 
     @property
     def cut_off(self) -> int | None:
-        """Steps after which a run cuts an episode off; ``None`` where it does not."""
+        """Steps after which a run cuts an episode off; ``None`` if it does not."""
         ...
 
     @property
     def hidden_information(self) -> bool:
-        """Whether a seat may not know all there is."""
+        """Whether a seat may not know the whole state."""
         ...
 
     def company(self, agent: AgentID) -> tuple[str, list[AgentID], list[AgentID]]:
-        """Name of the team of ``agent``, its team-mates, and everybody else."""
+        """Return the team name of ``agent``, its team-mates, and all other agents."""
         ...
 
     def seat_name(self, agent: AgentID) -> str:
-        """What a seat is called in this game."""
+        """Return the game's name of a seat."""
         ...
 
     def action_meanings(self, agent: AgentID) -> tuple[str, ...]:
-        """A word for each discrete action of ``agent``, or empty."""
+        """Return a word for each discrete action of ``agent``; empty if there are none."""
         ...
 
     def noop_action(self, agent: AgentID) -> Any | None:
-        """The action with which ``agent`` does nothing, or ``None``."""
+        """Return the action with which ``agent`` does nothing; ``None`` if there is none."""
         ...
 
     def board(self) -> Board | None:
-        """The position with its legal moves, in board games; else ``None``."""
+        """Return the position with its legal moves; ``None`` unless it is a board game."""
         ...
 
     def picture(self) -> Picture | None:
-        """What it looks like now, (H, W, 3) ``uint8``; ``None`` where nothing was drawn."""
+        """Return a picture, (H, W, 3) ``uint8``; ``None`` if nothing was drawn."""
         ...

@@ -1,11 +1,11 @@
-"""Which keys play which action: a default for every environment.
+"""Default keys for every environment's actions.
 
-Keys are named as Qt writes them in portable text (``Up``, ``W``, ``Space``, ``Shift``);
-several joined by ``+`` are held together. The first person at a keyboard has the arrow
-keys, the second W A S D; what they need beyond that differs too.
+Keys are named as Qt writes them in portable text (``Up``, ``W``, ``Space``, ``Shift``); several joined by
+``+`` are held together. The first person at a keyboard uses the arrow keys, the second uses W A S D; their
+further keys differ, too.
 
-An action's word says its key: ``left`` is the left arrow wherever it occurs, ``UPRIGHT``
-is both arrows, ``pickup`` is Space. Actions without a word are numbered: ``1``, ``2``, ….
+The word of an action determines its key: ``left`` is the left arrow in every environment, ``UPRIGHT`` is both
+arrows, ``pickup`` is Space. Actions without a word are numbered: ``1``, ``2``, ….
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 MOTIONS = ("MouseX", "MouseY")
-"""Names of the mouse's motion to the right and downwards, where a key's name stands."""
+"""Names of mouse motion to the right and down, used in place of a key's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One push of an action of several components: numbers, and buttons that are 0 or 1.
+    """One push of an action with several components: numbers, and buttons that are 0 or 1.
 
     Attributes:
-        key: Key that gives it.
-        component: Which component of the action, flattened in the order of its space.
-        value: What it is set to while the key is held, or for each pixel of a motion; pushes of one
+        key: Key of the push.
+        component: Index of the component, in the flattened order of the action space.
+        value: Value of the component while the key is held, or per pixel of mouse motion; pushes of one
             component add up.
-        word: What that does.
+        word: Effect of the push.
     """
 
     key: str
@@ -44,8 +44,8 @@ class Pace(NamedTuple):
     """How an environment is played by a person.
 
     Attributes:
-        realtime: Whether time runs on without the person; grids and boards wait.
-        rate: Sensible steps per second, in turn-based play that of the other players.
+        realtime: Whether time runs without waiting for the person; grids and boards wait.
+        rate: Suitable steps per second; in turn-based play, the speed of the other players.
     """
 
     realtime: bool = False
@@ -54,20 +54,20 @@ class Pace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KeyScheme:
-    """The keys of one person.
+    """Keys of one person.
 
     Attributes:
         bindings: Action number by key.
-        axes: Pushes of an action of several components; one that no key pushes is 0, or the nearest the
-            space allows.
-        pointer: The same by the mouse: its buttons (``MouseLeft``, ``MouseMiddle``, ``MouseRight``) and its
-            motion (:data:`MOTIONS`), while it is caught in the picture.
+        axes: Pushes of an action with several components. A component without a pressed key is 0, or the
+            nearest value in the space.
+        pointer: Pushes by the mouse: its buttons (``MouseLeft``, ``MouseMiddle``, ``MouseRight``) and its
+            motion (:data:`MOTIONS`), while the picture has grabbed the mouse.
         realtime: See :class:`Pace`.
         rate: See :class:`Pace`.
-        idle: Action while no key is held in real time. ``None``: the last one goes on,
-            and before the first key nothing does, so time is to wait for it.
+        idle: Action while no key is held in real time. ``None``: the last action is repeated, and time waits
+            for the first key.
         mouse: Whether moves are made on a drawn board.
-        typed: There are more actions than keys: a number is typed, and Return pressed.
+        typed: Whether there are more actions than keys, so that a number is typed and confirmed with Return.
     """
 
     bindings: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -81,26 +81,26 @@ class KeyScheme:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> KeyScheme:
-        """A scheme from its plain data."""
+        """Return a scheme from its JSON data."""
         pushes = {name: tuple(Axis(**axis) for axis in data.get(name, ())) for name in ("axes", "pointer")}
         fields: dict[str, Any] = {**data, **pushes}
         return cls(**fields)
 
     @property
     def playable(self) -> bool:
-        """Whether a person can play with this; not in spaces of several parts."""
+        """Whether a person can play with these keys; false for spaces with several parts."""
         return bool(self.bindings or self.axes or self.mouse or self.typed)
 
 
 class Layout(NamedTuple):
-    """One person's half of the keyboard.
+    """Keys of one person's half of the keyboard.
 
     Attributes:
-        roles: Key of each role.
-        pairs: Pairs of keys for the components of a continuous action: less, more.
+        roles: Key by role.
+        pairs: Pairs of keys for the components of a continuous action: decrease, increase.
         few: Keys for up to ten actions without words.
-        many: Keys for more than that.
-        square: Keys that lie like the squares of a 3 x 3 board, row by row.
+        many: Keys for more than ten actions.
+        square: Keys arranged like the squares of a 3 x 3 board, row by row.
     """
 
     roles: Mapping[str, str]
@@ -179,7 +179,7 @@ _ROLES: Mapping[str, tuple[str, ...]] = {
     "noop": ("wait",),
     "stay": ("wait",),
 }
-"""Roles of a word, the best first; the first that is still free is taken."""
+"""Roles for a word, the best first; an action takes the first one that is free."""
 _PARTS = re.compile(r"UP|DOWN|LEFT|RIGHT|FIRE")
 _JOINED = re.compile(r"(?:UP|DOWN)?(?:LEFT|RIGHT)?(?:FIRE)?")
 
@@ -194,16 +194,16 @@ def of_space(
     mouse: bool = False,
     components: Sequence[str] = (),
 ) -> KeyScheme:
-    """Keys by the names of a space's actions, else by their numbers.
+    """Return keys by the words of a space's actions, else by their numbers.
 
     Args:
-        space: Gymnasium's action space.
+        space: Gymnasium action space.
         player: 0 for the first person at the keyboard, 1 for the second.
-        pace: How the environment is played.
-        words: Names of discrete actions; empty where they have none.
-        idle: The discrete action that does nothing; ``None``: there is none.
+        pace: Pace of the environment.
+        words: Words for discrete actions; empty if they have none.
+        idle: The discrete action that does nothing; ``None`` if there is none.
         mouse: Whether moves are made on a drawn board.
-        components: Names of the components of a continuous action; empty where they are unknown.
+        components: Names of the components of a continuous action; empty if unknown.
     """
     n: int | None = getattr(space, "n", None)
     if isinstance(n, (int, np.integer)) and not getattr(space, "shape", ()):
@@ -232,25 +232,25 @@ def of_actions(
     idle: int | None = None,
     mouse: bool = False,
 ) -> KeyScheme:
-    """Keys for numbered actions.
+    """Return keys for numbered actions.
 
     Args:
-        words: A word for each action, ``""`` where it has none.
+        words: A word for each action; ``""`` if it has none.
         player: 0 for the first person at the keyboard, 1 for the second.
-        pace: How it is played.
+        pace: Pace of the environment.
         first: Number of the first action.
-        idle: As in :class:`KeyScheme`; only real time knows it.
+        idle: As in :class:`KeyScheme`; used only in real time.
         mouse: As in :class:`KeyScheme`.
     """
     layout = LAYOUTS[player]
-    # Of options, whose names have arguments, "drop" is one more in the list, not a key of the hands.
+    # The names of options have arguments; an option "drop" must not take the key of the action "drop".
     options = any(word.endswith(")") for word in words)
     found = {} if options else _by_words(words, layout)
     rest = [number for number in range(len(words)) if number not in found.values()]
     pool = layout.few if len(rest) <= len(layout.few) else layout.many
     free = [key for key in pool if key not in _single_keys(found)]
     typed = len(rest) > len(free)
-    if typed:  # all by number: some by keys and some by number would be a riddle
+    if typed:  # type all numbers: a mix of keys and numbers would be confusing
         found, rest = {}, []
     keys = {**found, **dict(zip(free, rest, strict=False))}
     return KeyScheme(
@@ -268,7 +268,7 @@ def _single_keys(chords: Iterable[str]) -> set[str]:
 
 
 def _by_words(words: Sequence[str], layout: Layout) -> dict[str, int]:
-    """Keys of the actions whose word has a role, each key once."""
+    """Return keys for the actions whose word has a role; each key is used once."""
     found: dict[str, int] = {}
     waiting: list[tuple[int, tuple[str, ...]]] = []
     for number, word in enumerate(words):
@@ -279,7 +279,7 @@ def _by_words(words: Sequence[str], layout: Layout) -> dict[str, int]:
             found.setdefault(layout.roles[roles[0]], number)
         elif roles:
             waiting.append((number, roles))
-    for number, roles in waiting:  # what can do with another key takes what is left
+    for number, roles in waiting:  # words with several possible roles take a free one
         key = next((layout.roles[role] for role in roles if layout.roles[role] not in found), None)
         if key is not None:
             found[key] = number
@@ -294,14 +294,14 @@ def of_components(
     *,
     names: Sequence[str] = (),
 ) -> KeyScheme:
-    """Keys for a continuous action: a pair for each of its first components.
+    """Return keys for a continuous action: a pair for each of its first components.
 
     Args:
-        low: Least value of each component.
-        high: Greatest value of each.
+        low: Smallest value of each component.
+        high: Largest value of each component.
         player: 0 for the first person at the keyboard, 1 for the second.
-        pace: How it is played.
-        names: What the components are.
+        pace: Pace of the environment.
+        names: Names of the components.
     """
     axes: list[Axis] = []
     for component, (pair, least, most) in enumerate(zip(LAYOUTS[player].pairs, low, high, strict=False)):
@@ -318,7 +318,7 @@ def of_pushes(
     player: int,
     pace: Pace = Pace(),  # noqa: B008
 ) -> KeyScheme:
-    """Keys for a continuous action whose parts are known: (role, component, value, word)."""
+    """Return keys for a continuous action with given pushes: (role, component, value, word)."""
     roles = LAYOUTS[player].roles
     axes = tuple(Axis(roles[role], component, value, word) for role, component, value, word in pushes)
     return KeyScheme(axes=axes, realtime=pace.realtime, rate=pace.rate)

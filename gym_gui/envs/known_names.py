@@ -1,6 +1,6 @@
-"""Names of environments whose family may not be installed, so that they can be found and installed.
+"""Names of environments whose family may not be installed, so that users can find and install them.
 
-``known_names.json`` is written by ``scripts/pages/known_names.py`` from the packages' own registries.
+``scripts/pages/known_names.py`` writes ``known_names.json`` from the packages' own registries.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FILE: Final = Path(__file__).with_name("known_names.json")
 
 @lru_cache(maxsize=1)
 def known_names() -> Mapping[str, Mapping[str, str]]:
-    """Titles of environments by id, by family; the newest version of each environment."""
+    """Return titles of environments by family and id; only the newest version of each."""
     if not FILE.exists():
         return {}
     return json.loads(FILE.read_text())

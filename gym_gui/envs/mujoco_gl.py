@@ -1,8 +1,8 @@
-"""How MuJoCo draws on this machine: by a window's OpenGL, by EGL, or in software by OSMesa.
+"""Chooses how MuJoCo draws on this machine: a window's OpenGL, EGL, or OSMesa in software.
 
-MuJoCo takes the first library that can be imported, which without a display is one that cannot draw, and
-then fails in the middle of an episode. What works is found out by drawing, each way in a process of its
-own because a bad driver ends it; the answer is kept in the user's cache.
+MuJoCo takes the first library that can be imported. Without a display that library cannot draw, and MuJoCo
+fails in the middle of an episode. This module tries each way by drawing in a separate process, because a bad
+driver ends the process, and keeps the answer in the user's cache.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ assert renderer.render().shape == (16, 16, 3)
 
 
 def choose() -> str:
-    """Set ``MUJOCO_GL`` to a way that draws, unless it is set already; returns the way.
+    """Set ``MUJOCO_GL`` to a backend that can draw here, unless it is set already, and return it.
 
     Raises:
         MissingDependencyError: No way draws.
@@ -47,10 +47,10 @@ def choose() -> str:
 
 
 def drawable(env: Any) -> Any:
-    """An environment whose pictures were not asked for yet, which :func:`choose` is in time for.
+    """Return an environment after :func:`choose`; call it before its first picture.
 
     Raises:
-        MissingDependencyError: Nothing draws here; the environment is closed.
+        MissingDependencyError: No way draws here; the environment is closed.
     """
     try:
         choose()
@@ -75,7 +75,7 @@ def _ways() -> Iterator[str]:
 
 
 def _draws(way: str) -> bool:
-    """Whether a process of its own gets a picture that way."""
+    """Return whether a separate process gets a picture from a backend."""
     environment = {**inherited(), VARIABLE: way}
     command = (sys.executable, "-c", _TRY)
     done = run_child_sync(*command, name="MuJoCo", environment=environment, within_s=_TIMEOUT_S)
@@ -83,7 +83,7 @@ def _draws(way: str) -> bool:
 
 
 def _kept() -> Path:
-    """Where the answer stands; a file for each version, Python and display."""
+    """Return the cache file of the answer: one for each version, Python and display."""
     display = os.environ.get("DISPLAY", "") or os.environ.get("WAYLAND_DISPLAY", "")
     facts = "\n".join([metadata.version("mujoco"), sys.executable, display])
     return cache_dir() / "mujoco" / hashlib.sha256(facts.encode()).hexdigest()[:16]
@@ -98,6 +98,6 @@ def _remembered() -> str:
 
 
 def _remember(way: str) -> None:
-    with contextlib.suppress(OSError):  # a read-only home: looked for again the next time
+    with contextlib.suppress(OSError):  # a read-only home: searched again the next time
         _kept().parent.mkdir(parents=True, exist_ok=True)
         replace_file(_kept(), way.encode(), sync=False)

@@ -1,4 +1,4 @@
-"""Where plans go, drawn into MuJoCo's scene for the next picture."""
+"""Draws plans into MuJoCo's scene for the next picture."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from gym_gui.core.types import Plan
 _NEAR: tuple[float, ...] = (1.0, 0.55, 0.1, 1.0)
 _FAR: tuple[float, ...] = (0.95, 0.2, 0.55, 1.0)
 _THICKNESS = 0.008
-"""Of the model's own extent."""
+"""Thickness of a line, relative to the model's extent."""
 _PLANS, _POINTS = 8, 64
-"""So many are drawn, and of each: a viewer that is given too many marks draws nothing from then on."""
+"""Maximum number of drawn plans, and of points of each: a viewer with too many marks stops for good."""
 
 
 def mark(env: Any, plans: Sequence[Plan]) -> None:
-    """Have the next picture of an environment show plans as lines, from orange to pink.
+    """Draw plans as lines into the next picture of an environment, from orange to pink.
 
     Args:
-        env: Gymnasium's ``MujocoEnv``, made with ``rgb_array``. Its viewer forgets marks once they are drawn.
-        plans: Points in world coordinates; those that are not of three numbers are left out.
+        env: Gymnasium's ``MujocoEnv``, made with ``rgb_array``. Its viewer forgets the marks once they are
+            drawn.
+        plans: Points in world coordinates; plans whose points do not have three numbers are left out.
     """
     if env.render_mode != "rgb_array":
         return
@@ -54,7 +55,7 @@ def _line(
     color: NDArray[np.float64],
     thickness: float,
 ) -> None:
-    """A capsule from one point to another; a dot where they are one."""
+    """Draw a capsule from one point to another, or a dot if the points are equal."""
     mujoco: Any = import_module("mujoco")
     length = float(np.linalg.norm(end - start))
     turn, mat = np.array([1.0, 0, 0, 0]), np.empty(9)

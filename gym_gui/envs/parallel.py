@@ -1,4 +1,4 @@
-"""A task's agents behind PettingZoo's Parallel interface, for workers that train several agents at once."""
+"""PettingZoo's Parallel interface to a task's agents, for workers that train several agents at once."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from gym_gui.envs.environment_registry import make, resolve
 
 
 class ParallelEnvironment:
-    """Agents that act at once, named as slots are; an action mask stands in their ``info``.
+    """Agents that act simultaneously, named as slots are; ``info`` contains the action mask.
 
     Args:
-        environment: Closed with this one.
+        environment: The environment; it is closed together with this one.
 
     Attributes:
-        environment: As given.
-        possible_agents: All agents there may be.
-        agents: Who acts next.
+        environment: The given environment.
+        possible_agents: All agents that can occur.
+        agents: Agents that act next.
         teams: Agents by team.
 
     Raises:
-        UsageError: It is for one agent, or its agents act one after the other.
+        UsageError: The environment is for one agent, or its agents act one after the other.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012
@@ -47,17 +47,17 @@ class ParallelEnvironment:
         self.render_mode = getattr(self._adapter.env, "render_mode", None)
 
     def observation_space(self, agent: AgentID) -> Any:
-        """Gymnasium space of what an agent sees, the mask taken out."""
+        """Return the Gymnasium space of an agent's observations, without the mask."""
         return self._adapter.observation_space(agent)
 
     def action_space(self, agent: AgentID) -> Any:
-        """Gymnasium space of what an agent does."""
+        """Return the Gymnasium space of an agent's actions."""
         return self._adapter.action_space(agent)
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[AgentID, Any], dict[AgentID, dict[str, Any]]]:
-        """Begin an episode; observations and infos by agent."""
+        """Begin an episode; return observations and infos by agent."""
         seen = self._adapter.reset(seed=seed, options=options)
         self.agents = list(self._adapter.get_current_agents())
         return seen, {agent: self._info(agent) for agent in seen}
@@ -71,7 +71,7 @@ class ParallelEnvironment:
         dict[AgentID, bool],
         dict[AgentID, dict[str, Any]],
     ]:
-        """One action of each of :attr:`agents`; observations, rewards, ends and infos by agent."""
+        """Play one action of each of :attr:`agents`; return observations, rewards, ends and infos."""
         result = self._adapter.step(actions)
         self.agents = list(self._adapter.get_current_agents())
         infos = {agent: self._info(agent) for agent in result.terminated}
@@ -89,19 +89,19 @@ class ParallelEnvironment:
         return dict(info) if mask is None else {**info, "action_mask": mask}
 
     def render(self) -> Any:
-        """A picture, (H, W, 3) uint8, where it was made with ``rgb_array``."""
+        """Return a picture, (H, W, 3) uint8, if the environment was made with ``rgb_array``."""
         return self._adapter.render()
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the environment."""
         self.environment.close()
 
 
 def make_parallel(env_id: str, render_mode: str | None = None) -> ParallelEnvironment:
-    """Make a task whose agents act at once, by any name that :func:`gym_gui.envs.resolve` knows.
+    """Make a task whose agents act simultaneously, by any name that :func:`gym_gui.envs.resolve` knows.
 
     Raises:
-        UsageError: There is none, or its agents act one after the other.
+        UsageError: There is no such environment, or its agents act one after the other.
     """
     spec = resolve(env_id)
     if spec.api != "parallel" and "parallel" in spec.apis:

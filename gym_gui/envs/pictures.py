@@ -1,4 +1,4 @@
-"""Pictures of environments, and marks on them."""
+"""Pictures of environments, and frames drawn on them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _MARK, _EDGE = (255, 255, 255), (0, 0, 0)
 
 
 def framed(picture: Picture, box: tuple[float, float, float, float]) -> Picture:
-    """A copy in which a white frame with a black edge marks a place.
+    """Return a copy with a place marked by a white frame with a black edge.
 
     Args:
         picture: (H, W, 3) ``uint8``.
-        box: Left, top, right and bottom of the place, in pixels; the frame is drawn around it.
+        box: Left, top, right and bottom of the place in pixels; the frame is drawn around it.
     """
     from PIL import Image, ImageDraw
 

@@ -1,4 +1,4 @@
-"""A picture as a PNG file, sized and ruled for a model that looks at it."""
+"""Encodes a picture as PNG, resized and with a grid, for a model that looks at it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _INK = (255, 255, 255)
 _SHADE = (0, 0, 0)
 CELLS = 8
-"""Cells along the longer side of the grid that is drawn where nothing else is known."""
+"""Cells along the longer side of the default grid."""
 
 
 def as_png(picture: Picture, *, longest: int = 0, grid: tuple[int, int] | None = None) -> bytes:
@@ -21,10 +21,10 @@ def as_png(picture: Picture, *, longest: int = 0, grid: tuple[int, int] | None =
 
     Args:
         picture: (H, W, 3) ``uint8``.
-        longest: Its longest side in pixels; 0: as it is. Small pictures are enlarged pixel by
-            pixel, large ones averaged.
-        grid: Rows and columns to rule, with their numbers from 0 in the first row and column
-            of cells; ``None``: no grid.
+        longest: Longest side in pixels; 0 keeps the size. Small pictures are enlarged pixel by pixel, large
+            ones averaged.
+        grid: Rows and columns of lines to draw, numbered from 0 in the first row and column of cells;
+            ``None`` for no grid.
 
     Returns:
         A PNG file.
@@ -44,7 +44,7 @@ def as_png(picture: Picture, *, longest: int = 0, grid: tuple[int, int] | None =
 
 
 def cells_of(picture: Picture) -> tuple[int, int]:
-    """Rows and columns of a grid of about square cells."""
+    """Return rows and columns of a grid of roughly square cells."""
     height, width = picture.shape[:2]
     side = max(height, width) / CELLS
     return max(1, round(height / side)), max(1, round(width / side))

@@ -1,4 +1,4 @@
-"""The simulator inside an environment, for who plans with it: what it is, and all of its state."""
+"""Access to the simulator inside an environment, for planners: its description and full state."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ import numpy as np
 
 
 class Simulator(Protocol):
-    """What a family hands out of an environment whose simulator can be copied.
+    """Interface that a family offers for an environment whose simulator can be copied.
 
-    It says more than any observation does; who is handed it is marked in every table.
+    The state reveals more than any observation, so every results table marks agents that receive it.
     """
 
     def description(self) -> Mapping[str, Any]:
-        """Engine, version, model and constants of the task: plain data, told once."""
+        """Return engine, version, model and constants of the task, as plain data that is sent once."""
         ...
 
     def state(self) -> tuple[float, ...]:
-        """All that the next steps follow from, at this moment."""
+        """Return the current state, from which all next steps follow."""
         ...
 
 
 def mujoco_in(env: Any) -> bool:
-    """Whether an environment, innermost, is one of MuJoCo as Gymnasium has them."""
+    """Return whether an innermost environment is one of Gymnasium's MuJoCo environments."""
     known = sys.modules.get("gymnasium.envs.mujoco.mujoco_env")
     return known is not None and isinstance(env, known.MujocoEnv)
 
 
 def simulator_in(env: Any) -> Simulator | None:
-    """The simulator inside an environment, innermost, where its state can be handed out; else ``None``."""
+    """Return the simulator of an innermost environment; ``None`` if its state cannot be handed out."""
     return MuJoCoSimulator(env) if mujoco_in(env) else None
 
 
 def as_json(description: Mapping[str, Any]) -> str:
-    """A description as it is sent; infinities are the strings that protobuf's JSON has for them."""
+    """Return a description as JSON; infinities become the strings that protobuf's JSON uses."""
     return json.dumps(_finite(description))
 
 
@@ -57,10 +57,10 @@ def _finite(value: Any) -> Any:
 
 
 class MuJoCoSimulator:
-    """MuJoCo within one of Gymnasium's environments.
+    """MuJoCo inside one of Gymnasium's environments.
 
     Args:
-        env: A ``MujocoEnv``, innermost.
+        env: The innermost ``MujocoEnv``.
     """
 
     def __init__(self, env: Any) -> None:
@@ -68,7 +68,7 @@ class MuJoCoSimulator:
         self._mujoco: Any = import_module("mujoco")
 
     def description(self) -> Mapping[str, Any]:
-        """The model's XML, how many of its steps are one of the environment's, and the task's numbers."""
+        """Return the model's XML, the frame skip and the task's constants."""
         env, own = self._env, cast("dict[str, Any]", vars(self._env))
         return {
             "engine": "mujoco",
@@ -81,13 +81,13 @@ class MuJoCoSimulator:
         }
 
     def _digest(self) -> str:
-        """Of the compiled model: its text does not say what was changed in it since."""
+        """Return the digest of the compiled model, which includes changes made after its XML was read."""
         binary = np.zeros(int(self._mujoco.mj_sizeModel(self._env.model)), np.uint8)
         self._mujoco.mj_saveModel(self._env.model, None, binary)
         return hashlib.sha256(binary.tobytes()).hexdigest()
 
     def state(self) -> tuple[float, ...]:
-        """``mjSTATE_INTEGRATION``: time, positions, speeds, activations, warm start and what acts on it."""
+        """Return ``mjSTATE_INTEGRATION``: time, positions, velocities, activations, warm start and forces."""
         engine = self._mujoco
         what = engine.mjtState.mjSTATE_INTEGRATION
         model, data = self._env.model, self._env.data
@@ -97,7 +97,7 @@ class MuJoCoSimulator:
 
 
 def _task_of(env: object) -> str:
-    """``hopper_v5``; of one's own ``module:Class``, which is taken for none of Gymnasium's."""
+    """Return the task: ``hopper_v5``, or ``module:Class`` for a class that is not Gymnasium's."""
     kind = type(env)
     package, _, module = kind.__module__.rpartition(".")
     return module if package == "gymnasium.envs.mujoco" else f"{kind.__module__}:{kind.__qualname__}"

@@ -1,4 +1,4 @@
-"""What is known of an environment before it is imported."""
+"""Description of an environment that is known before its package is imported."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class EnvSpec:
     Attributes:
         id: Canonical id, for example ``"CartPole-v1"`` or ``"classic/chess_v6"``.
         family: Name of its family.
-        api: Interface it is made with: ``"gymnasium"``, ``"aec"`` or ``"parallel"``.
-        apis: All interfaces it can be made with, the native one first.
-        package: Import name of the package that holds it.
+        api: Interface that it is made with: ``"gymnasium"``, ``"aec"`` or ``"parallel"``.
+        apis: All interfaces that it can be made with, the native one first.
+        package: Import name of the package that contains it.
         extra: Extra of this distribution that installs it.
         entry_point: ``"module:attribute"`` as its package registers it, or a callable.
         max_episode_steps: Limit that its package sets, or ``None``.
-        requirements: What it needs beyond ``extra``, as pip writes it.
-        traits: What else the family read about it.
+        requirements: Packages that it needs beyond ``extra``, as pip writes them.
+        traits: Further facts that the family read about it.
     """
 
     id: str
@@ -50,14 +50,14 @@ class EnvSpec:
 
     @property
     def install(self) -> str:
-        """The line that installs what it needs."""
+        """Command that installs what the environment needs."""
         if not self.extra and not self.requirements:
             return f"{into_this_python()} {self.package}"
         return f"mosaic envs install {self.id if self.requirements else self.family}"
 
     @property
     def paradigm(self) -> SteppingParadigm:
-        """How its agents take turns; follows from ``api``."""
+        """How its agents take turns, derived from ``api``."""
         return {
             "gymnasium": SteppingParadigm.SINGLE_AGENT,
             "aec": SteppingParadigm.SEQUENTIAL,
@@ -66,12 +66,12 @@ class EnvSpec:
 
     @property
     def short_id(self) -> str:
-        """What its id has behind the family's name: ``balance`` of ``vmas/balance``."""
+        """Part of the id after the family's name: ``balance`` of ``vmas/balance``."""
         return self.id.partition("/")[2]
 
     @property
     def env_type(self) -> str:
-        """``"gymnasium"`` or ``"pettingzoo"``: the word worker capabilities use."""
+        """``"gymnasium"`` or ``"pettingzoo"``, as in the capabilities of worker types."""
         return "gymnasium" if self.api == "gymnasium" else "pettingzoo"
 
     @property
@@ -80,18 +80,18 @@ class EnvSpec:
         return self.entry_point.partition(":")[0] if isinstance(self.entry_point, str) else ""
 
     def load(self) -> Callable[..., Any]:
-        """What its entry point names; imports it."""
+        """Import and return what the entry point names."""
         return resolve_name(self.entry_point) if isinstance(self.entry_point, str) else self.entry_point
 
 
 def split_version(env_id: str) -> tuple[str, int | None]:
-    """``"Taxi-v3"`` is ``("Taxi", 3)``; ``"tictactoe_v3"`` is ``("tictactoe", 3)``."""
+    """Split an id into name and version: ``"Taxi-v3"`` into ``("Taxi", 3)``, ``"tictactoe_v3"`` alike."""
     match = _VERSION.match(env_id)
     return (match["base"], int(match["version"])) if match else (env_id, None)
 
 
 def newest_of(env_id: str, known: Iterable[str]) -> str | None:
-    """The known id that differs from ``env_id`` in its version alone, the newest of them."""
+    """Return the newest known id that differs from ``env_id`` only in its version, or ``None``."""
     base = split_version(env_id)[0].lower()
     same = [(split_version(k)[1] or 0, k) for k in known if split_version(k)[0].lower() == base]
     return max(same)[1] if same else None

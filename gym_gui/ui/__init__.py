@@ -1,1 +1,1 @@
-"""The window (PyQt6). Nothing outside this package imports Qt."""
+"""The PyQt6 window; nothing outside this package imports Qt."""

@@ -1,4 +1,4 @@
-"""The program: application, event loop, window; and its end, in order."""
+"""Start and end of the window program: application, event loop and main window."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ DEBUG: Final = "MOSAIC_DEBUG"
 _USUAL_DPI: Final = 96
 _LARGEST: Final = 2.0
 _SWITCH_S: Final = 0.0005
-"""How long a thread that reads a run keeps the interpreter from the window.
+"""Interpreter switch interval in seconds while the window is open.
 
-Python's own 5 ms are waited for again and again while a page is built or painted: up to 200 ms together.
-What the other threads do takes no longer for it.
+With Python's default of 5 ms, the window waits for threads that read runs again and again while it builds or
+paints a page: up to 200 ms together. The other threads do not get slower.
 """
 
 
 def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, MainWindow]:
     """Make the application and its main window, which is not shown yet.
 
-    asyncio is joined with Qt from here on: coroutines run whenever Qt's events are
-    processed (``app.exec()``, a test's waiting). :func:`end` undoes all of it.
+    From here on asyncio runs on Qt's event loop: coroutines run whenever Qt processes events (in
+        ``app.exec()``, or while a test waits). :func:`end` undoes all of it.
 
     Args:
         argv: Program name, then an experiment file or run folder to open, or
             ``--replay RUN OPERATOR EPISODE``.
 
     Returns:
-        The application (the one there is, where there is one) and the window.
+        The application (an existing one, if there is one) and the window.
     """
     arguments = list(argv if argv is not None else sys.argv)
     sys.setswitchinterval(_SWITCH_S)
@@ -88,9 +88,9 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
 
 
 def _scale_with_text() -> None:
-    """Where the system asks for larger text by its resolution, all of the window is larger, not cut.
+    """Enlarge the whole window if the system's font resolution asks for larger text.
 
-    Sizes here are pixels, which Qt scales as a whole (``QT_SCALE_FACTOR``).
+    The sizes in this program are pixels, which Qt scales together (``QT_SCALE_FACTOR``).
     """
     with contextlib.suppress(ValueError):
         factor = float(os.environ.get("QT_FONT_DPI", "")) / _USUAL_DPI
@@ -99,7 +99,7 @@ def _scale_with_text() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Open the window and stay until it is closed.
+    """Open the window and run until it is closed.
 
     Args:
         argv: As for :func:`create_window`.
@@ -122,7 +122,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def end(window: MainWindow) -> None:
-    """Part asyncio and Qt, and delete the window; for a window that has been shut down."""
+    """Separate asyncio from Qt and delete the window, which must be shut down already."""
     sys.excepthook = sys.__excepthook__
     threading.excepthook = threading.__excepthook__
     loop = asyncio.get_running_loop()
@@ -148,26 +148,26 @@ def _open(window: MainWindow, arguments: Sequence[str]) -> None:
 
 
 def _close_on_signals(window: MainWindow) -> None:
-    """Ctrl-C in the terminal, and a polite kill, close the window as a click does."""
+    """Close the window on SIGINT, SIGTERM and SIGHUP as after a click."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, window.close_unasked)
 
 
 def _tell_uncaught(context: AppContext) -> None:
-    """An exception in a slot, task or thread is logged and told; it never ends the program."""
+    """Log and show an uncaught exception of a slot, task or thread; it never ends the program."""
     tell_failures(asyncio.get_running_loop(), context.tell_failure)
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
             return
-        if isinstance(error, UsageError):  # its message says everything: a traceback would not help the user
+        if isinstance(error, UsageError):  # its message explains the error: the user needs no traceback
             text = error.sentence
             _log.warning("%s", error)
         else:
             text = f"Something went wrong: {error or kind.__name__}. The log has the details"
             _log.error("something went wrong: %s", error or kind.__name__, exc_info=(kind, error, trace))
-        # The context may be gone while Qt is being taken down.
+        # The context may be deleted while Qt shuts down.
         with contextlib.suppress(RuntimeError):
             context.noticed.emit(Notice(text, "error"))
 
@@ -191,36 +191,36 @@ def _watch() -> Callable[[], None]:
 
 
 class PlainStyle(QProxyStyle):
-    """Fusion, whose labels and tooltips show names that others gave as they are written.
+    """Fusion style whose labels show text from files and workers literally.
 
-    Qt takes text that looks like HTML for HTML, and would load the files that it names. A label that
-    is meant to hold HTML says so (``setTextFormat``).
+    By default, Qt interprets text that looks like HTML and would load the files that it names. A label that
+    contains HTML on purpose declares it (``setTextFormat``).
     """
 
     def __init__(self) -> None:
         super().__init__("Fusion")
 
-    # Three methods of one name in Qt; widgets are what is looked at.
+    # Qt has three methods of this name; this one is for widgets.
     def polish(self, widget: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Called once for each widget, before it is first shown."""
+        """Set plain text on each label; Qt calls it once per widget, before the widget is first shown."""
         if isinstance(widget, QLabel) and widget.textFormat() == Qt.TextFormat.AutoText:
             widget.setTextFormat(Qt.TextFormat.PlainText)
         return super().polish(widget)
 
 
-# -- garbage -------------------------------------------------------------------------------
+# -- garbage collection --------------------------------------------------------------------
 
 
 EVERY_MS: Final = 500
 THRESHOLDS: Final = (4_000, 20, 50)
-"""Objects made, and collections of the generation before, after which a generation is looked through."""
+"""Allocations, and collections of the younger generation, after which a generation is collected."""
 
 
 class GarbageCollector(QObject):
-    """Takes Python's place in deciding when to collect, as long as it lives.
+    """Decides instead of Python when garbage is collected, as long as it exists.
 
     Args:
-        parent: Qt owner, in the GUI's thread.
+        parent: Qt owner, in the GUI thread.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -233,11 +233,11 @@ class GarbageCollector(QObject):
         self._timer.start()
 
     def spare(self) -> None:
-        """Keep what is there from being looked at again: a full collection would be felt as a jerk."""
+        """Exempt all current objects from collection: a full collection would cause a visible stutter."""
         gc.freeze()
 
     def collect(self) -> None:
-        """Look through the oldest generation that is due, and through the younger ones with it."""
+        """Collect the oldest generation that is due, and with it the younger ones."""
         counts = gc.get_count()
         for generation in (2, 1, 0):
             if counts[generation] > THRESHOLDS[generation]:

@@ -1,4 +1,4 @@
-"""Everything the window can be told to do, once: menus, shortcuts and the palette show the same."""
+"""Commands of the window, defined once for menus, shortcuts and the palette."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PyQt6.QtGui import QAction, QKeySequence
 from gym_gui.core.errors import without_capital
 
 COMMAND = "command"
-"""Property of a menu's action: the id of the command that does the same."""
+"""Property of a menu's action: the id of the command that it runs."""
 
 
 def _always() -> bool:
@@ -21,17 +21,17 @@ def _always() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One thing to do.
+    """One command.
 
     Attributes:
         id: Unique, ``page.verb`` (``operators.run``).
-        title: What menus and the palette say.
-        run: Does it; called without arguments in the GUI thread.
+        title: Text in menus and the palette.
+        run: Function that runs the command, without arguments, in the GUI thread.
         shortcut: As Qt writes it (``Ctrl+N``), or empty.
         menu: ``File``, ``View``, ``Run``, ``Help``, or empty for the palette alone.
         icon: Name in :mod:`gym_gui.ui.icons`.
-        enabled: Asked when a menu or the palette opens.
-        detail: Said beside it in the palette.
+        enabled: Returns whether the command can run; called when a menu or the palette opens.
+        detail: Additional text in the palette.
     """
 
     id: str
@@ -45,7 +45,7 @@ class Command:
 
 
 class CommandRegistry(QObject):
-    """The commands that are available now: the window's, and those of the page that is shown."""
+    """The commands available now: the window's, and those of the page that is shown."""
 
     changed = pyqtSignal()
 
@@ -54,33 +54,33 @@ class CommandRegistry(QObject):
         self._commands: dict[str, Command] = {}
 
     def add(self, *commands: Command) -> None:
-        """Make commands available; one of the same id is replaced."""
+        """Add commands; one with the same id is replaced."""
         for command in commands:
             self._commands[command.id] = command
         if commands:
             self.changed.emit()
 
     def remove(self, ids: Iterable[str]) -> None:
-        """Take commands away; unknown ids are passed over."""
+        """Remove commands; unknown ids are ignored."""
         gone = [self._commands.pop(each, None) for each in ids]
         if any(gone):
             self.changed.emit()
 
     def get(self, command_id: str) -> Command | None:
-        """A command by its id."""
+        """Return a command by its id; ``None`` if there is none."""
         return self._commands.get(command_id)
 
     def all(self) -> tuple[Command, ...]:
-        """All of them, in the order they were added."""
+        """Return all commands, in the order they were added."""
         return tuple(self._commands.values())
 
     def shortcut(self, command: Command) -> str:
-        """The keys that run a command now; none where a later one (the page's) has taken them."""
+        """Return the keys that run a command now; ``""`` if a later command (the page's) uses them."""
         same = [each for each in self._commands.values() if each.shortcut == command.shortcut]
         return command.shortcut if same and same[-1] is command else ""
 
     def run(self, command_id: str) -> bool:
-        """Do one; ``False`` where there is none or it is not enabled."""
+        """Run a command; return ``False`` if it does not exist or is not enabled."""
         command = self._commands.get(command_id)
         if command is None or not command.enabled():
             return False
@@ -89,20 +89,20 @@ class CommandRegistry(QObject):
 
 
 def entry(commands: CommandRegistry, command_id: str, menu: QObject, text: str = "") -> QAction:
-    """A menu's action for a command, as the command stands now.
+    """Return a menu action for a command in its current state.
 
     Args:
-        commands: Where it is registered.
-        command_id: Which.
+        commands: Registry of the command.
+        command_id: Id of the command.
         menu: Qt owner.
-        text: What the menu says, where its place says the rest; the command's title by default.
+        text: Text in the menu, if it can be shorter than the command's title.
     """
     command = commands.get(command_id)
     action = QAction(text or (command.title if command is not None else command_id), menu)
     action.setProperty(COMMAND, command_id)
     if command is not None:
         action.setShortcut(QKeySequence(commands.shortcut(command)))
-        # Seen in the menu; the window's own action has the keys, and two would be ambiguous.
+        # The menu only shows the keys: the window's own action has them, and two would be ambiguous.
         action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
     action.setEnabled(command is not None and command.enabled())
     action.triggered.connect(lambda _checked=False: commands.run(command_id))
@@ -115,13 +115,13 @@ def commands_of(
     heading: str,
     can: Callable[[QAction], bool] = QAction.isEnabled,
 ) -> list[Command]:
-    """Commands that do what a menu's own actions do, so that these are found by their names, too.
+    """Return commands that trigger a menu's actions, so that the palette finds the actions by name.
 
     Args:
-        actions: A menu's; separators are passed over.
-        prefix: Of the ids.
-        heading: Put before what the menu says.
-        can: Whether an action can be done now.
+        actions: Actions of a menu; separators are skipped.
+        prefix: Prefix of the ids.
+        heading: Text before an action's own text.
+        can: Returns whether an action can be triggered now.
     """
     result: list[Command] = []
     for action in actions:

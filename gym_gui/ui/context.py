@@ -1,6 +1,7 @@
-"""What the parts of the window share: theme, settings, folders, commands, work in the background.
+"""Services that the parts of the window share: theme, settings, folders, commands, background tasks.
 
-One is made per window and handed to every page. It knows no page and no widget but their place.
+The window makes one and passes it to every page. It knows no page, and of the widgets only the one that pages
+are made in.
 """
 
 from __future__ import annotations
@@ -37,17 +38,17 @@ _T = TypeVar("_T")
 
 NoticeKind = Literal["info", "ok", "warning", "error"]
 CLOSING_S: Final = 10.0
-"""Time the cancelled tasks have to end when the window closes."""
+"""Seconds that the cancelled tasks have to end when the window closes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something to tell the person, shown inline below the page.
+    """A message to the user, shown below the page.
 
     Attributes:
-        text: The thing and the way out.
-        kind: ``info`` and ``ok`` go by themselves after a while.
-        action: What a button says, and what it does.
+        text: What happened and what to do about it.
+        kind: Kind of message; ``info`` and ``ok`` disappear after a while.
+        action: Text and function of a button.
     """
 
     text: str
@@ -56,29 +57,28 @@ class Notice:
 
 
 class AppContext(QObject):
-    """See the module.
+    """Services that the parts of the window share.
 
     Args:
-        services: What the parts ask: folders, workers, policies.
-        theme: The theme in force; made from the settings by default.
+        services: Services of the engine: folders, workers, policies.
+        theme: Active theme; by default made from the settings.
         parent: Qt owner.
     """
 
     requested = pyqtSignal(str, object)
-    """A page's name and the request (a dict) it is opened with."""
+    """Emitted to show a page: its name, and the request (a dict) that it is opened with."""
     noticed = pyqtSignal(object)
-    """A :class:`Notice`."""
+    """Emitted with a :class:`Notice` to show."""
     run_changed = pyqtSignal(str, str)
-    """Run id and what is said beside it; both empty when no run is on."""
+    """Emitted with a run id and a note about the run; both are empty when no run is active."""
     runs_moved = pyqtSignal()
-    """Runs that begin from now on go to another folder: ``store.runs``."""
+    """Emitted when the folder for new runs, ``store.runs``, has changed."""
     installed = pyqtSignal()
-    """Environments or a worker were installed: what was looked up before holds no longer."""
+    """Emitted after an installation of environments or a worker: cached lookups are out of date."""
     edit_asked = pyqtSignal(object)
-    """A :class:`~gym_gui.ui.editor.file_request.FileRequest`."""
+    """Emitted with a :class:`~gym_gui.ui.editor.file_request.FileRequest` to open."""
     file_told = pyqtSignal(str, object)
-    """A file that was read or run, and what is wrong with it: problems of its
-    :class:`~gym_gui.ui.editor.file_request.FileRequest`."""
+    """Emitted with a file that was read or run, and its problems (those of a ``FileRequest``)."""
 
     def __init__(self, services: Services, theme: Theme | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -90,19 +90,19 @@ class AppContext(QObject):
         self.layout = QSettings(str(store.data / "window.ini"), QSettings.Format.IniFormat, self)
         self._tasks: dict[asyncio.Task[Any], str] = {}
         self.place: QWidget | None = None
-        """What pages are made in: one that moves in later is dressed by the style sheet once more."""
+        """Parent of new pages: a page that is reparented later would be styled twice."""
         self.spare_host: SpareHost | None = None
-        """May have a session process that waits for an operator (``ui/spare_host``)."""
+        """Process for the next session, if one waits (``ui/spare_host``)."""
         self._keys: ApiKeys | None = None
         self._windows: DetachedWindows | None = None
         self._closing = False
         self.settings.changed.connect(self._on_setting_changed)
         self.theme.set_scaling(self.settings.values.frame_scaling)
 
-    # ------------------------------------------------------------------ going places, telling
+    # ---------------------------------------------------------------- navigation and messages
 
     def go(self, page: str, **request: object) -> None:
-        """Show a page and hand it a request (``go("play", task="CartPole-v1")``)."""
+        """Show a page and pass it a request (``go("play", task="CartPole-v1")``)."""
         self.requested.emit(page, request)
 
     def notify(
@@ -111,30 +111,30 @@ class AppContext(QObject):
         kind: NoticeKind = "info",
         action: Action | None = None,
     ) -> None:
-        """Tell the person something inline; also written to the log."""
+        """Show the user a message and log it."""
         level = {"warning": logging.WARNING, "error": logging.ERROR}.get(kind, logging.INFO)
         _log.log(level, "%s", text)
         self.noticed.emit(Notice(text, kind, action))
 
     def edit(self, request: FileRequest) -> None:
-        """Open a file in the editor; one that is open comes to the front."""
+        """Open a file in the editor, or bring its open editor to the front."""
         self.edit_asked.emit(request)
 
     def set_run(self, run_id: str, note: str = "every step recorded") -> None:
-        """Say in the status line which run is on; an empty id takes it away."""
+        """Show the active run in the status line; an empty id shows none."""
         self.run_changed.emit(run_id, note if run_id else "")
 
-    # ------------------------------------------------------------------ work in the background
+    # ------------------------------------------------------------------------- background work
 
     def spawn(self, work: Coroutine[Any, Any, _T], what: str) -> asyncio.Task[_T]:
         """Run a coroutine in the window's event loop.
 
-        Its error becomes an inline message and a line in the log. It is cancelled, and
-        waited for, when the window closes.
+        Its exception becomes a message and a line in the log. When the window closes, the task is cancelled
+        and awaited.
 
         Args:
             work: The coroutine.
-            what: What it is, to be put before "failed": ``"Starting the operator"``.
+            what: Description of the work, such as ``"Starting the operator"``; it is shown before "failed".
         """
         task = asyncio.get_running_loop().create_task(work, name=what)
         self._tasks[task] = what
@@ -143,11 +143,11 @@ class AppContext(QObject):
 
     @property
     def busy(self) -> tuple[str, ...]:
-        """What is being done in the background."""
+        """Descriptions of the running background tasks."""
         return tuple(self._tasks.values())
 
     async def close(self) -> None:
-        """Cancel all background work and wait for it to end."""
+        """Cancel all background tasks and wait for their end."""
         self._closing = True
         own = asyncio.current_task()
         tasks = [task for task in self._tasks if task is not own]
@@ -168,19 +168,19 @@ class AppContext(QObject):
             self.tell_failure(what, error)
 
     def tell_failure(self, what: str, error: BaseException) -> None:
-        """Report a failure that no caller handles: a line in the log, and a message in the window.
+        """Report a failure that no caller handles: a line in the log and a message in the window.
 
-        Args:
+        what: Description of the work, shown before "failed".
             what: What failed, to be put before "failed".
-            error: Why it failed. The message of a :class:`MosaicError` is enough; for any other exception the
-                log has the traceback.
+            error: The exception. For a :class:`MosaicError` its message is enough; for any other exception
+                the log has the traceback.
         """
         action = None
         if isinstance(error, NotAllowedError):
             action = ("Look and allow…", partial(self.ask_trust, error))
         if isinstance(error, MosaicError):
             _log.info("%s failed: %s", what, error)
-            message = error.message if action else str(error)  # the button is the way out
+            message = error.message if action else str(error)  # the button replaces the written fix
         else:
             _log.error("%s failed: %s", what, error, exc_info=error)
             message = f"{what} failed: {error or type(error).__name__}. The log has the details"
@@ -196,22 +196,22 @@ class AppContext(QObject):
         return link_of(self, message, place=place)
 
     def ask_trust(self, error: NotAllowedError, then: Callable[[], object] | None = None) -> None:
-        """Ask whether what a file names may be used.
+        """Ask whether to allow code or programs that a file names.
 
         Args:
-            error: What was refused.
-            then: Called where the user allows it; by default a message says to start it again.
+            error: The refusal.
+            then: Called if the user allows it; by default a message tells the user to start again.
         """
         from gym_gui.ui.trust_dialog import ask
 
         again = partial(self.notify, "It is allowed now. Start it again", "ok")
         ask(error, then or again, self.place.window() if self.place is not None else None)
 
-    # ------------------------------------------------------------------ what there is
+    # --------------------------------------------------------------------- registries
 
     @property
     def detached_windows(self) -> DetachedWindows:
-        """The windows beside the main one, of pictures and transcripts."""
+        """The windows of pictures and transcripts beside the main window."""
         if self._windows is None:
             from gym_gui.ui.detached import DetachedWindows
 
@@ -220,7 +220,7 @@ class AppContext(QObject):
 
     @property
     def api_keys(self) -> ApiKeys:
-        """API keys by provider: the system's keyring, or memory where there is none."""
+        """API keys by provider: the system's keyring, or memory if there is none."""
         if self._keys is None:
             from gym_gui.services.api_keys import ApiKeys
 

@@ -1,4 +1,4 @@
-"""What is dropped onto the window."""
+"""Mixin for widgets that accept a dropped file or folder."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from PyQt6.QtGui import QDragEnterEvent, QDropEvent
 
 
 class PathDropTarget:
-    """A widget that takes a file or folder; stands before its Qt class among the bases."""
+    """Widget that accepts a dropped file or folder; put it before the Qt class among the bases."""
 
     def take(self, path: Path) -> None:
-        """Do something with the local file or folder that was dropped."""
+        """Handle the dropped local file or folder."""
         raise NotImplementedError
 
     def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
-        """Accept one local file or folder."""
+        """Accept a drag if it carries exactly one local file or folder."""
         if a0 is not None and _dropped_path(a0) is not None:
             a0.acceptProposedAction()
 
     def dropEvent(self, a0: QDropEvent | None) -> None:
-        """Take it."""
+        """Accept the drop and pass its path to :meth:`take`."""
         path = _dropped_path(a0) if a0 is not None else None
         if a0 is not None and path is not None:
             a0.acceptProposedAction()
@@ -28,7 +28,7 @@ class PathDropTarget:
 
 
 def _dropped_path(event: QDropEvent) -> Path | None:
-    """The local file or folder that is dropped, if it is one alone."""
+    """Return the dropped local file or folder; ``None`` unless it is exactly one."""
     data = event.mimeData()
     urls = data.urls() if data is not None else []
     return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None

@@ -1,7 +1,7 @@
-"""asyncio on Qt's event loop.
+"""Runs asyncio on Qt's event loop.
 
-The loop counts as running from the start, no matter what drives Qt: ``app.exec()``, a test that
-waits, or a script that calls ``processEvents``.
+The loop counts as running from the start, whatever drives Qt: ``app.exec()``, a waiting test, or a script
+    that calls ``processEvents``.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from PyQt6.QtWidgets import QApplication
 _log = logging.getLogger(__name__)
 
 THREADS: Final = 4
-"""Threads for ``asyncio.to_thread``; started as they are needed."""
+"""Number of threads for ``asyncio.to_thread``; they start when they are needed."""
 HEARD_S: Final = 1.0
-"""Seconds that a coroutine has to take the exception of a failed task before it counts as unhandled."""
+"""Seconds after which a failed task's exception counts as unhandled if no coroutine took it."""
 _watches: WeakKeyDictionary[asyncio.AbstractEventLoop, _Watch] = WeakKeyDictionary()
 
 
 def open_loop(app: QApplication) -> asyncio.AbstractEventLoop:
-    """Join asyncio and Qt in this thread; to be ended with :func:`close_loop`."""
+    """Join asyncio and Qt in this thread; :func:`close_loop` separates them."""
     # qasync logs each callback's way at debug level, which costs more than the callback.
     logging.getLogger("qasync").setLevel(logging.WARNING)
     loop: Any = qasync.QEventLoop(app, already_running=True)
@@ -40,7 +40,7 @@ def open_loop(app: QApplication) -> asyncio.AbstractEventLoop:
 
 
 def close_loop(loop: asyncio.AbstractEventLoop) -> None:
-    """Part them again; waits for what runs in threads."""
+    """Separate asyncio and Qt; wait for work in threads."""
     _watches.pop(loop).close()
     app = QApplication.instance()
     if app is not None:
@@ -55,7 +55,7 @@ def close_loop(loop: asyncio.AbstractEventLoop) -> None:
 class _Watch:
     """Reports a failed task whose exception no coroutine takes, even while the task is still referenced.
 
-    asyncio itself reports it when the task is collected as garbage, which may be never.
+    asyncio itself reports it only when the task is garbage-collected, which may never happen.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -65,7 +65,7 @@ class _Watch:
     def make(
         self, loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any], **options: Any
     ) -> asyncio.Task[Any]:
-        """A task (the loop's task factory)."""
+        """Return a new task; this is the loop's task factory."""
         task = asyncio.Task(work, loop=loop, **options)
         task.add_done_callback(self._on_done)
         return task
@@ -81,14 +81,14 @@ class _Watch:
             self._loop.call_exception_handler({"exception": task.exception(), "task": task})
 
     def close(self) -> None:
-        """Look at all that is left, now."""
+        """Check all remaining failed tasks now."""
         for task, timer in list(self._failed.items()):
             timer.cancel()
             self._look(task)
 
 
 def _is_unheard(task: asyncio.Task[Any]) -> bool:
-    """Whether the task has failed and no code has taken its exception; reads a private field of asyncio."""
+    """Return whether a task failed and no code took its exception; reads a private field of asyncio."""
     return task.done() and not task.cancelled() and bool(getattr(task, "_log_traceback", False))
 
 
@@ -96,8 +96,8 @@ def tell_failures(loop: asyncio.AbstractEventLoop, tell: Callable[[str, BaseExce
     """Report every failure in a loop that no code handles.
 
     Args:
-        loop: One of :func:`open_loop`.
-        tell: Called with what failed, to be put before "failed", and with the exception.
+        loop: A loop made by :func:`open_loop`.
+        tell: Called with a description, shown before "failed", and the exception.
     """
 
     def handler(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -117,5 +117,5 @@ def _task_name(context: dict[str, Any]) -> str:
 
 
 def _log_failure(what: str, error: BaseException) -> None:
-    """As long as there is no window that says so."""
+    """Log a failure while there is no window that shows it."""
     _log.error("%s failed: %s", what, error, exc_info=error)

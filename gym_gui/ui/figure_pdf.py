@@ -1,4 +1,4 @@
-"""A drawing in SVG as a page of vectors in PDF; a program, for those that have no Qt of their own."""
+"""Converts an SVG drawing to a vector PDF; also a program, for callers without Qt."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from PyQt6.QtGui import QGuiApplication, QPageSize, QPainter, QPdfWriter
 from PyQt6.QtSvg import QSvgRenderer
 
 _DOTS_PER_INCH = 96
-"""Of a pixel of the drawing."""
+"""Resolution of the drawing's pixels."""
 
 
 def write_pdf(svg: bytes, path: Path) -> None:
-    """Write a drawing as a PDF of its own size.
+    """Write a drawing as a PDF of the drawing's size.
 
     Args:
         svg: The drawing.
         path: The file; it is replaced.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     drawing = QSvgRenderer(QByteArray(svg))
     size = QSizeF(drawing.defaultSize())
@@ -40,7 +40,7 @@ def write_pdf(svg: bytes, path: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """``SVG PDF``: write the one as the other; returns the exit status."""
+    """Convert the file ``SVG`` to the file ``PDF``; return the exit status."""
     source, target = map(Path, argv if argv is not None else sys.argv[1:])
     _application = QGuiApplication(["figure", "-platform", "offscreen"])
     write_pdf(source.read_bytes(), target)

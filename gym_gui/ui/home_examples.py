@@ -1,4 +1,4 @@
-"""What the four cards of the Home page start: real configurations, ready to run."""
+"""Configurations that the four cards of the Home page start."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SEED: Final = 42
 class Starter:
     """One card.
 
-    Attributes:
+    name: Name of its picture, ``assets/home-<name>.png``.
         name: Of its picture, ``assets/home-<name>.png``.
         title: What it starts.
-        text: What to do, in a few words.
-        page: Where it leads.
-        request: Makes what the page is opened with; called at the click. Raises
-            :class:`~gym_gui.core.errors.UsageError` where something for it is not here.
+        text: Instruction, in a few words.
+        page: Page that it opens.
+        request: Returns the page's request; called at the click. Raises
+            :class:`~gym_gui.core.errors.UsageError` if something that it needs is not installed.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Starter:
 
 
 def soccer_teams() -> OperatorConfig:
-    """Two against two: a ball chaser and a random mate against two random players."""
+    """Return an operator of two against two: a ball chaser and a random mate against two random players."""
     chaser = WorkerAssignment("operators_worker", "baseline", {"behavior": "soccer_chaser"})
     wanderer = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
     operator = OperatorConfig.multi_agent(
@@ -48,7 +48,7 @@ def soccer_teams() -> OperatorConfig:
 
 
 def connect_four() -> OperatorConfig:
-    """The person begins; the other side looks one move ahead."""
+    """Return a connect four operator: a person begins, the other side looks one move ahead."""
     person = WorkerAssignment("human_worker", "human")
     heuristic = WorkerAssignment("operators_worker", "baseline", {"behavior": "connect_four_one_ply"})
     operator = OperatorConfig.multi_agent(

@@ -1,7 +1,7 @@
-"""Icons of one set (Phosphor, from qtawesome's package), colored by the theme as they are painted.
+"""Icons of one set (Phosphor, from the package qtawesome), in the theme's colors.
 
-The font file is read from the package without importing it: importing it loads every set
-it carries, which alone would use a quarter of the time the window has to appear.
+The font file is read without importing the package: the import loads every icon set, which alone would take a
+quarter of the time in which the window must appear.
 """
 
 from __future__ import annotations
@@ -82,21 +82,21 @@ NAMES: Final = {
     "robot": "robot",
     "person": "user",
 }
-"""Our names -> Phosphor's. A Phosphor name is accepted as well."""
+"""Phosphor's icon name by this program's name; :func:`icon` accepts both."""
 
 
 def icon(name: str, color: str = "") -> QIcon:
-    """An icon that follows the theme.
+    """Return an icon that follows the theme.
 
     Args:
         name: One of :data:`NAMES`, or a name of Phosphor's.
-        color: Token it is painted in; ``muted`` by default, ``accent`` where it is checked.
+        color: Color token; by default ``muted``, or ``accent`` for a checked control.
     """
     return QIcon(_IconEngine(_glyph(NAMES.get(name, name)), color))
 
 
 class _IconEngine(QIconEngine):
-    """Paints one glyph in a color that is looked up at that moment."""
+    """Paints one glyph in a color that it looks up at each paint."""
 
     def __init__(self, glyph: str, color: str) -> None:
         super().__init__()
@@ -104,11 +104,11 @@ class _IconEngine(QIconEngine):
         self._color = color
 
     def paint(self, painter: QPainter | None, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
-        """Draw the glyph into the rectangle."""
+        """Draw the glyph into a rectangle."""
         if painter is None or not self._glyph:
             return
         side = min(rect.width(), rect.height())
-        # Left in a rectangle that is wider than high: the rest is air between icon and text.
+        # At the left of a wide rectangle: the rest is space between icon and text.
         square = QRect(rect.left(), rect.top() + (rect.height() - side) // 2, side, side)
         painter.save()
         painter.setFont(_font(side))
@@ -117,7 +117,7 @@ class _IconEngine(QIconEngine):
         painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        """The icon as a picture, for callers that cannot paint it themselves."""
+        """Return the icon as a pixmap, for callers that cannot paint it."""
         result = QPixmap(size)
         result.fill(Qt.GlobalColor.transparent)
         painter = QPainter(result)
@@ -126,7 +126,7 @@ class _IconEngine(QIconEngine):
         return result
 
     def clone(self) -> QIconEngine:
-        """A copy."""
+        """Return a copy."""
         return _IconEngine(self._glyph, self._color)
 
     def _pen(self, mode: QIcon.Mode, state: QIcon.State) -> QColor:

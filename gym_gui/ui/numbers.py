@@ -1,4 +1,7 @@
-"""Numbers as the reader's country writes them. Files, records and exports have them with a point, always."""
+"""Numbers in the window, formatted for the reader's locale.
+
+Files, records and exports always have a decimal point.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ from gym_gui.analysis.words.wording import SCREEN, C, Locale
 from gym_gui.workers.settings.settings_text import text_of, value_of_text
 
 _NARROW: Final = "\u202f"
-"""A space that keeps a number together; CLDR has other ones too, which not every font shows."""
+"""Narrow space between groups of digits; CLDR has other spaces, too, which some fonts lack."""
 
 
 def screen() -> Locale:
-    """How numbers are written in the window: as the system's settings say (``LC_NUMERIC``)."""
+    """Return the number format of the window, from the system's settings (``LC_NUMERIC``)."""
     return _locale(QLocale())
 
 
@@ -32,12 +35,15 @@ def _locale(locale: QLocale) -> Locale:
 
 
 def in_sentences() -> AbstractContextManager[None]:
-    """Write numbers in sentences as in the window, inside the ``with`` block."""
+    """Return a context manager in which sentences are made with the window's number format."""
     return wording.written_as(screen())
 
 
 class local:  # noqa: N801  # a word of f-strings
-    """``f"{local(3512.5):,.1f}"`` is ``3.512,5`` to a German reader: Python's format, the reader's marks.
+    """Formats a number in an f-string for the reader's locale.
+
+    ``f"{local(3512.5):,.1f}"`` is ``3.512,5`` for a German reader: the format is Python's, the marks are the
+    locale's.
 
     Args:
         value: Any number.
@@ -51,27 +57,28 @@ class local:  # noqa: N801  # a word of f-strings
 
 
 def count(number: int, what: str) -> str:
-    """``1 episode``, ``3,512 episodes``."""
+    """Return a number with a noun: ``1 episode``, ``3,512 episodes``."""
     return wording.count(number, what, screen())
 
 
 def number(value: float | None, digits: int | None = None) -> str:
-    """``12.3``, ``3,512``; a dash for none."""
+    """Return a number as text: ``12.3``, ``3,512``; a dash for ``None``."""
     return wording.number(value, digits, screen())
 
 
 def size(in_bytes: int) -> str:
-    """``12.3 MB``."""
+    """Return a size as text: ``12.3 MB``."""
     return wording.size(in_bytes, screen())
 
 
 def written(value: object, *, grouped: bool = True, decimals: int | None = None) -> str:
-    """A value as an editable field shows it; :func:`read` gives the same value back, in every locale.
+    """Return a value as text for an editable field; :func:`read` returns the same value in every locale.
 
     Args:
-        value: Numbers have the reader's marks; everything else, lists of numbers too, is written as in files.
-        grouped: Whether thousands are kept apart.
-        decimals: Write a float with up to so many decimals where that is its exact value.
+        value: A number gets the locale's marks; any other value, lists of numbers too, is written as in
+            files.
+        grouped: Whether thousands are separated.
+        decimals: Largest number of decimals of a float; more are used if its exact value needs them.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return text_of(value)
@@ -85,13 +92,13 @@ def written(value: object, *, grouped: bool = True, decimals: int | None = None)
 
 
 def read(text: str, schema: Mapping[str, Any]) -> Any:
-    """The value that a field's text stands for; text that stands for none comes back as it was typed.
+    """Return the value of a field's text; text that is no valid value is returned unchanged.
 
-    ``0,5`` and ``3.512,5`` are read where people write so. A point is taken for the decimal point
-    everywhere, unless the locale groups thousands with it and it stands where such a group begins.
+    ``0,5`` and ``3.512,5`` are read if the locale writes numbers so. A point is the decimal point in every
+    locale, unless the locale groups thousands with it and it stands at the start of such a group.
 
     Args:
-        text: As :func:`written` wrote it, or as a person typed it.
+        text: Text as :func:`written` returns it or as a person typed it.
         schema: JSON Schema of the value.
     """
     given = schema.get("type", "string")
@@ -106,19 +113,19 @@ def read(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def regrouped(before: str, text: str) -> str:
-    """A whole number that was shown in groups, after one of its digits was typed or deleted."""
+    """Group the digits of a whole number again after a digit was typed or deleted."""
     group = screen().group
     digits, whole = text.replace(group, ""), re.compile(r"[+-]?\d+")
     if not _grouped(group, screen().point).fullmatch(before) or not whole.fullmatch(digits):
         return text
     if digits == before.replace(group, ""):
-        return text  # a mark was deleted: put back at once, a person could not delete what stands before it
+        return text  # a separator was deleted: if it came back, nobody could delete the digit before it
     sign = digits[:1] if digits[:1] in "+-" else ""
     return sign + written(int(digits.removeprefix(sign)))
 
 
 def _with_a_point(text: str) -> str:
-    """A number with a point and without groups; what is no number in this locale stays as it is."""
+    """Return a number with a decimal point and without groups; text that is no number stays as it is."""
     locale = QLocale()
     point, group = locale.decimalPoint(), screen().group
     plain = text.strip().replace(SCREEN.minus, C.minus)
@@ -135,7 +142,7 @@ def _with_a_point(text: str) -> str:
 
 @lru_cache(maxsize=8)
 def _grouped(group: str, point: str) -> re.Pattern[str]:
-    """A number whose thousands are kept apart; India's lakhs are groups too."""
+    """Return the pattern of a number with separated thousands; India's lakhs count as groups, too."""
     mark = r"\s" if group.isspace() else "['\u2019]" if group in "'\u2019" else re.escape(group)
     decimals = rf"({re.escape(point)}(?P<decimals>\d*))?"
     return re.compile(
@@ -144,7 +151,7 @@ def _grouped(group: str, point: str) -> re.Pattern[str]:
 
 
 def _decimal_commas(text: str, schema: Mapping[str, Any]) -> bool:
-    """Whether a list seems to have commas within its numbers, where it is split at commas."""
+    """Return whether a list seems to have decimal commas, although commas separate its items."""
     items = schema.get("items", {}).get("type", ())
     return (
         screen().point == ","

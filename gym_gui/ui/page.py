@@ -1,4 +1,4 @@
-"""What every page is: a bar, a body, an inspector where it wants one, and four hooks."""
+"""Base class of the pages: a bar, a body, an optional inspector and four hooks."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from gym_gui.ui.widgets.page_bar import PageBar
 
 
 class Page(QWidget):
-    """Base of the pages. Made on the first visit, kept until the window closes.
+    """Base of the pages; made at the first visit and kept until the window closes.
 
     A subclass fills :attr:`body` (set a layout on it) and :attr:`bar`.
 
     Args:
-        context: What the window's parts share.
+        context: Services that the window's parts share.
     """
 
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
     icon: ClassVar[str] = ""
     steady: ClassVar[bool] = False
-    """Whether nothing in it may move while one plays on it: messages lie over it."""
+    """Whether the layout must not move during play, so that messages lie over the page."""
 
     def __init__(self, context: AppContext) -> None:
         super().__init__(context.place)
-        self.hide()  # until all of it is there
+        self.hide()  # until the page is complete
         self.context = context
         self.setObjectName(f"page-{self.name}")
         self.setAccessibleName(self.title)
@@ -45,25 +45,25 @@ class Page(QWidget):
         layout.addLayout(self._row, 1)
 
     def use_inspector(self) -> Inspector:
-        """Add the column at the right (once); returns it."""
+        """Add the inspector at the right at the first call, and return it."""
         if self.inspector is None:
             self.inspector = Inspector(self)
             self._row.addWidget(self.inspector)
         return self.inspector
 
     def opened(self, **request: object) -> None:
-        """The page is shown; ``request`` is what :meth:`AppContext.go` was given."""
+        """Handle that the page is shown; ``request`` comes from :meth:`AppContext.go`."""
 
     def left(self) -> None:
-        """Another page is shown; a page that paints or polls rests now."""
+        """Handle that another page is shown; a page that paints or polls stops here."""
 
     def closing_costs(self) -> str:
-        """What was paid for and is lost when the window closes now, in sentences; empty: nothing."""
+        """Return sentences about paid work that is lost if the window closes now; ``""`` for none."""
         return ""
 
     async def closed(self) -> None:
-        """The window closes: release everything, leave no process."""
+        """Release everything when the window closes; leave no process."""
 
     def commands(self) -> list[Command]:
-        """What can be done here; available while the page is shown."""
+        """Return the page's commands, available while the page is shown."""
         return []

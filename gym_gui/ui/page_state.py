@@ -1,4 +1,4 @@
-"""Keeps what a page shows, so that it is there again after a restart, also after a crash."""
+"""Saves what a page shows, so that a restart restores it, even after a crash."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from gym_gui.ui.context import AppContext
 
 T = TypeVar("T")
 _PAUSE_MS = 400
-"""From one writing to the next: the first change is written at once, whatever follows it."""
+"""Milliseconds between two writes; the first change is written at once."""
 
 
 class Kept(QObject, Generic[T]):
-    """Writes what a page shows to the data folder, and reads it when the page is first opened.
+    """Writes a page's state to the data folder and reads it when the page is first opened.
 
     Args:
         context: The window's services.
-        name: The file, in the data folder.
-        what: What is kept, for people: ``"The operators"``.
-        load: Reads the file; ``None`` where there is none. Raises :class:`MosaicError`.
-        save: Writes it, whole or not at all; raises the same.
-        now: What the page shows; ``None`` where that cannot be kept, and what was written stays.
+        name: Name of the file in the data folder.
+        what: Description of the state for messages: ``"The operators"``.
+        load: Reads the file; returns ``None`` if there is none. Raises :class:`MosaicError`.
+        save: Writes the file atomically. Raises :class:`MosaicError`.
+        now: Returns the current state; ``None`` if it cannot be saved, so that the file stays as it is.
         parent: Qt owner.
     """
 
@@ -55,10 +55,10 @@ class Kept(QObject, Generic[T]):
         self._since = QElapsedTimer()
 
     def bring_back(self, show: Callable[[T], object]) -> None:
-        """Show what was there the last time, the first time this is called; from then on changes are written.
+        """Show the saved state at the first call; from then on, save changes.
 
         Args:
-            show: Has the page show it.
+            show: Shows a state on the page.
         """
         if self._begun:
             return
@@ -69,7 +69,7 @@ class Kept(QObject, Generic[T]):
         self._begun = True
 
     def look(self, *_: object) -> None:
-        """Something may have changed; also said at every step of a play."""
+        """Save the state soon if it changed; called often, also at every step of a play."""
         if not self._begun:
             return
         now = self._now()
@@ -82,7 +82,7 @@ class Kept(QObject, Generic[T]):
         try:
             return self._load(path)
         except MosaicError as error:
-            aside = path.with_suffix(".unread.json")  # what comes now is written in its place
+            aside = path.with_suffix(".unread.json")  # the new state is written to the original name
             with contextlib.suppress(OSError):
                 path.replace(aside)
             text = (
@@ -102,18 +102,18 @@ class Kept(QObject, Generic[T]):
                 return
             self._written = now
             try:
-                # To a slow disk, it may be.
+                # In a thread: the disk may be slow.
                 await asyncio.to_thread(self._save, now, self._context.store.data_dir() / self._name)
             except MosaicError as error:
                 self._tell(error)
 
     def _tell(self, error: MosaicError) -> None:
-        """Say once that it will not be there after a restart."""
+        """Show once that the state will be lost at a restart."""
         if not self._told:
             self._told = True
             self._context.notify(f"{self._what} will not be there after a restart: {error}", "warning")
 
     async def close(self) -> None:
-        """Write what has not been written."""
+        """Write the state if it changed since the last write."""
         self._soon.stop()
         await self._write()

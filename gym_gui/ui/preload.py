@@ -1,8 +1,8 @@
-"""Imports ahead, while the user waits for nothing, what the first click will need.
+"""Imports the modules that the first click needs, while the user waits for nothing.
 
-The window opens without the engine: gRPC, NumPy and the modules of the pages take longer to
-import than everything else together. They come in a thread as soon as the window has been
-painted, so that a page opens, and a session starts, as quickly the first time as the second.
+The window opens without the engine: gRPC, NumPy and the modules of the pages take longer to import than
+everything else together. A thread imports them as soon as the window has been painted, so that a page opens
+and a session starts as fast the first time as later.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 DELAY_MS: Final = 250
-"""Wait after the first paint, so that the window handles a click in that time first."""
+"""Milliseconds after the first paint, in which the window handles clicks first."""
 BREATH_S: Final = 0.01
-"""Between two modules, so that the window has the interpreter to itself now and then."""
+"""Seconds between two modules in which the window has the interpreter to itself."""
 ENGINE: Final = (
     "gym_gui.controllers.engine.resolved_operator",
     "gym_gui.controllers.live_play.live_run",
@@ -36,21 +36,21 @@ ENGINE: Final = (
     "gym_gui.controllers.setup.configuration_checks",
 )
 SESSIONS: Final = ("gym_gui.host.host_client",)
-"""What no page needs before an operator is opened, with gRPC: 11 MB."""
+"""Modules, with gRPC (11 MB), that no page needs before an operator is opened."""
 
 
 def modules() -> Sequence[str]:
-    """What is imported ahead: the engine's client, then each page."""
+    """Return the modules to import ahead: the engine's client, then each page."""
     return (*ENGINE, *(place.module for place in places()))
 
 
 class Preloader(QObject):
-    """See the module.
+    """Imports modules in the background, ahead of their first use.
 
     Args:
         spawn: Runs work in the background, until the window closes.
-        names: Modules, in order.
-        later: Modules that come when a page is shown that opens sessions.
+        names: Modules to import, in order.
+        later: Modules to import once a page is shown that can open sessions.
         parent: Qt owner.
     """
 
@@ -69,7 +69,7 @@ class Preloader(QObject):
         self._timer = single_shot_timer(self, DELAY_MS, self._on_time)
 
     def start(self) -> None:
-        """Begin in a moment."""
+        """Start after a short delay."""
         self._timer.start()
 
     def stop(self) -> None:
@@ -78,7 +78,7 @@ class Preloader(QObject):
         self._over.set()
 
     def on_page_shown(self, name: str) -> None:
-        """From the first page but Home on, sessions may be opened: what they need comes next."""
+        """Put the modules for sessions next in the queue when a page other than Home is shown."""
         if name == places()[0].name or not self._later:
             return
         self._names.extendleft(reversed(self._later))

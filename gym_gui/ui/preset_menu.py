@@ -1,4 +1,4 @@
-"""A Presets button's menu: save, load, throw away what is kept under a name."""
+"""Menu of a Presets button: save, load and delete presets."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ T = TypeVar("T")
 
 
 class PresetMenu(QMenu, Generic[T]):
-    """Filled anew whenever it opens.
+    """Menu that is filled each time it opens.
 
     Args:
-        context: The data folder, and messages to the user.
-        kind: What is kept.
-        current: What stands there now, to be saved; it has told why where there is nothing.
-        offered: Whether there is something to be saved, and what it might be called.
-        parent: Whose dialogs these are.
+        context: Names the data folder and shows messages.
+        kind: Kind of the presets.
+        current: Returns the current state to save; ``None`` if there is none, after showing the reason.
+        offered: Returns whether there is something to save, and a suggested name.
+        parent: Parent of the dialogs.
     """
 
     loaded = pyqtSignal(object)
-    """What was loaded: a configuration, a training."""
+    """Emitted with the loaded state, such as a configuration or a training."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class PresetMenu(QMenu, Generic[T]):
         self.aboutToShow.connect(self.fill)
 
     def fill(self) -> None:
-        """Show what there is now."""
+        """Fill the menu with the current presets."""
         for old in self.findChildren(QMenu, "presets_delete"):
             old.deleteLater()
         self.clear()
@@ -81,10 +81,10 @@ class PresetMenu(QMenu, Generic[T]):
         if preset.problem:
             entry.setText(f"{preset.name} (cannot be read)")
 
-    # -- doing -----------------------------------------------------------------------
+    # -- actions ---------------------------------------------------------------------
 
     def load(self, name: str) -> None:
-        """Show a preset."""
+        """Load a preset and emit :attr:`loaded`."""
         try:
             value = self.store.load(name)
         except MosaicError as error:
@@ -93,7 +93,7 @@ class PresetMenu(QMenu, Generic[T]):
             self.loaded.emit(value)
 
     def ask_name(self) -> None:
-        """Ask what to call it, then save."""
+        """Ask for a name, then save."""
         dialog = QInputDialog(self.parentWidget())
         dialog.setObjectName("preset_name_dialog")
         dialog.setWindowTitle("Save preset")
@@ -105,7 +105,7 @@ class PresetMenu(QMenu, Generic[T]):
         dialog.open()
 
     def save(self, name: str, *, replace_it: bool = False) -> None:
-        """Save what stands there; one of that name is replaced only when told to."""
+        """Save the current state; an existing preset is replaced only with ``replace_it``."""
         value = self._current()
         if value is None:
             return
@@ -121,7 +121,7 @@ class PresetMenu(QMenu, Generic[T]):
         self._context.notify(f"Saved as {saved.name}", "ok")
 
     def delete(self, name: str) -> None:
-        """Throw a preset away; it can be had back at once."""
+        """Move a preset to the trash; the message offers to undo it."""
         self._context.spawn(self._delete(name), f"Deleting the preset {name}")
 
     async def _delete(self, name: str) -> None:

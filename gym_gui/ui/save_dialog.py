@@ -16,11 +16,11 @@ def save_dialog(
 
     Args:
         parent: The window.
-        title: What it says.
-        name: Its ``objectName``.
-        kind: What is saved, in the plural: ``Experiments``.
-        file: Name that is offered; a name without its suffix gets it.
-        on_file: Called with the path that is chosen.
+        title: Title of the dialog.
+        name: Qt object name.
+        kind: Plural word for what is saved: ``Experiments``.
+        file: Suggested name; its suffix is added to names without one.
+        on_file: Called with the chosen path.
     """
     suffix = PurePath(file).suffix
     dialog = QFileDialog(parent, title)

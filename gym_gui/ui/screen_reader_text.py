@@ -1,7 +1,7 @@
-"""Has screen readers say something at once, wherever the keyboard is.
+"""Lets screen readers announce a text at once, wherever the keyboard focus is.
 
-PyQt hands on none of Qt's announcements (no ``QAccessible``). What readers say of themselves is that the
-description of what has the keyboard has changed.
+PyQt does not expose Qt's announcements (no ``QAccessible``). Screen readers do announce a changed description
+of the focused widget.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QApplication, QWidget
 
 
 class Announcer(QObject):
-    """Says one thing at a time; the description that was there comes back when the keyboard goes on."""
+    """Announces one text at a time; the widget's own description comes back when the focus moves."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -23,7 +23,7 @@ class Announcer(QObject):
         app.focusChanged.connect(self._on_focus_changed)
 
     def say(self, words: str) -> None:
-        """Say this; nothing where the keyboard is in no window of ours."""
+        """Announce a text; does nothing if no widget of the program has the focus."""
         self.end()
         held = QApplication.focusWidget()
         if held is not None:
@@ -31,7 +31,7 @@ class Announcer(QObject):
             held.setAccessibleDescription(words)
 
     def end(self) -> None:
-        """It was said."""
+        """Restore the description of the focused widget."""
         if self._told is not None and not sip.isdeleted(self._told):
             self._told.setAccessibleDescription(self._before)
         self._told = None

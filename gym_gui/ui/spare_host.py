@@ -1,4 +1,4 @@
-"""A session process that is started ahead, so that a click need not wait for the engine's imports."""
+"""Keeps a session process started ahead, so that a click does not wait for the engine's imports."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from gym_gui.ui.context import AppContext
 _log = logging.getLogger(__name__)
 
 FIRST_S: Final = 0.25
-"""Wait after the first paint; a session that the user opens earlier starts first."""
+"""Seconds after the first paint; a session that the user opens earlier starts first."""
 AGAIN_S: Final = 3.0
-"""Wait after the process was taken: the session that is being opened has the processor to itself."""
+"""Seconds after the process was used, so that the session that opens has the processor to itself."""
 LEAST_BYTES: Final = 1_500_000_000
-"""Memory that is free where one may wait."""
+"""Free memory in bytes below which no process is kept."""
 
 
 async def keep_spare_host(context: AppContext) -> None:
-    """Have one started whenever there is none, until it is cancelled; then it is ended.
+    """Keep one spare process until the task is cancelled, then end the process.
 
-    It takes the memory of the engine's modules, some 40 MB of its own, and no processor time. Where memory
-    is short there is none.
+    The process uses some 40 MB of memory of its own for the engine's modules, and no processor time. If
+    memory is short, none is started.
 
     Args:
-        context: Operators that open look for it there.
+        context: Holds the process for operators that open.
     """
     await asyncio.sleep(FIRST_S)
     from gym_gui.host.prestart import SpareHost
@@ -48,7 +48,7 @@ async def keep_spare_host(context: AppContext) -> None:
 
 
 def free_memory() -> int:
-    """Bytes of memory that programs can still have."""
+    """Return the bytes of memory that are still available."""
     import psutil
 
     return psutil.virtual_memory().available

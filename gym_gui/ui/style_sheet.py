@@ -1,7 +1,7 @@
-"""The one style sheet, written from tokens.
+"""The application's one style sheet, written from color tokens.
 
-Widgets say what they are with a dynamic property ``role`` (``panel``, ``muted``,
-``section``, ``primary``, …), so that no other file holds a style sheet.
+A widget states its kind in the dynamic property ``role`` (``panel``, ``muted``, ``section``, ``primary``, …),
+so that no other module needs a style sheet.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import Final
 
 ASSETS: Final = Path(__file__).parent / "assets"
 MARKS: Final = ("caret-down", "caret-up", "check")
-"""Little pictures that a style sheet can only take from files; ``scripts/pictures/home_pictures.py`` draws
-them."""
+"""Small pictures that a style sheet can only load from files.
+
+``scripts/pictures/home_pictures.py`` draws them.
+"""
 
 _SHEET: Final = """
 QWidget {{ color: {text}; outline: none; }}
@@ -180,11 +182,11 @@ QFrame[role="popup"] {{ background: {panel}; border: 1px solid {line}; border-ra
 
 
 def style_sheet(tokens: Mapping[str, str], *, dark: bool) -> str:
-    """The style sheet in these colors.
+    """Return the style sheet in the given colors.
 
     Args:
-        tokens: Color by the token's name.
-        dark: Which of the two sets of marks (carets, ticks) fits them.
+        tokens: Color by token name.
+        dark: Whether to use the marks (carets, ticks) for dark colors.
     """
     shade = "dark" if dark else "light"
     marks = {mark: (ASSETS / f"{mark}-{shade}.png").as_posix() for mark in MARKS}

@@ -1,4 +1,4 @@
-"""How well a text matches what the user typed: words in any order, or letters in order."""
+"""Scores how well a text matches the user's query: words in any order, or letters in order."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ _T = TypeVar("_T")
 
 
 def score(query: str, text: str) -> float:
-    """How well ``text`` fits, higher is better; 0 for not at all, 1 for an empty query.
+    """Return how well a text matches, higher is better: 0 for no match, 1 for an empty query.
 
-    Every word of the query has to be there. A word at the start of a word counts most, more where
-    it is the whole word, then one inside, then letters that come in order (``ccr`` finds ``car-racing``).
+    Every word of the query must match. A match at the start of the text counts most, then at the start of a
+    word, then inside a word; a whole word counts a little more. Letters that occur in order count least
+    (``ccr`` matches ``car-racing``).
     """
     total = 1.0
     folded = text.casefold()
@@ -21,12 +22,12 @@ def score(query: str, text: str) -> float:
         if found == 0.0:
             return 0.0
         total += found
-    # The shorter of two that fit equally well was meant more likely.
+    # Of two equally good texts, the shorter one is more likely meant.
     return total - len(text) / 10_000
 
 
 def best(query: str, items: Iterable[_T], text: Callable[[_T], str], *, limit: int | None = None) -> list[_T]:
-    """The items that fit, best first; equal ones in the order given."""
+    """Return the matching items, best first; equal ones in the given order."""
     scored = [(score(query, text(item)), item) for item in items]
     kept = [pair for pair in scored if pair[0] > 0.0]
     if query.strip():
@@ -48,13 +49,13 @@ def _word_score(word: str, text: str) -> float:
 
 
 def _whole(word: str, text: str, place: int) -> float:
-    """A little more where the word ends there, too: ``go`` is meant by ``go`` rather than by ``gomoku``."""
+    """Return a bonus if the match also ends a word: ``go`` means ``go`` rather than ``gomoku``."""
     end = place + len(word)
     return 0.0 if end < len(text) and text[end].isalnum() else 0.5
 
 
 def _letters_score(word: str, text: str) -> float:
-    """Letters in order, at most three apart on average; 0 below three letters."""
+    """Score letters in order, at most three apart on average; 0 for fewer than three letters."""
     if len(word) < 3:
         return 0.0
     place = first = text.find(word[0])

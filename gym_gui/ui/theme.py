@@ -1,9 +1,8 @@
-"""Spacing and type of the window, and its colors: those of :mod:`gym_gui.core.drawing.colors`, light or
-dark.
+"""Spacing, fonts and the light or dark colors of the window.
 
-A widget that paints itself asks :func:`current` when it paints; everything else is done by
-the style sheet (:mod:`gym_gui.ui.style_sheet`) and the palette. Changing the theme restyles
-the application, which repaints every widget.
+The colors come from :mod:`gym_gui.core.drawing.colors`. A widget that paints itself calls :func:`current`
+when it paints; the style sheet (:mod:`gym_gui.ui.style_sheet`) and the palette do the rest. A change of theme
+restyles the application, which repaints every widget.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from gym_gui.ui.style_sheet import style_sheet
 PAGE: Final = 16
 """Margin of a page, in pixels."""
 GAP: Final = 12
-"""Between cards."""
+"""Pixels between cards."""
 ROW: Final = 8
-"""Inside a row."""
+"""Pixels inside a row."""
 STEP: Final = 4
-"""What every distance is a multiple of."""
+"""Base distance in pixels; every distance is a multiple of it."""
 RADIUS_PANEL: Final = 10
 RADIUS_CONTROL: Final = 7
 CONTROL_HEIGHT: Final = 30
@@ -46,28 +45,28 @@ SMALL_PX: Final = 11
 
 
 def kind_color(kind: str) -> QColor:
-    """The color of a kind of agent; that of a baseline for a kind that is not known."""
+    """Return the color of a kind of agent; an unknown kind has the baseline's color."""
     return QColor(colors.KIND_COLORS.get(kind.lower(), colors.KIND_COLORS["baseline"]))
 
 
 def kind_word(kind: str) -> str:
-    """What a badge says for a kind of agent."""
+    """Return the word for a kind of agent on a badge."""
     word = enums.kind_word(kind.lower()) or "agent"
     return word[0].upper() + word[1:]
 
 
 def luminance(color: QColor | str) -> float:
-    """Relative luminance as WCAG 2 defines it, 0 to 1."""
+    """Return the relative luminance of a color as WCAG 2 defines it, 0 to 1."""
     return colors.luminance(QColor(color).name())
 
 
 def contrast(one: QColor | str, other: QColor | str) -> float:
-    """WCAG contrast of two colors, 1 to 21; text needs 4.5."""
+    """Return the WCAG contrast of two colors, 1 to 21; text needs 4.5."""
     return colors.contrast(QColor(one).name(), QColor(other).name())
 
 
 def fill_for_white(color: QColor) -> QColor:
-    """The color, darkened just enough for white text on it to be readable (4.5)."""
+    """Return the color, darkened just enough that white text on it is readable (contrast 4.5)."""
     result = QColor(color)
     while contrast(result, "#ffffff") < 4.5:
         result = result.darker(104)
@@ -75,7 +74,7 @@ def fill_for_white(color: QColor) -> QColor:
 
 
 def text_on(background: QColor | str, color: QColor) -> QColor:
-    """The color, shifted just enough to be readable as text on the background (4.5)."""
+    """Return the color, shifted just enough to be readable as text on a background (contrast 4.5)."""
     result = QColor(color)
     lighten = luminance(QColor(background)) < 0.2
     for _ in range(40):
@@ -88,7 +87,7 @@ def text_on(background: QColor | str, color: QColor) -> QColor:
 
 
 class Theme(QObject):
-    """Which tokens are in force; follows the system until told otherwise.
+    """Active color tokens; follows the system's color scheme in mode ``system``.
 
     Args:
         mode: ``system``, ``light`` or ``dark``.
@@ -108,51 +107,52 @@ class Theme(QObject):
 
     @property
     def tokens(self) -> Tokens:
-        """The colors in force."""
+        """The active colors."""
         return self._tokens
 
     @property
     def dark(self) -> bool:
-        """Whether they are the dark ones."""
+        """Whether the dark colors are active."""
         return self._tokens is DARK
 
     @property
     def scaling(self) -> str:
-        """How frames are brought to size: ``auto``, ``sharp`` or ``smooth``."""
+        """How frames are scaled: ``auto``, ``sharp`` or ``smooth``."""
         return self._scaling
 
     def set_scaling(self, scaling: str) -> None:
-        """Bring frames to size another way."""
+        """Set how frames are scaled."""
         if scaling != self._scaling:
             self._scaling = scaling
             self.changed.emit()
 
     @property
     def mode(self) -> str:
-        """What was asked for."""
+        """The chosen mode: ``system``, ``light`` or ``dark``."""
         return self._mode
 
     def set_mode(self, mode: str) -> None:
-        """Follow the system, or stay light or dark."""
+        """Set the mode: ``system``, ``light`` or ``dark``."""
         self._mode = mode
         self._follow()
 
     def apply(self) -> None:
-        """Style the whole application with these tokens and emit ``changed``."""
+        """Style the whole application with the active colors and emit ``changed``."""
         global _current
         _current = self
         app = QApplication.instance()
         if isinstance(app, QApplication):
-            # From one sheet to the next, Qt walks down from every widget, and polishes each once for each it
-            # lies in: ten times on average. With none in between it walks over all of them twice.
+            # From one sheet to another, Qt descends from every widget and so polishes each widget once for
+            # each of its ancestors: ten times on average. With an empty sheet in between it visits all
+            # widgets only twice.
             app.setStyleSheet("")
-            # In this order: a new palette first would have every widget polished twice.
+            # The order matters: with the new palette first, every widget would be polished twice.
             app.setStyleSheet(style_sheet(asdict(self._tokens), dark=self.dark))
             app.setPalette(_palette(self._tokens))
         self.changed.emit()
 
     def color(self, token: str) -> QColor:
-        """A token by its name."""
+        """Return the color of a token by its name."""
         return QColor(getattr(self._tokens, token))
 
     def _wanted(self) -> Tokens:
@@ -173,7 +173,7 @@ _current: Theme | None = None
 
 
 def current() -> Theme:
-    """The theme in force; a light one where none was made (a widget on its own, in a test)."""
+    """Return the active theme; a light one if none was made (for a single widget in a test)."""
     global _current
     if _current is None:
         _current = Theme("light")
@@ -181,14 +181,14 @@ def current() -> Theme:
 
 
 def token_names() -> tuple[str, ...]:
-    """Names of all tokens."""
+    """Return the names of all tokens."""
     return tuple(field.name for field in fields(Tokens))
 
 
 def use_fonts(app: QApplication, family: str = "Inter") -> None:
-    """A family where it is there, else the system's; 13 px, tabular digits.
+    """Set the application's font: a family if it is installed, else the system's; 13 px, tabular digits.
 
-    To be called before the first text is laid out, or the font that the program brings is not seen.
+    Call it before the first text is laid out, otherwise Qt does not find the bundled font.
     """
     _bring_inter()
     font = QFont(app.font())
@@ -199,9 +199,9 @@ def use_fonts(app: QApplication, family: str = "Inter") -> None:
 
 
 def _bring_inter() -> None:
-    """Tell fontconfig of the package's Inter; without package or fontconfig, the system's fonts do.
+    """Register the bundled Inter font with fontconfig; without either, the system's fonts are used.
 
-    Not ``QFontDatabase.addApplicationFont``: of a variable font that knows the regular weight alone.
+    Not ``QFontDatabase.addApplicationFont``: for a variable font it knows only the regular weight.
     """
     try:
         folder = resources.files("fontpkg_inter") / "files"
@@ -212,10 +212,10 @@ def _bring_inter() -> None:
 
 
 def tabular(font: QFont) -> QFont:
-    """The font with digits of one width, so that figures do not dance, and every letter as it is written.
+    """Return the font with digits of equal width and without contextual alternates.
 
-    Inter draws the x of ``8x8`` as a multiplication sign, and ``->`` as an arrow: who types an id or an
-    option as it looks would not type what it is.
+    With these alternates, Inter draws the x of ``8x8`` as a multiplication sign and ``->`` as an arrow, so
+    that people would type an id or option wrongly.
     """
     result = QFont(font)
     set_feature = getattr(result, "setFeature", None)
@@ -226,7 +226,7 @@ def tabular(font: QFont) -> QFont:
 
 
 def font(pixels: int = TEXT_PX, *, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-    """The window's font at another size or weight, for widgets that paint themselves."""
+    """Return the window's font at another size or weight, for widgets that paint themselves."""
     result = QFont(QApplication.font())
     result.setPixelSize(pixels)
     result.setWeight(weight)
@@ -234,7 +234,7 @@ def font(pixels: int = TEXT_PX, *, weight: QFont.Weight = QFont.Weight.Normal) -
 
 
 def mono_font(pixels: int = TEXT_PX) -> QFont:
-    """The system's fixed-width font."""
+    """Return the system's fixed-width font."""
     result = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     result.setPixelSize(pixels)
     return result

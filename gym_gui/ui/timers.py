@@ -8,11 +8,11 @@ from PyQt6.QtCore import QObject, QTimer
 
 
 def single_shot_timer(parent: QObject, milliseconds: int, then: Callable[[], object]) -> QTimer:
-    """A stopped timer that fires once after each ``start()``; ``start()`` again begins its time anew.
+    """Return a stopped timer that fires once after each ``start()``; another ``start()`` restarts it.
 
     Args:
         parent: Qt owner.
-        milliseconds: How long it waits.
+        milliseconds: Time until it fires.
         then: Called when it fires.
     """
     timer = QTimer(parent)

@@ -1,4 +1,4 @@
-"""Figures of trainings as people read them."""
+"""Text of numbers about trainings."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from gym_gui.analysis.words import wording
 from gym_gui.ui.numbers import local, screen
 
 NONE: Final = screen().none
-"""Where there is no number."""
+"""Text for a missing number."""
 
 
 def steps_in_words(steps: float) -> str:
-    """``800``, ``1,500``, ``12k``, ``1.25M``."""
+    """Return a number of steps: ``800``, ``1,500``, ``12k``, ``1.25M``."""
     return wording.steps_in_words(steps, screen())
 
 
 def return_in_words(value: float | None) -> str:
-    """A return: two digits after the point where it is small, none where it is large; a dash for none."""
+    """Return a return as text: two decimals for a small value, none for a large one; a dash for ``None``."""
     if value is None or not math.isfinite(value):
         return NONE
     digits = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
@@ -27,7 +27,7 @@ def return_in_words(value: float | None) -> str:
 
 
 def value_in_words(value: float) -> str:
-    """Any value of a curve, with four digits that count."""
+    """Return any value of a curve with four significant digits."""
     if not value or not math.isfinite(value):
         return "0" if value == 0 else NONE
     return f"{local(value):,.0f}" if abs(value) >= 1e4 and abs(value) < 1e9 else f"{local(value):.4g}"

@@ -1,4 +1,4 @@
-"""What a run is called, and where it stands, in words."""
+"""Name, state, progress and return of training runs in words."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ STATE_WORDS: Final = {
 
 
 def short_environment(env_id: str) -> str:
-    """``CartPole-v1``, ``MiniGrid-DoorKey-8x8-v0``: without its package."""
+    """Return an environment's id without its package: ``MiniGrid-DoorKey-8x8-v0``."""
     return env_id.rpartition("/")[2]
 
 
 def left_in_words(record: TrainingRecord) -> str:
-    """The column "Left": time, or where the run stands."""
+    """Return the text of the column "Left": remaining time, or the run's state."""
     if record.state == "running":
         return duration(record.remaining_s, screen())
     if record.state == "queued":
@@ -50,7 +50,7 @@ def left_in_words(record: TrainingRecord) -> str:
 
 
 def progress_in_words(record: TrainingRecord) -> str:
-    """``212k / 500k``; when it is over what was done."""
+    """Return a run's progress: ``212k / 500k``; after the end, the steps done."""
     if record.state == "queued" and not record.step:
         return "waiting"
     done = steps_in_words(record.step)
@@ -60,11 +60,11 @@ def progress_in_words(record: TrainingRecord) -> str:
 
 
 LAST: Final = 100
-"""Episodes that the return of a training that goes on is the mean of."""
+"""Number of episodes in the mean return of a running training."""
 
 
 def run_return(record: TrainingRecord) -> str:
-    """A run's return with what it is, short: ``471, evaluated``, ``256, last 100``."""
+    """Return a run's return with its kind, in short: ``471, evaluated``, ``256, last 100``."""
     number = return_in_words(record.mean_return)
     if number == NONE:
         return number
@@ -73,7 +73,7 @@ def run_return(record: TrainingRecord) -> str:
 
 
 def return_sentence(record: TrainingRecord) -> str:
-    """The same in full; empty before the first episode."""
+    """Return a run's return with its kind as a phrase; ``""`` before the first episode."""
     number = return_in_words(record.mean_return)
     if number == NONE:
         return ""
@@ -85,7 +85,7 @@ def return_sentence(record: TrainingRecord) -> str:
 
 
 def why_no_film(record: TrainingRecord) -> str:
-    """Why there is no film of a run's policy, and when there will be one."""
+    """Return a sentence that says why a run has no film, and when the first one comes."""
     every = record.settings.get("video_every")
     if not isinstance(every, int) or every <= 0:
         return "This run was asked for no films (“Video every”); a clone of it can be."
@@ -107,7 +107,7 @@ def why_no_film(record: TrainingRecord) -> str:
 
 
 def summary(records: Sequence[TrainingRecord]) -> str:
-    """``2 running · 1 waiting for a core``; empty where nothing goes on."""
+    """Return a summary of runs: ``2 running · 1 waiting for a core``; ``""`` if none is active."""
     counts = Counter(record.state for record in records)
     running = counts["running"] + counts["starting"] + counts["stopping"]
     parts = [f"{running} running"] if running else []

@@ -1,4 +1,4 @@
-"""Asks whether what a file names may be imported or started."""
+"""Dialog that asks whether code or programs that a file names may be used."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _ALWAYS = "“Allow always” holds until its content changes; mosaic trust list
 
 
 class TrustDialog(Dialog):
-    """Names exactly what would be used, and which file wants it.
+    """Shows exactly which code or programs would be used, and which file asks for them.
 
     Args:
-        error: What was refused.
+        error: The refusal, with what it needs.
         parent: The window.
     """
 
     allowed = pyqtSignal()
-    """It may be used from now on."""
+    """Emitted when the user allows it."""
 
     def __init__(self, error: NotAllowedError, parent: QWidget | None = None) -> None:
         super().__init__("trust-dialog", "Allow what a file names?", parent, width=560)
@@ -49,13 +49,13 @@ class TrustDialog(Dialog):
         self._trouble = _plain("", "trust-trouble")
         self._trouble.hide()
         column.addWidget(self._trouble)
-        column.addStretch(1)  # what wrapped lines ask for too much stands here, not between them
+        column.addStretch(1)  # extra height from wrapped lines goes here, not between the lines
         column.addSpacing(theme.STEP)
         self._refuse = PrimaryButton("Don't allow", name="trust-refuse", on_click=self.reject)
         once = QuietButton("Allow once", name="trust-once", on_click=self._on_once)
         always = QuietButton("Allow always", name="trust-always", on_click=self._on_always)
         column.addLayout(right_row(once, always, self._refuse))
-        # The first would have it, and Space presses what has the focus.
+        # Otherwise the first button has the focus, and Space would press it.
         self._refuse.setFocus()
 
     def _on_once(self) -> None:
@@ -77,7 +77,7 @@ class TrustDialog(Dialog):
 
 
 def ask(error: NotAllowedError, then: Callable[[], object], parent: QWidget | None) -> TrustDialog:
-    """Open the dialog; ``then`` is called where the person allows it."""
+    """Open the dialog; ``then`` is called if the user allows it."""
     dialog = TrustDialog(error, parent)
     dialog.allowed.connect(then)
     dialog.open()
@@ -85,7 +85,7 @@ def ask(error: NotAllowedError, then: Callable[[], object], parent: QWidget | No
 
 
 def _plain(text: str, name: str) -> QLabel:
-    """Text from a file, shown as it is: no markup, whatever it says."""
+    """Return a label with text from a file, never interpreted as markup."""
     label = QLabel(text)
     label.setObjectName(name)
     label.setTextFormat(Qt.TextFormat.PlainText)

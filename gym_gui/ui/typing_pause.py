@@ -1,4 +1,4 @@
-"""Work that follows what is typed, once the typing has paused."""
+"""Runs work after the user pauses typing."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from gym_gui.ui.timers import single_shot_timer
 
 
 class TypingPause(QObject):
-    """Does work when typing has paused: one run at a time, and one more where it came due during a run.
+    """Runs one piece of work at a time after typing pauses, and again if it became due meanwhile.
 
     Args:
         spawn: Runs work in the background.
-        work: Makes the coroutine that is run.
-        what: What it is, where it fails.
-        quiet_ms: How long the pause is.
+        work: Returns the coroutine to run.
+        what: Description of the work, for error messages.
+        quiet_ms: Length of the pause in milliseconds.
         parent: Qt owner.
     """
 
     began = pyqtSignal()
-    """It is being done, or will be as soon as what is being done is over."""
+    """Emitted when the work starts, or is due after the running work."""
 
     def __init__(
         self,
@@ -41,11 +41,11 @@ class TypingPause(QObject):
         self._timer = single_shot_timer(self, quiet_ms, self.now)
 
     def typed(self) -> None:
-        """Something was typed: wait for a pause."""
+        """Restart the pause after a key."""
         self._timer.start()
 
     def now(self) -> None:
-        """Do it now, or as soon as what is being done is over."""
+        """Start the work now, or after the running work."""
         self._timer.stop()
         if self._task is not None and not self._task.done():
             self._again = True
@@ -54,7 +54,7 @@ class TypingPause(QObject):
         self.began.emit()
 
     def let_go(self) -> None:
-        """Do nothing more."""
+        """Cancel the work and the pause."""
         self._timer.stop()
         if self._task is not None:
             self._task.cancel()

@@ -1,4 +1,4 @@
-"""One step of a history: what there was before, and after."""
+"""Undo step that replaces one state by another."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _T = TypeVar("_T")
 
 
 class Edit(QUndoCommand, Generic[_T]):
-    """Puts one state in place of another; edits of one field that follow each other are one step.
+    """Replaces one state by another; successive edits of one field become one step.
 
     Args:
-        show: Has a state be the present one.
-        before: The state that undo brings back.
-        after: What it becomes.
-        text: What was done, for the menu.
-        field: What was edited; empty: this edit is a step of its own.
+        show: Shows a state.
+        before: State that undo restores.
+        after: State after the edit.
+        text: Description for the menu.
+        field: Edited field; empty if the edit is always a step of its own.
     """
 
     def __init__(self, show: Callable[[_T], None], before: _T, after: _T, text: str, field: str = "") -> None:
@@ -26,20 +26,20 @@ class Edit(QUndoCommand, Generic[_T]):
         self._show, self._before, self._after, self._field = show, before, after, field
 
     def id(self) -> int:
-        """Which edits may become one: those of one field (0 to 2^30)."""
+        """Return the key of edits that may merge: those of one field (0 to 2^30), else -1."""
         return hash(self._field) & 0x3FFFFFFF if self._field else -1
 
     def mergeWith(self, other: QUndoCommand | None) -> bool:
-        """Take over a later edit of the same field."""
+        """Merge a later edit of the same field into this one."""
         if not isinstance(other, Edit) or other._field != self._field:
             return False
         self._after = other._after
         return True
 
     def undo(self) -> None:
-        """As it was."""
+        """Show the state before the edit."""
         self._show(self._before)
 
     def redo(self) -> None:
-        """As it is."""
+        """Show the state after the edit."""
         self._show(self._after)

@@ -1,4 +1,4 @@
-"""Says which slot kept the window from reacting, with its stack. On in debug runs (``MOSAIC_DEBUG=1``)."""
+"""Logs the stack of code that blocks the window; active in debug runs (``MOSAIC_DEBUG=1``)."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _LINE: Final = re.compile(r'  File "(.*)", line (\d+) in (.*)')
 
 
 class Watchdog(QObject):
-    """Looks from a thread of its own whether the event loop still beats.
+    """Checks from a separate thread whether the event loop still runs.
 
-    A stack is taken while the loop is stuck, so that it shows the guilty line and not what
-    came after. Time in which our thread waited for a processor core is not counted. (Qt's
-    own signals about blocking do not help: with GLib's dispatcher they enclose the slots.)
+    It takes the stack while the loop is blocked, so that the stack shows the blocking line and not what came
+    after. Time in which the GUI thread waited for a processor core is not counted. (Qt's own signals about
+    blocking do not help: with GLib's dispatcher they enclose the slots.)
 
     Args:
-        limit_s: How long the loop may be busy at a stretch.
+        limit_s: Longest time in seconds that the loop may be busy.
         parent: Qt owner.
     """
 
@@ -50,13 +50,13 @@ class Watchdog(QObject):
         self._thread = threading.Thread(target=self._watch, name="mosaic-watchdog", daemon=True)
 
     def start(self) -> None:
-        """Watch the event loop of the thread this was made in."""
+        """Start to watch the event loop of the thread that made the watchdog."""
         self._beat, self._waited = time.monotonic(), self._waiting()
         self._timer.start()
         self._thread.start()
 
     def stop(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._timer.stop()
         self._end.set()
         if self._thread.is_alive():
@@ -73,7 +73,7 @@ class Watchdog(QObject):
         self._beat, self._waited = now, waited
 
     def _waiting(self) -> float:
-        """Seconds the watched thread has waited for a core so far."""
+        """Return the seconds that the watched thread has waited for a core so far."""
         try:
             return int(self._statistics.read_bytes().split()[1]) / 1e9
         except (OSError, IndexError, ValueError):
@@ -89,11 +89,11 @@ class Watchdog(QObject):
 
 
 def _stack(thread: int, file: IO[bytes]) -> str:
-    """Where a thread is now, the innermost line last, as a traceback says it.
+    """Return the current stack of a thread as a traceback, the innermost line last.
 
-    Reads Python's own dump (``faulthandler``), because that keeps no frame. A thread that takes the frame of
-    a paint call from ``sys._current_frames`` may hold the last reference to it: then the frame's painter is
-    deleted in a thread that is not Qt's, which ends the process.
+    It reads the dump of ``faulthandler``, which keeps no frame. A thread that takes the frame of a paint call
+    from ``sys._current_frames`` may hold the last reference to it: then the frame's painter is deleted
+    outside of Qt's thread, which ends the process.
     """
     file.seek(0)
     file.truncate()

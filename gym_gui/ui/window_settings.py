@@ -1,7 +1,7 @@
-"""The settings of the window: declared once, with their words and limits; the page is made from this.
+"""Settings of the window, with the texts and limits that the settings page is made from.
 
-Saved as ``settings.json`` in the data folder at every change. Only what differs from the
-default is written, so that a better default reaches everybody who did not choose.
+They are saved as ``settings.json`` in the data folder at every change. Only values that differ from the
+default are written, so that a better default reaches everyone who did not choose.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ FILE: Final = SETTINGS
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the settings page says about one setting.
+    """Description of one setting for the settings page.
 
     Attributes:
-        section: Heading it stands under.
-        title: Its name.
-        text: What it does, in a sentence.
-        choices: (value, words) where it is one of a few.
+        section: Heading above the setting.
+        title: Name of the setting.
+        text: What the setting does, in a sentence.
+        choices: (value, words) of each possible value, if there are only a few.
         low: Least number.
         high: Largest number.
-        unit: Of a number, for example ``steps/s``.
-        folder: Whether it is a folder: its whole path, or nothing.
+        unit: Unit of a number, for example ``steps/s``.
+        folder: Whether the value is a folder: an absolute path, or empty.
     """
 
     section: str
@@ -55,7 +55,7 @@ def _setting(default: Any, about: About) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings, with their defaults. See :func:`about` for what each one is."""
+    """All settings, with their defaults; :func:`about` describes each one."""
 
     theme: str = _setting(
         "system",
@@ -134,17 +134,17 @@ class Settings:
 
 
 def about(name: str) -> About:
-    """What there is to say about a setting."""
+    """Return the description of a setting."""
     return _FIELDS[name].metadata["about"]
 
 
 def names() -> tuple[str, ...]:
-    """All settings in the order of the page."""
+    """Return the names of all settings, in the order of the page."""
     return tuple(_FIELDS)
 
 
 def default(name: str) -> Any:
-    """The default value of a setting."""
+    """Return the default value of a setting."""
     return _FIELDS[name].default
 
 
@@ -152,10 +152,10 @@ _FIELDS: Final[dict[str, Field[Any]]] = {item.name: item for item in fields(Sett
 
 
 def checked(name: str, value: object) -> Any:
-    """The value in the setting's own type.
+    """Return a value converted to the setting's type.
 
     Raises:
-        UsageError: It is not one that this setting takes.
+        UsageError: The setting does not exist or does not allow the value.
     """
     if name not in _FIELDS:
         raise UsageError(f"there is no setting {name!r}", fix=f"There are: {', '.join(_FIELDS)}")
@@ -182,15 +182,15 @@ def checked(name: str, value: object) -> Any:
 
 
 class SettingsStore(QObject):
-    """Holds the settings, saves each change, tells who listens.
+    """Holds the settings, saves each change, and emits a signal for it.
 
     Args:
-        folder: Where ``settings.json`` lies.
+        folder: Folder of ``settings.json``.
         parent: Qt owner.
     """
 
     changed = pyqtSignal(str)
-    """A setting's name."""
+    """Emitted with the name of a changed setting."""
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -199,15 +199,15 @@ class SettingsStore(QObject):
 
     @property
     def values(self) -> Settings:
-        """All of them: ``settings.values.frame_rate``."""
+        """All values: ``settings.values.frame_rate``."""
         return self._values
 
     def set(self, name: str, value: object) -> None:
-        """Change one.
+        """Change a setting.
 
         Raises:
-            UsageError: The value does not fit, or the file cannot be written; the setting
-                holds until the window closes in the second case.
+            UsageError: The value does not fit, or the file cannot be written; in the second case the new
+                value holds until the window closes.
         """
         fitting = checked(name, value)
         if getattr(self._values, name) == fitting:
@@ -217,11 +217,11 @@ class SettingsStore(QObject):
         self._save()
 
     def reset(self, name: str) -> None:
-        """Go back to the default."""
+        """Restore the default of a setting."""
         self.set(name, default(name))
 
     def is_default(self, name: str) -> bool:
-        """Whether the setting has its default value."""
+        """Return whether a setting has its default value."""
         return getattr(self._values, name) == default(name)
 
     def _save(self) -> None:

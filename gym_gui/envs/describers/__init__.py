@@ -1,4 +1,4 @@
-"""Observations in words: one describer per family, for agents that read."""
+"""Describers that put observations into text for agents that read; each family has its own."""
 
 from __future__ import annotations
 

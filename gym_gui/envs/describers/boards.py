@@ -1,4 +1,4 @@
-"""Board games in words: drawn with letters, squares named as players name them."""
+"""Describes board games: boards drawn with letters, and squares named as players name them."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _FILES = "abcdefghijklmnopqrstuvwxyz"
 _FREE = "."
 _USUAL: Final = Names()
 _PIECES: Mapping[str, str] = {"chess": "KQRBNP"}
-"""Letters of the pieces, of games whose are others than X and O."""
+"""Letters of the pieces in games other than those with X and O."""
 _CHESS_PIECES = dict(zip("KQRBNP", ("king", "queen", "rook", "bishop", "knight", "pawn"), strict=True))
 FROM_CHOICES = "You answer with one of the legal moves, which you are shown at every turn."
 _STEP = re.compile(r"([a-z])(\d+)([a-z])(\d+)([a-z]?)")
-"""From and to square."""
+"""Move from one square to another."""
 _PLACE = re.compile(r"\b(column|row) (\w+)")
 _SIZES: Mapping[str, tuple[int, int]] = {
     "tic_tac_toe": (3, 3),
     "chess": (8, 8),
     "checkers": (8, 8),
 }
-"""Rows and columns of boards that have one size."""
+"""Rows and columns of boards with a single size."""
 _RULES: Mapping[str, str] = {
     "connect_four": "Players drop a piece in turn into one of the columns, where it falls to the lowest "
     "free cell. Four pieces of one's own in a row, across, up or aslant, win; a full board is a draw.",
@@ -70,21 +70,21 @@ _FORMS: Mapping[str, str] = {
     "go": 'You answer with a point, such as "{point}", or with "pass".',
     "checkers": "You answer with a move.",
 }
-"""The form of an answer where the agent is not told which moves are legal."""
+"""Form of an answer if the agent is not told which moves are legal."""
 _UNTOLD: Final = "Which moves are legal you are not told."
 
 
 class BoardDescriber(SpaceDescriber):
-    """What a game's board shows (:meth:`Environment.board`); other games by their spaces."""
+    """Describes the board of a game (:meth:`Environment.board`)."""
 
     def __init__(self, environment: Instance, kind: str) -> None:
-        """``kind`` as in :class:`Board`: it is asked for before there is a position."""
+        """Make a describer; ``kind`` is as in :class:`Board` and needed before there is a position."""
         super().__init__(environment)
         self._kind, self._names, self._hides = kind, _USUAL, False
         self._read: tuple[Any, Board | None] = (None, None)
 
     def board(self, observation: Any) -> Board | None:
-        """The position that an observation shows, read once for all that is said of it."""
+        """Return the position of an observation; it is read once per observation."""
         if self._read[0] is not observation or observation is None:
             self._read = observation, self.environment.board()
         return self._read[1]
@@ -102,16 +102,17 @@ class BoardDescriber(SpaceDescriber):
         return "\n".join([*lines, *self.notation(board), *self._legal(board)])
 
     def _legal(self, board: Board) -> list[str]:
-        """What is said of the legal moves beside :meth:`choices`."""
+        """Return lines about the legal moves in addition to :meth:`choices`."""
         return []
 
     def can_state(self, agent: AgentID) -> bool:
         return True
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """Pieces by column and row, from 1 on the left and below: ``piece("N", 7, 1)``; one's own side.
+        """Return pieces by column and row, from 1 at the left and bottom: ``piece("N", 7, 1)``.
 
-        In chess also what the board does not show: ``castling("K")``, ``en_passant(e3)``, ``quiet_moves(4)``.
+        The facts also contain the agent's own side, and in chess what the board does not show:
+        ``castling("K")``, ``en_passant(e3)``, ``quiet_moves(4)``.
         """
         board = self.board(observation)
         if board is None:
@@ -125,21 +126,21 @@ class BoardDescriber(SpaceDescriber):
         return [fact("me", self.side(agent, board)), *pieces, *last, *_rights(self.fen(board))]
 
     def notation(self, board: Board) -> list[str]:
-        """Lines on the position in the notation that programs read, where there is one."""
-        # FEN has the usual letters.
+        """Return lines with the position in a notation for programs; empty if there is none."""
+        # FEN has the standard letters.
         fen = "" if self._names else self.fen(board)
         return [f"FEN: {fen}"] if fen else []
 
     def fen(self, board: Board) -> str:
-        """The position as chess programs write it; ``""`` in other games."""
+        """Return a chess position as FEN; ``""`` in other games."""
         return str(self.environment.env.game_state) if board.kind == "chess" else ""
 
     def terms(self, agent: AgentID) -> Terms:
-        """None in words: what has other names are the marks on the board."""
+        """Return no terms: other names apply to the marks on the board."""
         return Terms()
 
     def other_names(self, agent: AgentID, rename: Renaming, seed: int) -> Names:
-        """For actions other marks of columns and rows, for objects other letters of pieces."""
+        """Return other marks for columns and rows (actions) and other letters for pieces (objects)."""
         marks: dict[str, str] = {}
         pieces = _PIECES.get(self._kind, FIRST + SECOND)
         columns, rows = self._sides()
@@ -159,7 +160,7 @@ class BoardDescriber(SpaceDescriber):
         return [each._replace(word=self._names.action(each.word)) for each in super().actions(agent)]
 
     def _sides(self) -> tuple[list[str], list[str]]:
-        """Names of the columns and of the rows, before there is a position."""
+        """Return the names of columns and rows, before there is a position."""
         rows, columns = self._size()
         empty = Board(self._kind, rows, columns, ("",) * (rows * columns))
         return (
@@ -168,7 +169,7 @@ class BoardDescriber(SpaceDescriber):
         )
 
     def _size(self) -> tuple[int, int]:
-        """Rows and columns, of boards that come in several sizes as this one was made."""
+        """Return rows and columns; for boards of several sizes, those of this environment."""
         adapter = self.environment.adapter
         actions: Any = adapter.action_space(adapter.possible_agents[0])
         if self._kind == "connect_four":
@@ -188,11 +189,11 @@ class BoardDescriber(SpaceDescriber):
         return True
 
     def can_say(self, agent: AgentID) -> bool:
-        # However large the observation: the text has the board only.
+        # True for any size of observation, because the text describes the board.
         return True
 
     def side(self, agent: AgentID, board: Board) -> str:
-        """The pieces of ``agent``, who is on turn."""
+        """Return the pieces of ``agent``, whose turn it is."""
         if board.kind == "chess":
             return "white" if _white_moves(board) else "black"
         first = agent == self.environment.adapter.possible_agents[0]
@@ -211,7 +212,7 @@ class BoardDescriber(SpaceDescriber):
         return longest(self.environment)
 
     def _komi(self) -> float:
-        """Of a game of go: PettingZoo's or OpenSpiel's."""
+        """Return the komi of a game of go, from PettingZoo or OpenSpiel."""
         game: Any = self.environment.env
         komi: Any = game._komi if hasattr(game, "_komi") else game._env.get_parameters()["komi"]
         return float(komi)
@@ -252,7 +253,7 @@ class BoardDescriber(SpaceDescriber):
         return f"{self._form() if self._hides else FROM_CHOICES}{notations}"
 
     def _form(self) -> str:
-        """What is answered, where it is not told which moves are legal."""
+        """Return the form of an answer if the legal moves are not listed."""
         columns, rows = self._sides()
         column, row = (
             _mark("column", columns[-1], self._names),
@@ -267,7 +268,7 @@ class BoardDescriber(SpaceDescriber):
 
 
 def _rights(fen: str) -> Iterator[Fact]:
-    """What a position of chess allows that its board does not show."""
+    """Yield what a chess position allows without showing it on the board."""
     if fen:
         castling, passing, quiet = fen.split()[2:5]
         yield from (fact("castling", letter) for letter in castling if letter != "-")
@@ -277,7 +278,7 @@ def _rights(fen: str) -> Iterator[Fact]:
 
 
 def longest(environment: Instance) -> Limit:
-    """The most moves that a game of OpenSpiel may have; games of others do not say."""
+    """Return the most moves of an OpenSpiel game; other packages do not state it."""
     game: Any = getattr(environment.env, "_env", None)
     return Limit(int(game.max_game_length()) if hasattr(game, "max_game_length") else None, "moves")
 
@@ -288,7 +289,7 @@ def _white_moves(board: Board) -> bool:
 
 
 def drawn(board: Board, names: Names = _USUAL) -> list[str]:
-    """Lines that show a board, rows from the top, with the names of rows and columns."""
+    """Return the lines of a board, rows from the top, with the names of rows and columns."""
     wide = max(1, *(len(cell) for cell in board.cells))
     heads = [_mark("row", _row(board, row), names) for row in range(board.rows)]
     margin = max(len(head) for head in heads)
@@ -303,23 +304,23 @@ def drawn(board: Board, names: Names = _USUAL) -> list[str]:
 
 
 def _in_marks(word: str, names: Names) -> str:
-    """The word of an action that names a column, or a square by both."""
+    """Return an action's word with the current marks of its column and row."""
     return _PLACE.sub(lambda found: f"{found[1]} {_mark(found[1], found[2], names)}", word)
 
 
 def _mark(kind: str, usual: str, names: Names) -> str:
-    """What a column or a row is called."""
+    """Return the current mark of a column or row."""
     return names.marks.get(f"{kind} {usual}", usual)
 
 
 def _piece(cell: str, names: Names) -> str:
-    """A piece, or a doubled one, in its case."""
+    """Return the current letters of a piece, perhaps doubled, in its case."""
     new = "".join(names.marks.get(f"piece {letter.upper()}", letter) for letter in cell)
     return new.lower() if cell.islower() else new
 
 
 def _written(move: str, names: Names) -> str:
-    """A move from square to square, with the piece that a pawn becomes."""
+    """Return a move between squares with the current marks, and the piece that a pawn becomes."""
     found = _STEP.fullmatch(move)
     if found is None:
         return move
@@ -330,8 +331,8 @@ def _written(move: str, names: Names) -> str:
 
 
 def _called(board: Board, move: Move, names: Names) -> str:
-    """What a move is answered with."""
-    if board.kind == "tic_tac_toe":  # which OpenSpiel counts from 0
+    """Return the answer that stands for a move."""
+    if board.kind == "tic_tac_toe":  # OpenSpiel counts its squares from 0
         return square(board, move.target, names)
     if not names:
         return move.label
@@ -351,7 +352,7 @@ def _column(board: Board, column: int) -> str:
 
 
 def square(board: Board, place: Square, names: Names = _USUAL) -> str:
-    """A square as players of the game name it, or as it is called otherwise."""
+    """Return a square's name, standard or with the current marks."""
     if place == OFF_BOARD:
         return "pass"
     column = _mark("column", _column(board, place[1]), names)

@@ -1,4 +1,4 @@
-"""Box2D in words: its vectors stand in no table of Gymnasium's documentation."""
+"""Describes Box2D environments, whose vectors have no table in Gymnasium's documentation."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ _CAR_GAME = (
 
 
 def lander(environment: Instance) -> VectorDescriber:
-    """LunarLander, with discrete actions or continuous ones."""
+    """Return a describer of LunarLander, with discrete or continuous actions."""
     return VectorDescriber(environment, _LANDER, _LANDER_ACTIONS, about=_LANDER_GAME, meanings=_ENGINES)
 
 
 def walker(environment: Instance) -> VectorDescriber:
-    """BipedalWalker; what is rewarded does not depend on the terrain."""
+    """Return a describer of BipedalWalker; rewards do not depend on the terrain."""
     joints = tuple(
         Component(f"{joint} {what}: speed of the motor")
         for joint in ("first", "second")
@@ -99,7 +99,7 @@ def walker(environment: Instance) -> VectorDescriber:
 
 
 def car(environment: Instance) -> VectorDescriber:
-    """CarRacing, which shows a picture alone."""
+    """Return a describer of CarRacing, whose observation is only a picture."""
     return VectorDescriber(environment, (), _CAR_ACTIONS, about=_CAR_GAME, meanings=_CAR)
 
 
@@ -108,4 +108,4 @@ DESCRIBERS: Mapping[str, Callable[[Instance], VectorDescriber]] = {
     "box2d.bipedal_walker": walker,
     "box2d.car_racing": car,
 }
-"""By module within Gymnasium."""
+"""Function that makes the describer, by module within Gymnasium."""

@@ -1,4 +1,4 @@
-"""PettingZoo's card games and rock, paper, scissors in words."""
+"""Describes PettingZoo's card games and rock, paper, scissors."""
 
 from __future__ import annotations
 
@@ -72,22 +72,22 @@ _GAMES: Mapping[str, _Game] = {
 
 
 class _Back:
-    """A card that lies face down, as the package's drawing asks for it."""
+    """A card face down, with the interface that the package's drawing needs."""
 
     def get_index(self) -> str:
-        """The name of its picture."""
+        """Return the name of its picture."""
         return "Card"
 
 
 class PokerDescriber(SpaceDescriber):
-    """One's own cards, those on the table, and what the observation holds of chips and raises.
+    """Describes the agent's own cards, the cards on the table, and the observation's chips and raises.
 
-    What others hold is looked at nowhere: the observation gives own and open cards together, and
-    the open ones are told apart by the table's.
+    The cards of others are never read. The observation contains own and open cards together; the cards on the
+    table tell which are open.
     """
 
     def __init__(self, environment: Any, game: str) -> None:
-        """``game`` as in the environment's name: ``"leduc_holdem"``."""
+        """Make a describer; ``game`` is as in the environment's name: ``"leduc_holdem"``."""
         super().__init__(environment)
         self._game = game
         self._say: Callable[[NDArray[Any]], list[str]] = {
@@ -102,7 +102,7 @@ class PokerDescriber(SpaceDescriber):
         return True
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """The table as the package draws it, with the backs of the cards that others hold."""
+        """Return the package's picture of the table, with the backs of the others' cards."""
         everybody, players = self.environment.adapter.possible_agents, self.environment.env.env.game.players
         others = [player for name, player in zip(everybody, players, strict=True) if name != agent]
         hands = [player.hand for player in others]
@@ -154,7 +154,7 @@ class PokerDescriber(SpaceDescriber):
         return [f"Your cards: {_cards(own)}", f"On the table: {_cards(table) or 'no card yet'}"]
 
     def _table(self) -> list[int]:
-        """Numbers of the open cards, in the order in which they were laid."""
+        """Return the numbers of the open cards, in the order in which they were laid."""
         game = self.environment.env.env.game
         return [
             _SUIT_LETTERS.index(card.suit) * 13 + _RANK_LETTERS.index(card.rank) for card in game.public_cards
@@ -179,7 +179,7 @@ def _leduc(seen: NDArray[Any]) -> list[str]:
 
 
 class RockPaperScissorsDescriber(SpaceDescriber):
-    """What the other player chose last; with more actions than three, what beats what."""
+    """Describes the opponent's last choice; with more than three actions, also which beats which."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         words = self.environment.action_meanings(agent)
@@ -192,7 +192,7 @@ class RockPaperScissorsDescriber(SpaceDescriber):
         return True
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """The rounds that are over; no seat sees what the others have chosen in this one."""
+        """Return a picture of the finished rounds; a seat does not see the others' choices of this one."""
         env: Any = self.environment.env
         chosen = env.state
         env.state = dict.fromkeys(env.possible_agents, env._none)
@@ -221,7 +221,10 @@ class RockPaperScissorsDescriber(SpaceDescriber):
 
 
 def beaten(first: int, second: int) -> bool:
-    """Whether the first action beats the second: of both even or odd the lower wins, else the higher."""
+    """Return whether the first action beats the second.
+
+    If both are even or both odd, the lower one wins, otherwise the higher one.
+    """
     if first == second:
         return False
     return first < second if (first + second) % 2 == 0 else first > second

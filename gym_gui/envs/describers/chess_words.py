@@ -1,4 +1,4 @@
-"""Chess in the words that chess players and their programs use."""
+"""Describes chess in the notation of chess players and programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gym_gui.envs.facts import Fact, fact
 
 
 class ChessDescriber(BoardDescriber):
-    """FEN, board, check and the legal moves in standard algebraic notation, of a ``chess.Board``."""
+    """Describes a ``chess.Board``: FEN, board, check, and legal moves in standard algebraic notation."""
 
     def notation(self, board: Board) -> list[str]:
         lines = super().notation(board)
@@ -35,7 +35,7 @@ class ChessDescriber(BoardDescriber):
 
     @property
     def _game(self) -> chess.Board:
-        # The environment keeps the board turned for black: FEN and moves are those of the real one.
+        # The environment mirrors the board for black; FEN and moves are those of the real board.
         return self.environment.env.board
 
     def _legal(self, board: Board) -> list[str]:
@@ -45,10 +45,10 @@ class ChessDescriber(BoardDescriber):
 
 
 def sans(board: chess.Board) -> list[str]:
-    """All legal moves as :meth:`chess.Board.san` writes each.
+    """Return all legal moves as :meth:`chess.Board.san` writes each.
 
-    It looks for every move through all moves once more, to tell pieces apart, and plays it to see whether
-    it gives check; here moves are gone through once, and only those are played that may.
+    That method searches all moves again for every move, to tell pieces apart, and plays each move to test for
+    check. This function goes through the moves once and plays only those that may give check.
     """
     moves = list(board.legal_moves)
     pieces = [board.piece_type_at(move.from_square) or chess.PAWN for move in moves]
@@ -83,7 +83,7 @@ def sans(board: chess.Board) -> list[str]:
 
 
 def _piece(piece: int, start: int, starts: list[int]) -> str:
-    """The letter of a piece, with as much of where it stands as tells it from others that may go there."""
+    """Return a piece's letter, with what distinguishes its square from others that may move there."""
     letter = chess.piece_symbol(piece).upper()
     others = [other for other in starts if other != start]
     if not others:
@@ -95,7 +95,7 @@ def _piece(piece: int, start: int, starts: list[int]) -> str:
 
 
 def _towards_king(board: chess.Board) -> tuple[dict[int, int], int]:
-    """Squares from which a piece could give check on an empty board, by kind, and those of all lines."""
+    """Return the squares from which each kind could give check on an empty board, and all lines' squares."""
     king = board.king(not board.turn)
     assert king is not None
     aslant = chess.BB_DIAG_ATTACKS[king][0]

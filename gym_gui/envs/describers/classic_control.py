@@ -1,4 +1,4 @@
-"""Classic control in words: where things are, and which way they move."""
+"""Describes classic control: positions and motions."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Task(NamedTuple):
     """One of the tasks.
 
     Attributes:
-        said: An observation in words.
-        size: Numbers in an observation.
-        about: What is wanted, from the environment itself.
-        reads: How to read what is said.
-        meanings: Of the words of discrete actions.
+        said: Function that returns an observation as text.
+        size: Number of values in an observation.
+        about: Function that returns the goal, from the environment.
+        reads: Sentence that explains the text.
+        meanings: Meanings of the words of discrete actions.
         acted: Components of a continuous action.
     """
 
@@ -37,12 +37,12 @@ class Task(NamedTuple):
 
 
 class ControlDescriber(VectorDescriber):
-    """Says a task's numbers in sentences.
+    """Describes a task's numbers in sentences.
 
     Args:
-        environment: One of Gymnasium's classic control.
-        task: Which.
-        observed: What its numbers are called where they are stated as facts.
+        environment: One of Gymnasium's classic control environments.
+        task: Its task.
+        observed: Names of its numbers in facts.
     """
 
     def __init__(self, environment: Instance, task: Task, observed: Sequence[Component] = ()) -> None:
@@ -60,7 +60,7 @@ class ControlDescriber(VectorDescriber):
 
 
 def _way(value: float, names: tuple[str, str]) -> str:
-    """The name of the side on which ``value`` lies, less than 0 or more."""
+    """Return the name of the side of ``value``: negative or positive."""
     return names[value > 0]
 
 
@@ -69,7 +69,7 @@ def _moves(speed: float, unit: str, verb: str = "moving", names: tuple[str, str]
 
 
 def _leans(angle: float, names: tuple[str, str], off: str) -> str:
-    """An angle in radians, in degrees."""
+    """Return an angle in radians as text in degrees."""
     return f"{number(abs(degrees(angle)))} degrees {_way(angle, names)}{off}"
 
 
@@ -101,7 +101,7 @@ def _car(seen: Sequence[float]) -> str:
 
 
 _BOTTOM = -0.5236
-"""Where cos(3x) is least: -pi / 6."""
+"""Position at which cos(3x) is smallest: -pi / 6."""
 _CAR_READS = "Places run from -1.2, where a wall is, to 0.6; the bottom of the valley is at -0.52."
 
 
@@ -122,7 +122,7 @@ def _strong_car_rules(env: Any) -> str:
 
 
 def _arrives(env: Any) -> str:
-    """What ends a game of the car."""
+    """Return what ends a game of the car."""
     fast = f" at a speed of {number(env.goal_velocity)} or more" if env.goal_velocity > 0 else ""
     return f"reaching it{fast} ends the game"
 
@@ -214,4 +214,4 @@ TASKS: Mapping[str, Task] = {
         },
     ),
 }
-"""By module within Gymnasium."""
+"""Task by module within Gymnasium."""

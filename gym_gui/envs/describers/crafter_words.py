@@ -1,4 +1,4 @@
-"""Crafter in words: how one is, what one carries, what is around."""
+"""Describes Crafter: the player's state, inventory and surroundings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gym_gui.envs.facts import Fact, atom, fact
 NEEDS = ("health", "food", "drink", "energy")
 _WAYS = (("left", (-1, 0)), ("right", (1, 0)), ("up", (0, -1)), ("down", (0, 1)))
 _LISTED = 3
-"""Places of one kind that the text lists; of more it says only how many there are."""
+"""Maximum number of places that are listed for one kind; for more, only their number."""
 _SIGNS: Mapping[str, str] = {
     "grass": ".",
     "sand": ":",
@@ -43,17 +43,17 @@ _SIGNS: Mapping[str, str] = {
     "arrow flying up": "^",
     "arrow flying down": "v",
 }
-"""Of what a cell holds, on the map."""
+"""Sign on the map for the content of a cell."""
 _SELF, _UNSEEN, _UNKNOWN = "@", "?", "*"
 HIDDEN = 0.7
-"""Share of noise over a cell at night from which it is not told: in the picture it is lost."""
+"""Share of night noise from which a cell is left out, because the picture does not show it either."""
 _EDGE = "the edge of the world"
 
 Place = tuple[int, int]
 
 
 class CrafterDescriber(SpaceDescriber):
-    """What the picture shows, from the world that it is drawn of."""
+    """Describes what the picture shows, from the world that the picture is drawn from."""
 
     def can_say(self, agent: AgentID) -> bool:
         return True
@@ -73,7 +73,7 @@ class CrafterDescriber(SpaceDescriber):
         found.append(fact("night" if float(self._game._world.daylight) < 0.5 else "day"))
         if player.sleeping:
             found.append(fact("asleep"))
-        # Columns to the right and rows down from the player.
+        # Position: columns to the right of the player, rows down.
         return found + [fact(atom(name), *place) for place, name in around.items()]
 
     def _lines(self) -> Iterator[str]:
@@ -97,7 +97,7 @@ class CrafterDescriber(SpaceDescriber):
         yield from self._map(around)
 
     def _map(self, around: Mapping[Place, str]) -> Iterator[str]:
-        """Rows of what is in view, from the top: the list above has of each kind only the nearest."""
+        """Yield the rows of the view from the top; the list contains only the nearest things of each kind."""
         (west, north), (east, south) = self._corners
         for y in range(north, south + 1):
             cells = ((x, y) for x in range(west, east + 1))
@@ -107,25 +107,25 @@ class CrafterDescriber(SpaceDescriber):
             )
 
     def _listed(self, around: Mapping[Place, str]) -> Iterator[str]:
-        """A line for each kind of thing, with the nearest places where it is."""
+        """Yield a line for each kind of thing, with its nearest places."""
         kinds: dict[str, list[Place]] = {}
         for place in self._nearest:
             if (kind := around.get(place)) is not None:
                 kinds.setdefault(kind, []).append(place)
         for kind, places in kinds.items():
             if kind == "grass" and abs(places[0][0]) + abs(places[0][1]) == 1:
-                continue  # it is everywhere, and the text has what is beside the player
+                continue  # grass is everywhere, and the cells beside the player are described already
             more = f" ({len(places)} in all)" if len(places) > _LISTED else ""
             yield f"- {kind}: {'; '.join(away(*place) for place in places[:_LISTED])}{more}"
 
     def _sleeps(self, has: Mapping[str, int]) -> str:
-        """What being asleep means for the next action."""
+        """Return what being asleep means for the next action."""
         if has["energy"] < _rules().items["energy"]["max"]:
             return "You are asleep: whatever you choose, you sleep on."
         return "You are asleep, and wake up with your next action."
 
     def seen(self) -> dict[Place, str]:
-        """What is in each cell of the picture that is not lost in the dark, by its place from the player."""
+        """Return the content of each visible cell, by its position relative to the player."""
         world, player = self._game._world, self._game._player
         x, y = (int(n) for n in player.pos)
         names: Mapping[int, str] = world._mat_names
@@ -146,7 +146,7 @@ class CrafterDescriber(SpaceDescriber):
 
     @cached_property
     def _cells(self) -> dict[Place, float]:
-        """Cells of the picture by their place from the player, with their share of the night's noise."""
+        """Cells of the picture by position relative to the player, with their share of the night's noise."""
         wide, high = (int(n) for n in self._game._local_view._grid)
         return {
             (x - wide // 2, y - high // 2): 1
@@ -157,7 +157,7 @@ class CrafterDescriber(SpaceDescriber):
 
     @cached_property
     def _corners(self) -> tuple[Place, Place]:
-        """The cells of the picture that are furthest up on the left, and furthest down on the right."""
+        """The top left and the bottom right cell of the picture."""
         return min(self._cells), max(self._cells)
 
     @cached_property
@@ -210,7 +210,7 @@ class CrafterDescriber(SpaceDescriber):
         return [ActionWord(word, _meaning(word)) for word in self.environment.action_meanings(agent)]
 
     def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int]:
-        wide, high = (int(n) for n in self._game._view)  # the last rows show what is carried
+        wide, high = (int(n) for n in self._game._view)  # the last rows show the inventory
         return high, wide
 
     @property
@@ -219,12 +219,12 @@ class CrafterDescriber(SpaceDescriber):
 
 
 def _along(index: int, count: int) -> float:
-    """Middle of a cell from -1 to 1, as the noise is drawn."""
+    """Return the center of a cell, from -1 to 1, as the noise uses it."""
     return (2 * index + 1) / count - 1
 
 
 def _facing(thing: Any) -> tuple[Place, str]:
-    """The cell beside it that something looks at, and which way that is."""
+    """Return the cell that something faces, relative to it, and the direction's name."""
     facing = (int(thing.facing[0]), int(thing.facing[1]))
     return facing, next(name for name, step in _WAYS if step == facing)
 
@@ -239,7 +239,7 @@ def _creature(thing: Any) -> str:
 
 
 def _rules() -> Any:
-    """What the package states: what takes what, what is where."""
+    """Return the package's rules: requirements, results and places."""
     return importlib.import_module("crafter.constants")
 
 
@@ -248,7 +248,7 @@ def _word(item: str) -> str:
 
 
 def _a(thing: str) -> str:
-    """With an article, where there can be one of it."""
+    """Return the thing with an article, if it is countable."""
     if thing in ("water", "grass", "stone", "path", "sand", "lava", "coal", "iron", _EDGE):
         return thing
     return f"{'an' if thing[0] in 'aeiou' else 'a'} {thing}"
@@ -259,7 +259,7 @@ def _uses(needed: Mapping[str, int]) -> str:
 
 
 def _meaning(action: str) -> str:
-    """What an action does, with what it needs as the package states it."""
+    """Return what an action does, with its requirements from the package."""
     rules = _rules()
     what, _, thing = action.partition("_")
     if what == "move":

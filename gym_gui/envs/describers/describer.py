@@ -1,4 +1,4 @@
-"""What a describer is: it says in words what the agents of one environment see and may do."""
+"""Base class of describers, which put observations and actions of one environment into text."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from mosaic_worker.renaming import Names
 
 
 class ActionWord(NamedTuple):
-    """A discrete action as it is said.
+    """A discrete action as text.
 
     Attributes:
-        word: What the agent answers with, for example ``"forward"``.
-        meaning: What it does, in a few words without a full stop; may be ``""``.
+        word: Word that the agent answers with, for example ``"forward"``.
+        meaning: What the action does, in a few words without a full stop; may be ``""``.
     """
 
     word: str
@@ -31,11 +31,12 @@ class ActionWord(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """How long a game may last.
+    """Longest duration of a game.
 
     Attributes:
-        most: By the rules, as it was made; ``None`` where they do not say.
-        unit: Of what.
+        most: Largest number of units by the rules of this instance; ``None`` if there is no limit or it is
+            unknown.
+        unit: Unit of ``most``.
     """
 
     most: int | None
@@ -43,14 +44,14 @@ class Limit(NamedTuple):
 
 
 class Describer(ABC):
-    """Says what one environment instance shows; asked between its steps.
+    """Describes one environment instance; called between its steps.
 
-    A describer may look into the environment, but tells an agent only what its observation
-    holds (and, where the mode is ``visible_teammates``, its team-mates inside its field of view).
-    It changes nothing, draws no random numbers, and says the same of the same state.
+    A describer may read the environment's state, but tells an agent only what its observation contains (and,
+    in mode ``visible_teammates``, its team-mates inside its field of view). It changes nothing, draws no
+    random numbers, and returns the same text for the same state.
 
     Args:
-        environment: The instance it speaks of.
+        environment: The described instance.
     """
 
     def __init__(self, environment: Instance) -> None:
@@ -58,115 +59,115 @@ class Describer(ABC):
 
     @abstractmethod
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
-        """What ``agent`` sees now.
+        """Return what ``agent`` observes now as text.
 
         Args:
             agent: A current agent.
-            observation: As the environment gave it, the action mask taken out.
-            mode: Whether the text names team-mates inside the field of view.
+            observation: Observation from the environment, without the action mask.
+            mode: Whether team-mates inside the field of view are named.
         """
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """What ``agent`` sees now as ground facts, out of the same reading of it as :meth:`text`.
+        """Return what ``agent`` observes now as ground facts, decoded as for :meth:`text`.
 
         Args:
-            agent: A current agent of which :meth:`can_state` holds.
-            observation: As :meth:`text` takes it.
-            mode: As :meth:`text` takes it.
+            agent: A current agent for which :meth:`can_state` is true.
+            observation: As in :meth:`text`.
+            mode: As in :meth:`text`.
         """
         return ()
 
     def can_state(self, agent: AgentID) -> bool:
-        """Whether there are :meth:`facts` of what ``agent`` sees."""
+        """Return whether there are :meth:`facts` for the observation of ``agent``."""
         return False
 
     def measures(self, agent: AgentID) -> bool:
-        """Whether :meth:`facts` are the numbers of a vector, each by its name."""
+        """Return whether :meth:`facts` are the named numbers of a vector."""
         return False
 
     @abstractmethod
     def game(self, agent: AgentID) -> str:
-        """What the game is and what is wanted, in a few full sentences."""
+        """Return the game and its goal in a few full sentences."""
 
     def limit(self, agent: AgentID) -> Limit:
-        """How long the game may last; :meth:`briefing` says it once, or where a run cuts it off sooner."""
+        """Return the longest duration of a game; :meth:`briefing` states it, or a run's earlier limit."""
         return Limit(self.environment.max_episode_steps)
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
-        """How to read :meth:`text`, in full sentences; ``""`` where it speaks for itself."""
+        """Return full sentences that explain :meth:`text`; ``""`` if it needs none."""
         return ""
 
     def actions(self, agent: AgentID) -> Sequence[ActionWord]:
-        """The words of a ``Discrete`` action space, in the order of the actions.
+        """Return the words of a ``Discrete`` action space, in the order of the actions.
 
-        Empty where there are none: then the answer is a number or a list of numbers, or
-        :meth:`choices` says the words of every moment.
+        Empty if there are none: then an answer is a number or a list of numbers, or :meth:`choices` returns
+        the words of each moment.
         """
         return [ActionWord(word) for word in self.environment.action_meanings(agent)]
 
     def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:
-        """The legal actions of this moment in words, where the words depend on the position."""
+        """Return the legal actions of this moment as text, if the words depend on the position."""
         return ()
 
     def any_action(self, agent: AgentID, mask: Mask | None, draw: int) -> Any:
-        """A legal action of this moment, drawn at random.
+        """Return a random legal action of this moment.
 
         Args:
             agent: A current agent.
             mask: Its legal actions.
-            draw: A random number; the same one draws the same action.
+            draw: A random number; the same number gives the same action.
         """
         return sample_legal(to_space(self.environment.adapter.action_space(agent)), mask, draw)
 
     def terms(self, agent: AgentID) -> Terms:
-        """Words that can be renamed without making it another game.
+        """Return the words that can be renamed without changing the game.
 
-        By default these are the actions, where each has a meaning beside its word: an agent could not play a
-        word that it does not know and that no text explains.
+        By default these are the actions, if each has a meaning in addition to its word: an agent could not
+        use an unknown word that no text explains.
         """
         words = self.actions(agent)
         return Terms(tuple(each.word for each in words) if all(each.meaning for each in words) else ())
 
     def other_names(self, agent: AgentID, rename: Renaming, seed: int) -> Names:
-        """Names for what is wanted of :meth:`terms`; the same of the same seed.
+        """Return new names for some of :meth:`terms`; the same seed gives the same names.
 
         Args:
             agent: A slot.
-            rename: Which of them.
-            seed: Which names.
+            rename: Which terms get new names.
+            seed: Seed of the names.
         """
         return made_up(self.terms(agent), rename, seed)
 
     def retold(self, names: Names, hide_legal: bool) -> Describer:
-        """Who draws with other marks, and does not say what is legal; words are replaced in what it says.
+        """Return a describer with other marks and, if wanted, no legal actions; words are replaced later.
 
         Args:
-            names: Of :meth:`other_names`.
-            hide_legal: What is legal is not said; only where :meth:`can_hide_legal` holds.
+            names: Names from :meth:`other_names`.
+            hide_legal: Whether legal actions are left out; only if :meth:`can_hide_legal` is true.
         """
         return self
 
     def can_hide_legal(self, agent: AgentID) -> bool:
-        """Whether one can answer without having been told what is legal."""
+        """Return whether an agent can answer without a list of legal actions."""
         return True
 
     @property
     def names_are_marks(self) -> bool:
-        """Whether :meth:`other_names` are marks on a board, which a picture of it shows as they are."""
+        """Whether :meth:`other_names` are marks on a board, which a picture of the board does not change."""
         return False
 
     def can_say(self, agent: AgentID) -> bool:
-        """Whether what ``agent`` sees can be put into words."""
+        """Return whether the observation of ``agent`` can be put into text."""
         return True
 
     def sees_all(self, agent: AgentID) -> bool:
-        """Whether the whole picture shows ``agent`` no more than it may know."""
+        """Return whether the whole picture shows ``agent`` no more than it may know."""
         return not self.environment.hidden_information
 
     def can_draw(self, agent: AgentID) -> bool:
-        """Whether there is a :meth:`seat_picture` of ``agent`` once the environment is made to draw.
+        """Return whether ``agent`` has a :meth:`seat_picture` in an environment that draws.
 
-        By default where it sees everything, and where what it observes is a picture.
+        By default true if the agent sees everything or its observation is a picture.
         """
         return self.sees_all(agent) or self._observes_picture(agent)
 
@@ -175,51 +176,51 @@ class Describer(ABC):
         return is_picture(space) and (len(space.shape) == 2 or space.shape[2:] in ((1,), (3,)))
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """What ``agent`` itself may see, as a picture, with where it is marked; its own memory.
+        """Return a picture of what ``agent`` may see, with its own position marked, in new memory.
 
         Args:
-            agent: A current agent of which :meth:`can_draw` holds.
-            observation: As :meth:`text` takes it.
+            agent: A current agent for which :meth:`can_draw` is true.
+            observation: As in :meth:`text`.
 
         Returns:
-            (H, W, 3) ``uint8``; ``None`` where nothing was drawn.
+            (H, W, 3) ``uint8``; ``None`` if nothing was drawn.
         """
         if self.sees_all(agent):
             return self.environment.picture()
         return as_picture(observation)
 
     def legend(self, agent: AgentID) -> str:
-        """How to read :meth:`seat_picture`, in full sentences: above all where ``agent`` is in it."""
+        """Return full sentences that explain :meth:`seat_picture`, above all the place of ``agent`` in it."""
         return ""
 
     def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int] | None:
-        """Rows and columns of the game's own cells in a picture, which a grid over it should follow.
+        """Return rows and columns of the game's cells in a picture, for a grid over the picture.
 
         Args:
-            agent: Who is shown it.
-            frame: Whether it is the whole picture, or the one of :meth:`seat_picture`.
+            agent: Agent that gets the picture.
+            frame: Which picture: the whole one, or that of :meth:`seat_picture`.
 
         Returns:
-            ``None`` where a game has no such cells: then a grid divides the picture evenly.
+            ``None`` if the game has no cells in this picture: then a grid divides it evenly.
         """
         return None
 
     def in_picture(self, agent: AgentID, place: Place, frame: Frame) -> tuple[int, int] | None:
-        """Row and column, in the :meth:`cells` of a picture, of a place relative to ``agent``.
+        """Return row and column, among a picture's :meth:`cells`, of a position relative to ``agent``.
 
         Returns:
-            ``None`` where places cannot be found in the picture, or this one is not in it.
+            ``None`` if positions cannot be found in the picture, or this one is outside of it.
         """
         return None
 
     def briefing(self, agent: AgentID, mode: Mode = "egocentric") -> str:
-        """The text that an agent gets once, before its first episode: game, reading, actions."""
+        """Return the text that an agent gets once, before its first episode: game, reading, actions."""
         game = " ".join(filter(None, (self.game(agent), self._lasts(agent))))
         parts = [game, self.reading(agent, mode), self._how_to_act(agent)]
         return "\n\n".join(part for part in parts if part)
 
     def _lasts(self, agent: AgentID) -> str:
-        """When a game ends at the latest: one number, be it the environment's or the run's."""
+        """Return a sentence about the longest game, from the smaller of the game's and the run's limits."""
         (own, unit), cut = self.limit(agent), self.environment.cut_off
         if cut is not None and (own is None or cut < own):
             return f"Here a game ends after {cut} step{'s' * (cut != 1)} at the latest."

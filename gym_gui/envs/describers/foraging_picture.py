@@ -1,4 +1,4 @@
-"""A field of level-based foraging, drawn with the package's own icons; no display is needed."""
+"""Picture of a level-based foraging field with the package's own icons, without a display."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gym_gui.envs.index import package_dir
 from gym_gui.envs.pictures import Picture
 
 CELL: Final = 51
-"""Pixels of a cell and the line beside it, as in the package's own window."""
+"""Pixels of a cell with the line beside it, as in the package's own window."""
 _WHITE, _BLACK, _GREY, _OWN = (255, 255, 255), (0, 0, 0), (170, 170, 170), (214, 39, 40)
 
 Thing = tuple[int, int, int | None]
-"""Row, column, and level where it is known."""
+"""Row, column, and level or ``None`` if unknown."""
 
 
 def draw(
@@ -30,15 +30,15 @@ def draw(
     own: tuple[int, int] | None = None,
     unseen: Sequence[tuple[int, int]] = (),
 ) -> Picture:
-    """A field as the package's window shows it, by its own icons.
+    """Return a picture of a field like the package's window, with its icons.
 
     Args:
-        rows: Of the field.
-        columns: Of the field.
-        food: Where food is.
-        players: Where players are.
-        own: Row and column of whom the picture is for; framed.
-        unseen: Cells of which nothing is known; grey.
+        rows: Rows of the field.
+        columns: Columns of the field.
+        food: Food items.
+        players: Players.
+        own: Row and column of the player that the picture is for; it gets a frame.
+        unseen: Cells about which nothing is known; drawn grey.
     """
     picture = Image.new("RGB", (columns * CELL + 1, rows * CELL + 1), _WHITE)
     pen = ImageDraw.Draw(picture)

@@ -1,4 +1,4 @@
-"""Level-based foraging in words: levels, and where food and others are."""
+"""Describes level-based foraging: levels, and positions of food and players."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _ABSENT = -1
 
 
 class _Thing(NamedTuple):
-    """Something seen.
+    """A visible thing.
 
     Attributes:
-        right: Columns to the right of who sees it.
-        down: Rows down.
-        level: ``None`` where levels of agents are not observed.
-        who: Name of an agent; ``""`` of food.
+        right: Columns to the right of the observing agent.
+        down: Rows below the observing agent.
+        level: Level; ``None`` if the levels of agents are not observed.
+        who: Name of an agent; ``""`` for food.
     """
 
     right: int
@@ -52,7 +52,7 @@ class _View(NamedTuple):
 
 
 class ForagingDescriber(SpaceDescriber):
-    """The vectors that the package observes; its layers of cells get the same text as any others."""
+    """Describes the vectors that the package observes; image layers use the general describer."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         if self._layers:
@@ -71,8 +71,10 @@ class ForagingDescriber(SpaceDescriber):
         return not self._layers
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """``level(2)``, ``food(right, down, level)``, ``player(right, down, level)``; ``at(row, column)``, or
-        ``edge(up, 1)`` where the field is seen in part; ``who(agent_1, right, down)``.
+        """Return levels and relative positions as facts.
+
+        ``level(2)``, ``food(right, down, level)``, ``player(right, down, level)``, ``who(agent_1, right,
+        down)``; and ``at(row, column)``, or ``edge(up, 1)`` if only a part of the field is visible.
         """
         view = self._view(agent, observation)
         found = [] if view.level is None else [fact("level", view.level)]
@@ -123,7 +125,7 @@ class ForagingDescriber(SpaceDescriber):
         return not self._layers
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """Drawn of the observation alone: where nothing is known of a cell, it is grey."""
+        """Return a picture made only from the observation; unknown cells are grey."""
         view, game = self._view(agent, observation), self.environment.env
         rows, columns = (game.rows, game.cols) if self._sees_field else (2 * game.sight + 1,) * 2
         food, others = (
@@ -168,7 +170,7 @@ class ForagingDescriber(SpaceDescriber):
         return " ".join([own, *(f"{each[0].upper()}{each[1:]}." for each in edges)])
 
     def _edges(self, view: _View) -> Iterator[tuple[str, int]]:
-        """How many cells are left up and to the left, where the field ends within what is seen."""
+        """Yield the cells left up and to the left, if the field ends within sight."""
         sight = self.environment.env.sight
         yield from ((way, n) for way, n in (("up", view.row), ("left", view.column)) if n < sight)
 
@@ -179,7 +181,7 @@ class ForagingDescriber(SpaceDescriber):
         width = 3 if game._observe_agent_levels else 2
         players: list[list[int]] = values[3 * game.max_num_food :].reshape(-1, width).tolist()
         row, column, *level = players[0]
-        # The vector has the others in the order of the agents, in sight or not.
+        # The vector contains the others in the order of the agents, visible or not.
         names = [name for name in self.environment.adapter.possible_agents if name != agent]
         others = [
             _Thing(x - column, y - row, rest[0] if rest else None, name)

@@ -1,4 +1,4 @@
-"""A sound description of any environment, from its spaces and its documentation alone."""
+"""Describer for any environment, using only its spaces and its documentation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gym_gui.envs.instance import Instance
 
 
 class SpaceDescriber(Describer):
-    """Says values as their space names them; the default of every family."""
+    """Describes values by their space; the default describer of every family."""
 
     def __init__(self, environment: Instance) -> None:
         super().__init__(environment)
@@ -29,7 +29,7 @@ class SpaceDescriber(Describer):
         return " ".join(filter(None, (f"The game is {title}.", environment.summary)))
 
     def names(self, agent: AgentID) -> Sequence[str]:
-        """Names of the components of a vector, or of a ``Discrete`` space's values; empty where unknown."""
+        """Return names of a vector's components or of a ``Discrete`` space's values; empty if unknown."""
         return ()
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:

@@ -1,4 +1,4 @@
-"""Observations with a goal: what is wanted, what is achieved, and everything else."""
+"""Describes observations with a goal: the desired goal, the achieved goal, and the rest."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _NAMES: Mapping[int, tuple[str, ...]] = {
     7: (*_PLACE, *(f"{part} of a quaternion" for part in "wxyz")),
     15: tuple(f"{part} of fingertip {i}" for i in range(1, 6) for part in _PLACE),
 }
-"""What the parts of a goal of that size are: places in metres, and how something is turned."""
+"""Names of the parts of a goal by its size: positions in meters, and orientation."""
 
 
 class GoalDescriber(SpaceDescriber):
-    """Goals first, then each number by its name in the package's documentation.
+    """Describes goals first, then each number with its name in the package's documentation.
 
     Args:
-        environment: Its observation has ``observation``, ``achieved_goal`` and ``desired_goal``.
-        documentation: Its docstring, with the tables that Gymnasium's have.
-        parts: What the components of an action are, where a table leaves one without a name.
+        environment: An environment with ``observation``, ``achieved_goal`` and ``desired_goal``.
+        documentation: Its docstring, with tables like Gymnasium's.
+        parts: Names of action components, for components that a table does not name.
     """
 
     def __init__(self, environment: Instance, documentation: str, parts: Sequence[str] = ()) -> None:
@@ -59,7 +59,7 @@ class GoalDescriber(SpaceDescriber):
         return True
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """``desired_goal(1, 0.3)``: the number of a part and what it is; what is documented by its name."""
+        """Return ``desired_goal(1, 0.3)`` with index and value; documented numbers by their own names."""
         found = [
             fact(key, i, round(value, 6))
             for key in (_WANTED, _ACHIEVED)
@@ -97,7 +97,7 @@ class GoalDescriber(SpaceDescriber):
 
 
 def _short(component: Component) -> Component:
-    """Without formulas and what is said after the first sentence."""
+    """Return a component without formulas and without the text after the first sentence."""
     return component._replace(name=_MARKS.sub("", component.name.partition(". ")[0]))
 
 

@@ -1,7 +1,7 @@
-"""What an agent on a grid sees, in words: MiniGrid, BabyAI and MultiGrid write it down alike.
+"""Describes an agent's view of a grid, for MiniGrid, BabyAI and MultiGrid.
 
-A view is (width, height, 3): kind, colour and state of each cell, turned so that the agent looks up. It
-stands in the middle of the lowest row, and what it carries is in its own cell.
+A view is (width, height, 3): kind, color and state of each cell, turned so that the agent looks up. The agent
+is in the middle of the bottom row, and its own cell contains what it carries.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from gym_gui.envs.facts import Fact, atom, fact
 
 KINDS = ("unseen", "empty", "wall", "floor", "door", "key", "ball", "box", "goal", "lava", "agent")
-"""Of a cell, by number; packages may add some."""
+"""Kinds of cells, by number; packages may add some."""
 COLORS = ("red", "green", "blue", "purple", "yellow", "grey")
 THINGS = ("wall", "floor", "door", "key", "ball", "box", "goal", "lava")
-"""Kinds that can be called otherwise."""
+"""Kinds that can have other names."""
 DOORS = ("open", "closed", "locked")
 COMPASS = ("east", "south", "west", "north")
-"""Directions by number."""
+"""Directions, by number."""
 _UNSEEN, _EMPTY, _WALL, _FLOOR, _DOOR, _GOAL, _LAVA, _AGENT = 0, 1, 2, 3, 4, 8, 9, 10
 _PLAIN = frozenset({_UNSEEN, _EMPTY, _WALL})
 _WALKABLE = frozenset({_EMPTY, _FLOOR, _GOAL})
@@ -31,17 +31,17 @@ MAP = (
     'Below "Map:" the same cells are drawn, turned so that you look up: ^ is you, # a wall, . a free cell, '
     "o something that is named above the map, ? a cell that you do not see."
 )
-"""How to read :meth:`GridView.drawn`, in a full sentence."""
+"""Sentence that explains :meth:`GridView.drawn`."""
 _PLACES = 4096
-"""Places whose words and facts are kept: more than views have cells."""
+"""Number of cached positions; larger than the number of cells in a view."""
 
 
 class Cell(NamedTuple):
-    """What a cell holds.
+    """Content of a cell.
 
     Attributes:
-        name: What it is, for example ``"locked red door"``.
-        said: The same as a predicate with its first terms: ``("door", "red", "locked")``.
+        name: Name, for example ``"locked red door"``.
+        said: The same as predicate and first terms: ``("door", "red", "locked")``.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Cell(NamedTuple):
 
 
 class CellWords(dict[tuple[int, int, int], Cell]):
-    """What cells are called, by kind, colour and state; each is put into words once.
+    """Content of cells by kind, color and state; each is computed once.
 
     Args:
         kinds: Names of the kinds of cells, by number.
@@ -64,7 +64,7 @@ class CellWords(dict[tuple[int, int, int], Cell]):
         return found
 
     def name(self, kind: int, color: int, state: int) -> str:
-        """A cell in words."""
+        """Return the name of a cell's content."""
         word = self._kinds[kind] if kind < len(self._kinds) else f"thing of kind {kind}"
         if kind == _LAVA:
             return "lava"
@@ -76,7 +76,7 @@ class CellWords(dict[tuple[int, int, int], Cell]):
         return f"{hue} {word}".strip()
 
     def terms(self, kind: int, color: int, state: int) -> tuple[str, ...]:
-        """A cell as a predicate with what tells it from others of its kind."""
+        """Return a cell's content as predicate and terms that distinguish it from others of its kind."""
         word = atom(self._kinds[kind]) if kind < len(self._kinds) else f"kind_{kind}"
         if kind in (_LAVA, _WALL, _EMPTY):
             return (word,)
@@ -93,13 +93,13 @@ _MINIGRID = CellWords()
 
 
 class Thing(NamedTuple):
-    """Something in view.
+    """A thing in view.
 
     Attributes:
-        name: What it is, for example ``"locked red door"``.
-        ahead: Cells in front of the agent; negative behind it.
-        right: Cells to its right; negative to its left.
-        said: The same as a predicate with its first terms: ``("door", "red", "locked")``.
+        name: Name, for example ``"locked red door"``.
+        ahead: Cells ahead of the agent; negative for behind.
+        right: Cells to the agent's right; negative for left.
+        said: The same as predicate and first terms: ``("door", "red", "locked")``.
     """
 
     name: str
@@ -109,23 +109,23 @@ class Thing(NamedTuple):
 
     @property
     def fact(self) -> Fact:
-        """What it is and where: ``door(red, locked, 2, -1)``."""
+        """Fact with kind and position: ``door(red, locked, 2, -1)``."""
         return fact(*self.said, self.ahead, self.right)
 
 
 class GridView:
-    """One view, read.
+    """A decoded view.
 
     Args:
         image: (width, height, 3).
-        words: What its cells are called.
-        agents: What agents that are known by name are called, by their place in the view, and whose they are:
-            ``"green_1, your team-mate, looking east"``.
-        stands: Column and row of the agent; ``None``: the middle of the lowest row.
+        words: Names of its cells' contents.
+        agents: Description of agents with known names, by their position in the view: ``"green_1, your
+            team-mate, looking east"``.
+        stands: Column and row of the agent; ``None`` for the middle of the bottom row.
 
     Attributes:
-        carried: What the agent carries, ``""`` where nothing.
-        things: All that is no wall and no empty floor, the nearest first.
+        carried: What the agent carries; ``""`` for nothing.
+        things: All things except walls and empty floor, the nearest first.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class GridView:
         self._width, self._height = int(image.shape[0]), int(image.shape[1])
         self._words, self._agents = words, agents or {}
         self._middle, self._bottom = stands or (self._width // 2, self._height - 1)
-        # Column after column, downwards: the next cell ahead is one less, that to the right a height more.
+        # Column by column, downward: the cell ahead has the index - 1, that to the right + height.
         numbers: list[int] = image.ravel().tolist()
         self._kinds, self._colors, self._states = numbers[::3], numbers[1::3], numbers[2::3]
         self._own = self._middle * self._height + self._bottom
@@ -150,7 +150,7 @@ class GridView:
         return self._words[self._kinds[index], self._colors[index], self._states[index]]
 
     def _place(self, index: int) -> tuple[int, int]:
-        """Cells ahead of the agent and to its right."""
+        """Return the cells ahead of the agent and to its right."""
         column, row = divmod(index, self._height)
         return self._bottom - row, column - self._middle
 
@@ -170,7 +170,7 @@ class GridView:
         return Thing(name, ahead, right, said)
 
     def facts(self) -> Iterator[Fact]:
-        """All that is in view: things, walls and free floor by their place, and what is directly ahead."""
+        """Yield all facts in view: things, walls and free floor by position, and what is directly ahead."""
         yield from (thing.fact for thing in self.things)
         for index, kind in enumerate(self._kinds):
             if kind == _WALL:
@@ -185,21 +185,21 @@ class GridView:
         yield fact("carrying", *(self._cell(self._own).said if self.carried else ("nothing",)))
 
     def drawn(self) -> Iterator[str]:
-        """Rows of the view, the farthest first, a sign to a cell.
+        """Yield the rows of the view, the farthest first, with a sign per cell.
 
-        Ways and things alone leave open where walls are that stand in no way, and how far one sees:
-        different views would be told alike.
+        Free ways and things alone do not show walls beside the ways, or the limit of the view. Different
+        views would have the same text.
         """
         signs = [_SIGNS.get(kind, _THING) for kind in self._kinds]
         signs[self._own] = _SELF
         yield from ("".join(signs[row :: self._height]) for row in range(self._height))
 
     def way(self, ahead: int, right: int) -> str:
-        """How far one can see that one can go in a direction, and what ends it.
+        """Return the number of free cells in a direction, and what ends them.
 
         Args:
-            ahead: 1 for straight on, 0 for a side.
-            right: 1 for the right side, -1 for the left, 0 for straight on.
+            ahead: 1 for straight ahead, 0 for a side.
+            right: 1 for the right side, -1 for the left, 0 for straight ahead.
         """
         room = self._bottom if ahead else self._width - 1 - self._middle if right > 0 else self._middle
         step = right * self._height - ahead
@@ -226,14 +226,14 @@ def _placed(predicate: str, ahead: int, right: int) -> Fact:
 
 
 def _looking(state: int) -> str:
-    """Which way an agent looks, and whether it has the ball (100 is added to its direction)."""
+    """Return the direction of an agent, and whether it has the ball (its direction plus 100)."""
     looks = f" looking {COMPASS[state % 100]}" if state % 100 < len(COMPASS) else ""
     return f"{looks} with the ball" if state >= 100 else looks
 
 
 @lru_cache(maxsize=_PLACES)
 def place(ahead: int, right: int) -> str:
-    """``"2 ahead, 1 left"``."""
+    """Return a relative position: ``"2 ahead, 1 left"``."""
     parts: list[str] = []
     if ahead:
         parts.append(f"{abs(ahead)} {'ahead' if ahead > 0 else 'behind'}")
@@ -243,7 +243,7 @@ def place(ahead: int, right: int) -> str:
 
 
 def listed(things: Iterable[Thing]) -> list[str]:
-    """A line for each name, with every place where it is."""
+    """Return a line for each name, with all its positions."""
     places: dict[str, list[str]] = {}
     for thing in things:
         places.setdefault(thing.name, []).append(place(thing.ahead, thing.right))
@@ -251,7 +251,7 @@ def listed(things: Iterable[Thing]) -> list[str]:
 
 
 def surroundings(view: GridView) -> list[str]:
-    """Lines that say what is around an agent: ways, things in view, and a map of all that it sees."""
+    """Return lines about an agent's surroundings: free ways, things in view, and a map."""
     lines = [f"Ahead: {view.way(1, 0)}. Left: {view.way(0, -1)}. Right: {view.way(0, 1)}."]
     if view.things:
         lines += ["In view:", *listed(view.things)]
@@ -261,19 +261,19 @@ def surroundings(view: GridView) -> list[str]:
 
 
 def absolute(own: Sequence[int], facing: int, ahead: int, right: int) -> tuple[int, int]:
-    """Row and column of what is so far ahead and to the right: the other way round than :func:`relative`."""
+    """Return row and column of a position ahead and to the right; the inverse of :func:`relative`."""
     x, y = ((1, 0), (0, 1), (-1, 0), (0, -1))[facing]
     return int(own[1]) + y * ahead + x * right, int(own[0]) + x * ahead - y * right
 
 
 def in_view(size: int, ahead: int, right: int) -> tuple[int, int] | None:
-    """Row and column in a view of so many cells a side, whose agent looks up from the middle of its foot."""
+    """Return row and column in a square view whose agent is in the middle of the bottom row and looks up."""
     row, column = size - 1 - ahead, size // 2 + right
     return (row, column) if 0 <= row < size and 0 <= column < size else None
 
 
 def relative(own: Sequence[int], facing: int, other: Sequence[int]) -> tuple[int, int]:
-    """Where ``other`` is from ``own``: cells ahead and to the right of who looks ``facing``."""
+    """Return the position of ``other`` relative to ``own``: cells ahead and to the right."""
     x, y = int(other[0]) - int(own[0]), int(other[1]) - int(own[1])
     ahead = ((1, 0), (0, 1), (-1, 0), (0, -1))[facing]
     return x * ahead[0] + y * ahead[1], -x * ahead[1] + y * ahead[0]

@@ -1,4 +1,4 @@
-"""Hanabi in words: what one sees of the others' hands, and what hints have told of one's own."""
+"""Describes Hanabi: the others' visible hands, and the hints about the player's own hand."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Held(NamedTuple):
     """A card in a hand.
 
     Attributes:
-        card: Colour and rank, ``"R1"``; ``"XX"`` for one's own.
-        told: What hints have said of it, ``"X"`` for what none has.
-        may: Colours and ranks that it can still be, by the hints.
+        card: Color and rank, ``"R1"``; ``"XX"`` for the player's own card.
+        told: Color and rank from hints, ``"X"`` for each without a hint.
+        may: Colors and ranks that are still possible by the hints.
     """
 
     card: str
@@ -33,13 +33,13 @@ class Held(NamedTuple):
 
 
 class Position(NamedTuple):
-    """What one player sees.
+    """What one player observes.
 
     Attributes:
         counts: ``Life tokens``, ``Info tokens`` and ``Deck size``.
-        fireworks: Highest card by letter of the colour.
-        hands: Cards from the own hand on, in the order of play.
-        discards: Cards that lie aside.
+        fireworks: Highest card by the color's letter.
+        hands: Hands in the order of play, from the own hand on.
+        discards: Discarded cards.
     """
 
     counts: Mapping[str, int]
@@ -49,7 +49,7 @@ class Position(NamedTuple):
 
 
 def read(observation: str) -> Position:
-    """Read what OpenSpiel prints for one player."""
+    """Parse OpenSpiel's text of one player's observation."""
     counts: dict[str, int] = {}
     fireworks: dict[str, int] = {}
     hands: list[list[Held]] = [[]]
@@ -70,14 +70,14 @@ def read(observation: str) -> Position:
 
 
 class HanabiDescriber(SpaceDescriber):
-    """The position as OpenSpiel tells it this player, and moves with the cards that they concern."""
+    """Describes the position as OpenSpiel prints it for a player, and moves with their cards."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         state = self._state
         return "\n".join(self._lines(agent, read(state.observation_string(self._player(agent)))))
 
     def can_say(self, agent: AgentID) -> bool:
-        # However long the vector: the text has the position.
+        # True for any length of the vector, because the text describes the position.
         return True
 
     def _lines(self, agent: AgentID, seen: Position) -> Iterator[str]:
@@ -97,7 +97,7 @@ class HanabiDescriber(SpaceDescriber):
         yield f"Discarded: {', '.join(map(_card, seen.discards)) or 'nothing yet'}"
 
     def _last_move(self, agent: AgentID) -> str:
-        """The move before, which the observation holds too."""
+        """Return the last move, which the observation contains, too."""
         moves = [each for each in self._state.full_history() if each.player >= 0]
         if not moves:
             return ""
@@ -107,7 +107,7 @@ class HanabiDescriber(SpaceDescriber):
         return f"Last move: {'you' if names[who] == agent else names[who]}: {word.replace(agent, 'you')}"
 
     def _from(self, agent: AgentID) -> list[AgentID]:
-        """Players in the order of play, from ``agent`` on."""
+        """Return the players in the order of play, from ``agent`` on."""
         names, own = list(self.environment.adapter.possible_agents), self._player(agent)
         return names[own:] + names[:own]
 
@@ -180,7 +180,7 @@ def _hints(held: Held) -> str:
 
 
 def _own_card(held: Held, every: int) -> str:
-    """What its owner knows of a card; ``every``: how many colours and ranks there are."""
+    """Return what a card's owner knows about it; ``every`` is the number of colors plus ranks."""
     told = _hints(held)
     known = f"told {told}" if told else "nothing told"
     if len(held.may) == every:

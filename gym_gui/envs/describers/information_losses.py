@@ -1,7 +1,7 @@
-"""What words leave out of what a seat observes, and why: read by the families' pages and by the test.
+"""What texts leave out of observations, and why; used by the families' pages and by the test.
 
-A seat's text, its facts and its observation carry the same: equal text means equal facts and an equal
-observation, but for what is named here.
+A seat's text, facts and observation carry the same information: equal text means equal facts and an equal
+observation, except for the losses listed here.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ import numpy as np
 
 RELATIVE: Final = 0.01
 ABSOLUTE: Final = 0.02
-"""How far apart numbers may be that the text writes alike: three digits, two places, whole degrees."""
+"""Largest difference between numbers with the same text: three digits, two decimals, or whole degrees."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Something that a seat observes and words do not carry.
+    """Part of an observation that the text does not contain.
 
     Attributes:
-        families: Names of the families that it is of; :data:`ROUNDED` alone, which is of all, has ``("*",)``.
-        environments: Pattern of the environments.
+        families: Names of its families; only :data:`ROUNDED`, which holds for all, has ``("*",)``.
+        environments: Pattern of the environments' ids.
         what: What is left out, as the beginning of a sentence.
-        why: Why words do not carry it, as the rest of that sentence.
+        why: Why the text lacks it, as the rest of that sentence.
         parts: Keys of a ``Dict`` observation that are left out.
-        kept: What is carried of an observation without keys; ``None``: nothing.
+        kept: Function that returns the part of an observation without keys that the text contains; ``None``
+            for nothing.
     """
 
     families: tuple[str, ...]
@@ -40,7 +41,7 @@ class Loss:
 
     @property
     def sentence(self) -> str:
-        """What is left out, and why."""
+        """Sentence that says what is left out, and why."""
         return f"{self.what}: {self.why}."
 
 
@@ -108,11 +109,11 @@ LOSSES: Final = (
 
 
 def losses_of(family: str, env_id: str = "*") -> Iterator[Loss]:
-    """What is left out in a family, or in one environment of it.
+    """Yield what is left out in a family, or in one of its environments.
 
     Args:
-        family: Its name.
-        env_id: ``"*"``: in any of its environments.
+        family: Name of the family.
+        env_id: Id of an environment; ``"*"`` for any of the family.
     """
     for loss in LOSSES:
         if family in loss.families and (env_id == "*" or fnmatch.fnmatchcase(env_id, loss.environments)):
@@ -120,7 +121,7 @@ def losses_of(family: str, env_id: str = "*") -> Iterator[Loss]:
 
 
 def carried(family: str, env_id: str, observation: Any) -> Any:
-    """What words carry of an observation; ``None`` where that is none of its numbers."""
+    """Return the part of an observation that its text contains; ``None`` if it has none of its numbers."""
     for loss in losses_of(family, env_id):
         if loss.parts and isinstance(observation, Mapping):
             seen = cast("Mapping[str, Any]", observation)

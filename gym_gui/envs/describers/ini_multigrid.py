@@ -1,4 +1,4 @@
-"""INI's MultiGrid in words: MiniGrid's rooms for several agents."""
+"""Describes INI's MultiGrid: MiniGrid's rooms for several agents."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gym_gui.envs.facts import Fact, fact
 
 
 class _Aim(NamedTuple):
-    """What a room is about.
+    """Goal of a room.
 
     Attributes:
-        doing: What is paid for.
-        failing: What ends the game without reward; ``""`` where nothing does.
-        last: What ends the game, where that is not what is paid for each time.
+        doing: What is rewarded.
+        failing: What ends the game without reward; ``""`` if nothing does.
+        last: What ends the game, if not each reward does.
     """
 
     doing: str
@@ -36,11 +36,11 @@ _AIMS = {
     ),
     "LockedHallwayEnv": _Aim("Unlocking a door", last="With the last door that is unlocked the game ends."),
 }
-"""By class; rooms that are not here pay nothing."""
+"""Goal by class; rooms of other classes have no rewards."""
 
 
 class IniMultiGridDescriber(TeamGridDescriber):
-    """The view of one of several agents, and what they are paid for together."""
+    """Describes the view of one of several agents, and their common rewards."""
 
     package: ClassVar[str] = "multigrid"
     loads: ClassVar[str] = "while you carry something, that is in your cell instead of yours."
@@ -67,7 +67,7 @@ class IniMultiGridDescriber(TeamGridDescriber):
         return Limit(int(self.environment.env.max_steps))
 
     def _company(self, agent: AgentID) -> str:
-        """Who is who, by colour, and how they get past each other."""
+        """Return a sentence with the agents' colors, and whether agents can share a cell."""
         mates = [name for name in self.bodies if name != agent]
         if not mates:
             return f"You are {agent}, {self.color(agent)}, and play alone."
@@ -93,12 +93,12 @@ class IniMultiGridDescriber(TeamGridDescriber):
         return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
 
     def sees_all(self, agent: AgentID) -> bool:
-        """No agent does: a view only reaches ahead, and does not show who stands in the same cell."""
+        """Return false: a view only reaches ahead and does not show agents in the same cell."""
         return False
 
 
 def _paid(game: Any) -> Iterator[str]:
-    """What is rewarded, to whom, and what ends the game, as it was made."""
+    """Yield sentences about rewards, who gets them, and what ends the game, from its settings."""
     aim = next((_AIMS[cls.__name__] for cls in type(game).__mro__ if cls.__name__ in _AIMS), None)
     if aim is None:
         yield "Nothing is rewarded."

@@ -1,4 +1,4 @@
-"""What a manager chooses from, and what a controller is asked for, told with what the agent itself sees."""
+"""Describes managers' choices and controllers' tasks, together with the agents' own observations."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _ENDED = {"over": "it is done", "budget": "its moves are spent, and it is not do
 
 
 class TwoLevelDescriber(Describer):
-    """Speaks for the slots of managers, and of those who are managed.
+    """Describes the slots of managers and of the agents below them.
 
     Args:
         environment: The instance with managers.
         adapter: Its adapter.
-        own: Says what agents see in the same environment without managers.
+        own: Describer of the same environment without managers.
     """
 
     def __init__(self, environment: Instance, adapter: HierarchicalAdapter, own: Describer) -> None:
@@ -63,7 +63,7 @@ class TwoLevelDescriber(Describer):
         return not self._adapter.manages(agent) and self._own.measures(self._adapter.behind(agent)[0])
 
     def terms(self, agent: AgentID) -> Terms:
-        """None: what is asked of an agent names its actions and things in words of its own."""
+        """Return no terms: options name actions and things in their own words."""
         return Terms()
 
     def can_hide_legal(self, agent: AgentID) -> bool:
@@ -124,7 +124,7 @@ def _with_meaning(option: Option) -> str:
 
 
 def _said(predicate: str, option: Option) -> Fact:
-    """An option as a fact, word by word: ``can(go_to, yellow, key)``."""
+    """Return an option as a fact, word by word: ``can(go_to, yellow, key)``."""
     words = (word for argument in option.arguments for word in argument.split())
     return fact(predicate, atom(option.skill), *map(_term, words))
 

@@ -1,4 +1,4 @@
-"""MiniGrid and BabyAI in words."""
+"""Describes MiniGrid and BabyAI."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from gym_gui.envs.pictures import Picture
 _AGENT = 10
 _TILE = 32
 _LARGEST = 64
-"""Cells or pixels of a side from which on an array is a picture and no grid."""
+"""Side length in cells or pixels from which an array is a picture and not a grid."""
 ACTIONS: Mapping[str, str] = {
     "left": "turn left on the spot",
     "right": "turn right on the spot",
@@ -49,11 +49,11 @@ ACTIONS: Mapping[str, str] = {
     ),
     "done": "do nothing",
 }
-"""What the actions of MiniGrid do, which INI's MultiGrid has too."""
+"""What MiniGrid's actions do; INI's MultiGrid has the same actions."""
 
 
 class MiniGridDescriber(SpaceDescriber):
-    """The view as things by name and place, relative to the agent."""
+    """Describes the view: things by name and position, relative to the agent."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         seen = _read_observation(observation)
@@ -82,7 +82,7 @@ class MiniGridDescriber(SpaceDescriber):
         return [each for each in found if not (seen.whole and each.predicate == "carrying")]
 
     def grid_view(self, observation: Any) -> GridView | None:
-        """The cells that an observation shows; ``None`` where it is a picture."""
+        """Return the grid of an observation; ``None`` if the observation is a picture."""
         seen = _read_observation(observation)
         return None if seen is None else seen.view
 
@@ -102,13 +102,13 @@ class MiniGridDescriber(SpaceDescriber):
         return " ".join(part for part in parts if part)
 
     def limit(self, agent: AgentID) -> Limit:
-        # BabyAI gives each mission its own time, see what is rewarded.
+        # BabyAI gives each mission its own limit, which `_aim` describes.
         game = self.environment.env
         fixed = getattr(game, "fixed_max_steps", True) or not minigrid_rules.pays(game)
         return Limit(int(game.max_steps) if fixed else None)
 
     def _aim(self) -> str:
-        """What is rewarded, and how long there is time where each mission has its own."""
+        """Return what is rewarded, with the time limit if each mission has its own."""
         game = self.environment.env
         if not minigrid_rules.pays(game):
             return "Nothing is rewarded."
@@ -130,11 +130,11 @@ class MiniGridDescriber(SpaceDescriber):
         return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
 
     def terms(self, agent: AgentID) -> Terms:
-        """The kinds of things and their colours, and the title, which has been read with the game."""
+        """Return kinds of things, their colors, and the title, which the game's text contains."""
         return super().terms(agent)._replace(things=(*THINGS, *COLORS, self.environment.title))
 
     def sees_all(self, agent: AgentID) -> bool:
-        """Only where the environment shows its agent the whole grid; most show a part before it."""
+        """Return whether the agent observes the whole grid; most environments show only a part of it."""
         game, space = self.environment.env, to_space(self.environment.adapter.observation_space(agent))
         image = space.spaces.get("image", space)
         return image.shape[:2] == (game.width, game.height) != (game.agent_view_size,) * 2
@@ -161,7 +161,7 @@ class MiniGridDescriber(SpaceDescriber):
         return (game.agent_view_size, game.agent_view_size) if own else (game.height, game.width)
 
     def _is_own(self, agent: AgentID, frame: Frame) -> bool:
-        """Whether a picture shows the cells of the agent's view alone."""
+        """Return whether a picture shows only the cells of the agent's view."""
         return frame == "egocentric" and not self.sees_all(agent)
 
     def in_picture(self, agent: AgentID, place: Place, frame: Frame) -> tuple[int, int] | None:
@@ -172,13 +172,13 @@ class MiniGridDescriber(SpaceDescriber):
 
 
 class _Seen(NamedTuple):
-    """An observation, read.
+    """A decoded observation.
 
     Attributes:
-        view: What is around the agent.
-        mission: The agent's mission, ``""`` where the environment gives none.
-        direction: Which way the agent looks, by number; ``None`` where that is not told.
-        whole: The view shows the whole grid; it then lacks what the agent carries.
+        view: The grid around the agent.
+        mission: The agent's mission; ``""`` if there is none.
+        direction: Number of the agent's direction; ``None`` if the observation does not contain it.
+        whole: Whether the view shows the whole grid; it then lacks what the agent carries.
     """
 
     view: GridView
@@ -188,7 +188,7 @@ class _Seen(NamedTuple):
 
 
 def _read_observation(observation: Any) -> _Seen | None:
-    """An observation, read; ``None`` where it is a picture."""
+    """Decode an observation; return ``None`` for a picture."""
     told: Mapping[str, Any] = {"image": observation}
     if isinstance(observation, Mapping):
         told = cast("Mapping[str, Any]", observation)
@@ -204,11 +204,11 @@ def _read_observation(observation: Any) -> _Seen | None:
 
 
 def how_far(size: int, through: bool) -> str:
-    """How much of a grid a view shows, and how the text names its places.
+    """Return sentences about the size of a view and the form of its positions.
 
     Args:
-        size: Cells of the view's side; who sees it stands in the middle of the lowest row.
-        through: Whether it shows what is behind walls.
+        size: Side length of the view in cells; the agent is in the middle of the bottom row.
+        through: Whether the view shows what is behind walls.
     """
     return (
         f"You see {size - 1} cells ahead and {size // 2} to each side, {'also' if through else 'but not'} "
@@ -219,20 +219,20 @@ def how_far(size: int, through: bool) -> str:
 
 
 def _is_view(image: Any) -> bool:
-    """Whether it is a table of cells and not a picture."""
+    """Return whether an array is a table of cells and not a picture."""
     shape = getattr(image, "shape", ())
     return len(shape) == 3 and shape[2] == 3 and max(shape) < _LARGEST
 
 
 def _turned(image: NDArray[Any], x: int, y: int) -> tuple[NDArray[Any], int, tuple[int, int]]:
-    """The whole grid, turned so that the agent at (x, y) looks up; which way it looks, where it is then."""
+    """Return the whole grid turned so that the agent at (x, y) looks up, its direction and its new cell."""
     facing = int(image[x, y, 2])
     turned = np.rot90(image, -(facing + 1))
     ((x, y),) = np.argwhere(turned[:, :, 0] == _AGENT)
     return turned, facing, (int(x), int(y))
 
 
-# -- what BabyAI's missions mean, which their words alone do not say -----------------------
+# -- meaning of BabyAI's missions ----------------------------------------------------------
 
 
 _MIXED = ("Synth*", "*BossLevel*")
@@ -240,12 +240,12 @@ _PLACED = ("SynthLoc-*", "SynthSeq-*", "*BossLevel*")
 
 
 class Phrase(NamedTuple):
-    """Words of missions with what they mean.
+    """Words of missions and their meaning.
 
     Attributes:
-        words: As missions have them.
+        words: Words as missions contain them.
         meaning: A full sentence.
-        tasks: Patterns of the tasks whose missions have them, without ``BabyAI-``.
+        tasks: Patterns of the tasks whose missions contain the words, without ``BabyAI-``.
     """
 
     words: str
@@ -284,7 +284,7 @@ PHRASES = (
 
 
 def meanings(env_id: str) -> str:
-    """Of the words that the missions of an environment have; ``""`` where they need none."""
+    """Return the meanings of the words in an environment's missions; ``""`` if none is needed."""
     task = env_id.removeprefix("BabyAI-")
     if task == env_id:
         return ""

@@ -1,4 +1,4 @@
-"""What ends a game of MiniGrid and what it pays, beyond what its mission says: read from its classes."""
+"""Rules of MiniGrid games beyond their missions: ends and rewards, read from the classes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 def sentences(env: Any) -> Iterator[str]:
-    """Rules of one environment, without those that all have.
+    """Yield the rules of one environment that not all environments have.
 
     Args:
-        env: The environment itself, which need not have been reset.
+        env: The innermost environment, which need not have been reset.
     """
     if _has_lava(env):
         yield "Stepping onto lava ends the game without reward."
@@ -21,7 +21,7 @@ def sentences(env: Any) -> Iterator[str]:
 
 
 def actions(env: Any) -> Mapping[str, str]:
-    """What actions do in this environment, where it is something else than in others."""
+    """Return the meanings of actions that differ from other environments."""
     for cls in type(env).__mro__:
         if cls.__name__ in _ACTIONS:
             return _ACTIONS[cls.__name__]
@@ -29,7 +29,7 @@ def actions(env: Any) -> Mapping[str, str]:
 
 
 def names(env: Any, method: str, word: str) -> bool:
-    """Whether a class below MiniGrid's own names ``word`` in the code of ``method``."""
+    """Return whether a class below MiniGrid's own uses the name ``word`` in the code of ``method``."""
     for cls in type(env).__mro__:
         if cls.__name__ == "MiniGridEnv":
             return False
@@ -40,7 +40,7 @@ def names(env: Any, method: str, word: str) -> bool:
 
 
 def pays(env: Any) -> bool:
-    """Whether it has anything to be achieved: a goal square, or a ``step`` of its own that says what."""
+    """Return whether the environment can pay a reward: a goal square, or rewards in a ``step`` of its own."""
     return names(env, "_gen_grid", "Goal") or names(env, "step", "_reward")
 
 
@@ -93,7 +93,7 @@ _RULES: Mapping[str, str | Callable[[Any], str]] = {
     "OpenDoorsOrder": _DOORS,
     "PickupDist": _strict("Picking up something else"),
 }
-"""By class; a function says it of an instance."""
+"""Rule by class; a function returns the rule of an instance."""
 
 _STOPS: Mapping[str, str] = {
     "toggle": "end the game without reward",

@@ -1,7 +1,7 @@
-"""What the actions of particle worlds are called."""
+"""Words for the actions of particle worlds."""
 
 from __future__ import annotations
 
 MOVES = ("noop", "left", "right", "down", "up")
 LETTERS = "ABCDEFGHIJ"
-"""Messages, as the package draws them."""
+"""Letters of messages, as the package draws them."""

@@ -1,4 +1,4 @@
-"""What is rewarded in MuJoCo's tasks, and what ends them."""
+"""Rewards and ends of MuJoCo's tasks."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class _Body(NamedTuple):
     """One task.
 
     Attributes:
-        wanted: What is rewarded.
-        height: Heights in metres at which the game goes on.
-        angle: Angles in radians at which it does.
-        usual: What stands in the code of environments that cannot be made with other numbers.
+        wanted: Sentences about the reward.
+        height: Range of heights in meters within which the game continues.
+        angle: Range of angles in radians within which the game continues.
+        usual: Numbers that are fixed in the code of environments without such arguments.
     """
 
     wanted: str
@@ -66,11 +66,11 @@ _PARTS = {
     "qfrc_actuator": "the forces of the joints",
     "cfrc_ext": "forces from outside on the bodies",
 }
-"""What follows places and velocities in an observation, by the name that the package gives it."""
+"""Description of the numbers after positions and velocities, by the package's name."""
 
 
 def about(name: str, env: Any) -> str:
-    """What is wanted in the task of a module, with the bounds that ``env`` was made with."""
+    """Return the goal of a module's task, with the numbers that ``env`` was made with."""
     body = _BODIES.get(name)
     if body is None:
         return ""
@@ -85,14 +85,14 @@ def about(name: str, env: Any) -> str:
 
 
 def further(env: Any) -> str:
-    """What the numbers of an observation are that follow places and velocities, as far as ``env`` says."""
+    """Return a sentence about the numbers after positions and velocities, if ``env`` states them."""
     sizes: Mapping[str, int] = getattr(env, "observation_structure", {})
     parts = [f"{said} ({sizes[part]})" for part, said in _PARTS.items() if sizes.get(part)]
     return f"The numbers without a name are, in this order: {', '.join(parts)}." if parts else ""
 
 
 class _Numbers(dict[str, str]):
-    """What a task's sentences are filled with: numbers that an environment was made with."""
+    """Numbers of an environment instance that fill in a task's sentences."""
 
     def __init__(self, env: Any, usual: Mapping[str, Any]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""MOSAIC MultiGrid in words: soccer, basketball, American football, collecting balls."""
+"""Describes MOSAIC MultiGrid: soccer, basketball, American football and collecting balls."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _COLLECTING: Mapping[str, str] = {
 
 
 class MultiGridDescriber(TeamGridDescriber):
-    """What a field of one of the sports looks like, and its rules."""
+    """Describes the field of a sport and its rules."""
 
     package: ClassVar[str] = "mosaic_multigrid"
     loads: ClassVar[str] = "a dot on it is a ball that it carries."
@@ -61,7 +61,7 @@ class MultiGridDescriber(TeamGridDescriber):
         return "" if carries is None else f" with a {carries.color.value} {carries.type.value}"
 
     def sees_all(self, agent: AgentID) -> bool:
-        """Only where the environment was made with ``global_obs``, which shows everybody the whole field."""
+        """Return whether the environment was made with ``global_obs``, which shows the whole field."""
         return "global_rgb" in self.environment.adapter.observation_space(agent).spaces
 
     @cached_property
@@ -69,7 +69,7 @@ class MultiGridDescriber(TeamGridDescriber):
         return _FieldWords(self._zones())
 
     def _zones(self) -> dict[int, str]:
-        """Whose end zone has which colour: the game draws that of its first team in the second's."""
+        """Return the team of an end zone by its color: the game draws a team's zone in the other's color."""
         env = self.environment.env
         zones = cast("Mapping[Any, int]", getattr(env, "endzone_positions", {}))
         return {env.grid.get(*place).encode()[1]: _color(team) for place, team in zones.items()}
@@ -89,7 +89,7 @@ class MultiGridDescriber(TeamGridDescriber):
         return Limit(int(self.environment.env.max_steps))
 
     def _company(self, agent: AgentID) -> str:
-        """Who else plays."""
+        """Return a sentence about the other players."""
         _, mates, others = self.environment.company(agent)
         with_whom = f"With you {'plays' if len(mates) == 1 else 'play'} {', '.join(mates)}" if mates else ""
         against = f"{'against' if mates else 'You play against'} {', '.join(others)}" if others else ""
@@ -162,10 +162,10 @@ class MultiGridDescriber(TeamGridDescriber):
 
 
 class _FieldWords(CellWords):
-    """An end zone is called after the team that defends it.
+    """Names of cells in which an end zone belongs to the team that defends it.
 
     Args:
-        zones: Whose end zone has which colour.
+        zones: Team of an end zone by its color.
     """
 
     def __init__(self, zones: Mapping[int, str]) -> None:
@@ -182,9 +182,9 @@ class _FieldWords(CellWords):
 
 
 def _marks(env: Any) -> dict[str, int]:
-    """The column of each team's goal or end zone, by the team's colour; empty where the game has none.
+    """Return the column of each team's goal or end zone, by the team's color; empty if there is none.
 
-    End zones are on the field only once a game has begun; where a team scores is known before.
+    End zones are on the field only after a game has begun, but where a team scores is known before.
     """
     if hasattr(env, "endzone_positions"):
         first, second = SimpleNamespace(team_index=0), SimpleNamespace(team_index=1)

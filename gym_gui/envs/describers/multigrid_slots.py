@@ -1,4 +1,4 @@
-"""How the slots of a MultiGrid environment are called."""
+"""Names of the slots of a MultiGrid environment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def slot_names(env: Any) -> dict[int, str]:
-    """Agent index to slot name: the colour of its team and a number within the team."""
+    """Return slot names by agent index: the team's color and a number within the team."""
     names: dict[int, str] = {}
     size: dict[str, int] = {}
     for agent in env.agents:
@@ -18,6 +18,6 @@ def slot_names(env: Any) -> dict[int, str]:
 
 
 def team_color(team: int) -> str:
-    """The package draws team ``t`` in its ``t``-th colour (1 green, 2 blue, …)."""
+    """Return a team's color: the package draws team ``t`` in its ``t``-th color (1 green, 2 blue, …)."""
     colors: Any = importlib.import_module("mosaic_multigrid.core.constants").Color
     return str(colors.from_index(int(team) % len(colors)).value)

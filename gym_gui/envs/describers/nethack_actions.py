@@ -1,4 +1,4 @@
-"""NetHack's commands by name, with what they do as NLE's own source says it."""
+"""Names of NetHack's commands, with their meanings from NLE's own source."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _OWN: Mapping[str, str] = {"more": "go on reading a long message", "wait": "wait
 
 
 def words(actions: Sequence[Any]) -> tuple[str, ...]:
-    """A word for each action: ``north``, ``far north``, ``kick``."""
+    """Return a word for each action: ``north``, ``far north``, ``kick``."""
     return tuple(map(word, actions))
 
 
 def word(action: Any) -> str:
-    """The name of a command; what is only a character goes by it."""
+    """Return the name of a command; a plain character keeps its own name."""
     kind, name = type(action).__name__, str(action.name)
     if kind.startswith("Compass"):
         return f"far {_COMPASS[name]}" if kind.endswith("Longer") else _COMPASS[name]
@@ -39,7 +39,7 @@ def word(action: Any) -> str:
 
 
 def meaning(action: Any) -> str:
-    """What a command does, and the key that it is in NetHack, with which questions are answered."""
+    """Return what a command does, and its key in NetHack, which also answers questions."""
     kind, name = type(action).__name__, word(action)
     if kind.startswith("Compass"):
         way = _COMPASS[str(action.name)]
@@ -54,7 +54,7 @@ def meaning(action: Any) -> str:
 
 @lru_cache(maxsize=1)
 def _comments() -> Mapping[str, str]:
-    """What stands beside each command in the source of NLE."""
+    """Return the comment beside each command in NLE's source."""
     spec = importlib.util.find_spec("nle.nethack.actions")
     if spec is None or spec.origin is None:
         return {}

@@ -1,4 +1,4 @@
-"""NetHack and MiniHack in words: message, status, map, what is in sight, inventory."""
+"""Describes NetHack and MiniHack: message, status, map, visible things and inventory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gym_gui.envs.describers.value_words import number
 from gym_gui.envs.pictures import Picture
 
 PLAIN = ("wall", "floor of a room", "dark part of a room", "corridor", "lit corridor", "stone", "")
-"""What the map shows and what needs no name."""
+"""Map symbols that need no name."""
 _HUNGER = ("satiated", "", "hungry", "weak from hunger", "fainting", "fainted", "starved")
 _LOAD = ("", "burdened", "stressed", "strained", "overtaxed", "overloaded")
 _ALIGNMENTS: Mapping[int, str] = {-1: "chaotic", 0: "neutral", 1: "lawful"}
@@ -47,11 +47,11 @@ _PENALTIES: Mapping[str, str] = {
 }
 _TILE, _AROUND = 16, 4
 LINE, _LINES = 2 * _TILE, 3
-"""Height of a line of text below the map, in pixels, and their number: the message, two of the state."""
+"""Height of a text line below the map in pixels, and number of lines: the message and two status lines."""
 
 
 class NetHackDescriber(SpaceDescriber):
-    """What the screen shows, with names for its letters."""
+    """Describes the screen, with names for its letters."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         return "\n".join(self._lines(cast("Mapping[str, NDArray[Any]]", observation)))
@@ -95,7 +95,7 @@ class NetHackDescriber(SpaceDescriber):
         )
 
     def _things(self, glyphs: NDArray[Any], column: int, row: int) -> list[str]:
-        """A line for each kind of thing in sight, with its places from the player, the nearest first."""
+        """Return a line for each kind of visible thing, with its positions from the player, nearest first."""
         said = self._descriptions()
         kinds: dict[str, list[tuple[int, int]]] = {}
         for y, x in np.argwhere(self._notable[glyphs]).tolist():
@@ -106,18 +106,18 @@ class NetHackDescriber(SpaceDescriber):
             if name in PLAIN:
                 continue
             near = sorted(places, key=lambda place: (max(abs(place[0]), abs(place[1])), place))
-            # All of them: several kinds share a letter, so that the map alone does not tell them apart.
+            # All positions: several kinds share a letter, so the map alone is ambiguous.
             lines.append((max(map(abs, near[0])), f"- {name}: {'; '.join(_way(*each) for each in near)}"))
         return [line for _, line in sorted(lines)]
 
     def _descriptions(self) -> NDArray[Any]:
-        """What the game itself calls what is shown in each cell, as its command ``;`` would."""
+        """Return the game's own description of each cell, as its command ``;`` gives it."""
         game: Any = self.environment.env
         return game.last_observation[game._observation_keys.index("screen_descriptions")]
 
     @cached_property
     def _notable(self) -> NDArray[np.bool_]:
-        """For each glyph whether it is more than ground and walls."""
+        """For each glyph, whether it is more than ground or wall."""
         nethack: Any = importlib.import_module("nle.nethack")
         notable = np.ones(int(nethack.MAX_GLYPH) + 1, np.bool_)
         for i in range(87):
@@ -142,7 +142,7 @@ class NetHackDescriber(SpaceDescriber):
         return Limit(int(self.environment.env._max_episode_steps), "actions")
 
     def _paid(self) -> str:
-        """What is paid beside what the aim says, as the environment was made."""
+        """Return sentences about rewards beyond the aim, from the environment's settings."""
         env = self.environment.env
         parts: list[str] = []
         if getattr(env, "reward_manager", True) is None:
@@ -172,11 +172,11 @@ class NetHackDescriber(SpaceDescriber):
         return [ActionWord(word(action), meaning(action)) for action in self.environment.env.actions]
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """The nine by nine cells around the player."""
+        """Return the nine by nine cells around the player."""
         whole = self.environment.picture()
         if whole is None:
             return None
-        whole = whole[: -_LINES * LINE]  # what the game says stands below the map
+        whole = whole[: -_LINES * LINE]  # the lower lines show the game's text
         game: Any = self.environment.env
         x, y = (int(n) for n in game.last_observation[game._blstats_index][:2])
         padded = np.pad(whole, [(_AROUND * _TILE,) * 2, (_AROUND * _TILE,) * 2, (0, 0)])
@@ -198,7 +198,7 @@ def _text(line: NDArray[Any]) -> str:
 
 
 def _strength(raw: int) -> str:
-    """As the game writes it: between 18 and 19 it has a hundred steps."""
+    """Return the strength in the game's form: between 18 and 19 it has a hundred steps."""
     if raw <= 18:
         return str(raw)
     return f"18/{raw - 18:02d}" if raw <= 118 else str(raw - 100)
@@ -209,7 +209,7 @@ def _name_at(names: Sequence[str], index: int) -> str:
 
 
 def _map(chars: NDArray[Any]) -> Iterator[str]:
-    """The part of the map where there is something."""
+    """Yield the rows of the map without its empty margins."""
     filled = chars != ord(" ")
     if not filled.any():
         return
@@ -219,13 +219,13 @@ def _map(chars: NDArray[Any]) -> Iterator[str]:
 
 
 def _rows(chars: NDArray[Any]) -> list[str]:
-    """Rows of characters, turned into text at once."""
+    """Return rows of characters as strings, decoded in one step."""
     whole, wide = chars.tobytes().decode("latin-1"), chars.shape[1]
     return [whole[at : at + wide] for at in range(0, len(whole), wide)]
 
 
 def _way(east: int, south: int) -> str:
-    """``"3 east, 1 south"``."""
+    """Return a relative position: ``"3 east, 1 south"``."""
     parts = [f"{abs(east)} {'east' if east > 0 else 'west'}"] if east else []
     parts += [f"{abs(south)} {'south' if south > 0 else 'north'}"] if south else []
     return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""OpenSpiel's games in the words of their own states."""
+"""Describes OpenSpiel's games with the text of their own states."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gym_gui.envs.describers.describer import Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 
 _HANDS = re.compile(r"^Cards \(public(?: player_\d+)+\): (?P<cards>-?\d+(?: -?\d+)+)", re.MULTILINE)
-"""Repeated poker prints everybody's cards when a hand is over, folded ones too."""
+"""Pattern of hands in repeated poker, which prints all cards at the end of a hand, even folded ones."""
 
 
 class OpenSpielDescriber(SpaceDescriber):
-    """What a state shows one player, and its actions by the game's own names.
+    """Describes the state for one player, and actions with the game's own names.
 
-    Of a game with hidden cards a state prints for each player what that one may know.
+    A state of a game with hidden cards prints for each player what that player may know.
     """
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
@@ -40,7 +40,7 @@ class OpenSpielDescriber(SpaceDescriber):
         return "\n".join([told, *counted])
 
     def _kept(self, words: str, player: int) -> str:
-        """A printed state without what others alone may know."""
+        """Return a printed state without what only others may know."""
         rules = self._rules
 
         def instead(found: re.Match[str]) -> str:
@@ -50,7 +50,7 @@ class OpenSpielDescriber(SpaceDescriber):
         return _HANDS.sub(lambda hands: _own_hand(hands, player), kept)
 
     def can_say(self, agent: AgentID) -> bool:
-        # Asked before the first state is there; only the game says what its states can print.
+        # Called before the first state exists; only the game knows what its states can print.
         kind = self.environment.env._env.get_type()
         prints = kind.provides_observation_string or kind.provides_information_state_string
         return bool(prints) or super().can_say(agent)
@@ -71,7 +71,7 @@ class OpenSpielDescriber(SpaceDescriber):
 
     @property
     def _rules(self) -> Rules:
-        """Rules of this game, empty where :data:`RULES` has none."""
+        """Rules of this game; empty if :data:`RULES` has none."""
         return RULES.get(self.environment.spec.id.rpartition("/")[2], Rules(""))
 
     def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:
@@ -93,25 +93,25 @@ class OpenSpielDescriber(SpaceDescriber):
 
 
 def _own_hand(hands: re.Match[str], player: int) -> str:
-    """The open card and the player's own."""
+    """Return the open card and the player's own."""
     public, *held = hands["cards"].split()
     return f"Cards (public player_{player}): {public} {held[player]}"
 
 
-# -- rules of games, and how their states are printed --------------------------------------
+# -- rules of games and formats of printed states ------------------------------------------
 
 
 class Rules(NamedTuple):
-    """What a player has to be told.
+    """Rules of a game that a player must know.
 
     Attributes:
-        game: Aim and rules.
-        reading: What a printed state means.
-        betrays: A pattern of what a printed state says of others that a player may not know; its group
-            ``player`` is who it is about.
-        instead: What is said in its place, with the pattern's groups.
-        numbers: What an observation counts and a printed state leaves out: index, number that is 1 of it,
-            what it counts.
+        game: Goal and rules.
+        reading: Meaning of a printed state.
+        betrays: Pattern of parts of a printed state that a player may not know; its group ``player`` is the
+            player that a part is about.
+        instead: Replacement for such a part, with the pattern's groups.
+        numbers: Counts that an observation contains and a printed state lacks: index, value of one unit, and
+            what is counted.
     """
 
     game: str

@@ -1,4 +1,4 @@
-"""Words that mean nothing, and other letters and numbers for what is drawn, each from a seed."""
+"""Makes meaningless words, and other letters and numbers for drawings, from a seed."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _CAPITALS: Final = string.ascii_uppercase
 _HEADS: Final = "bdfgjklmnprtvz"
 _VOWELS: Final = "aeiou"
 _TAILS: Final = "bfgvz"
-"""English has few words that end in these behind an open syllable."""
+"""Final letters that few English words have after an open syllable."""
 _WORDS: Final = frozenset({"debug", "kebab"})
 
 
 class Terms(NamedTuple):
-    """What can be called otherwise.
+    """Terms that can have other names.
 
     Attributes:
-        actions: Words of actions, all of which say in the briefing what they do.
-        things: Kinds of things, colours, and what the game is called.
+        actions: Words of actions, all of which the briefing explains.
+        things: Kinds of things, colors, and the name of the game.
     """
 
     actions: Sequence[str] = ()
@@ -31,12 +31,12 @@ class Terms(NamedTuple):
 
 
 def made_up(terms: Terms, rename: Renaming, seed: int) -> Names:
-    """Words that mean nothing, one for each term that is to have another.
+    """Return meaningless words for the terms that get new names.
 
     Args:
-        terms: What can be called otherwise.
-        rename: Which of it.
-        seed: The same words of the same seed; things have theirs whether or not actions have others, too.
+        terms: Terms that can have other names.
+        rename: Which terms get new names.
+        seed: Seed of the words; the words for things do not depend on whether actions have new names.
     """
     taken = {word.lower() for word in (*terms.actions, *terms.things)}
     things = list(dict.fromkeys(term.lower() for term in terms.things))
@@ -48,7 +48,7 @@ def made_up(terms: Terms, rename: Renaming, seed: int) -> Names:
 
 
 def _words(seed: int, of: str, taken: Collection[str]) -> Iterator[str]:
-    """Five letters each; those of actions begin with other letters than those of things."""
+    """Yield words of five letters; words for actions begin with other letters than words for things."""
     rng, known = random.Random(f"{of} {seed}"), {*taken, *_WORDS}
     heads = _HEADS[:7] if of == "actions" else _HEADS[7:]
     while True:
@@ -59,12 +59,12 @@ def _words(seed: int, of: str, taken: Collection[str]) -> Iterator[str]:
 
 
 def letters(usual: Sequence[str], seed: int, but: Collection[str] = ()) -> dict[str, str]:
-    """A capital letter for each of some, none the same and none of those themselves, while there are others.
+    """Return another capital letter for each given one, all different, and unused ones if possible.
 
     Args:
-        usual: Letters, or whatever else is to have one.
-        seed: Which letters.
-        but: Capitals that mean something else there.
+        usual: Letters, or other strings that get a letter.
+        seed: Seed of the choice.
+        but: Capitals that are already used for something else.
     """
     rng = random.Random(f"letters {''.join(usual)} {seed}")
     free = [letter for letter in _CAPITALS if letter not in but]
@@ -76,11 +76,11 @@ def letters(usual: Sequence[str], seed: int, but: Collection[str] = ()) -> dict[
 
 
 def numbers(usual: Sequence[str], seed: int) -> dict[str, str]:
-    """A number of two digits for each of some, none of those themselves.
+    """Return another number with two digits for each given one.
 
     Args:
-        usual: Numbers as they are written.
-        seed: Which numbers.
+        usual: Numbers as text.
+        seed: Seed of the choice.
     """
     rng = random.Random(f"numbers {len(usual)} {seed}")
     others = [str(number) for number in range(21, 100) if str(number) not in usual]

@@ -1,4 +1,4 @@
-"""What is wanted in each particle world, by role; the numbers are those of its rewards."""
+"""Goal of each role in each particle world, with the numbers of the world's rewards."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from gym_gui.envs.describers.value_words import number
 
 COLORS = ("red", "green", "blue")
-"""Of landmarks, in their order, where a target is named by its colour."""
+"""Colors of landmarks, in order, if a color names the target."""
 _TREASURES = ("blue", "orange", "green", "red", "purple", "brown")
 _BOUND = (
     " Leaving the world costs too, across and up each for itself: from 0.9 to 1 away from its middle up to "
@@ -130,16 +130,16 @@ _ROLES: Mapping[str, Mapping[str, str]] = {
 
 
 class Goals:
-    """What each agent of one world is to do.
+    """Goals of the agents in one world.
 
     Args:
         name: Module of the world.
-        scenario: Its rules.
+        scenario: Its scenario with the rules.
         world: The world.
-        local_ratio: Share of an agent's own reward in what it is paid, where what all share is the rest.
+        local_ratio: Share of an agent's own reward in its pay; the rest is the shared reward.
 
     Attributes:
-        treasures: Colours of the kinds of treasure.
+        treasures: Colors of the kinds of treasure.
     """
 
     treasures = _TREASURES
@@ -160,7 +160,7 @@ class Goals:
         }
 
     def of(self, body: Any) -> str:
-        """What ``body`` is to do, in sentences; ``""`` in a world that is not known."""
+        """Return the goal of ``body`` in sentences; ``""`` in an unknown world."""
         told = _EVERYBODY.get(self._name, "") or self._roles.get(self._role(body), "")
         for word, said in {"{colour}": self._deposits.get(body.name, ""), **self._shares}.items():
             told = told.replace(word, said)

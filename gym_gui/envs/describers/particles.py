@@ -1,4 +1,4 @@
-"""Particle worlds in words: who is where, seen from the agent, read out of its vector."""
+"""Describes particle worlds: things by position relative to the agent, decoded from its vector."""
 
 from __future__ import annotations
 
@@ -29,39 +29,39 @@ _MEANINGS = {
     "up": "push yourself up",
 }
 _STILL = 0.005
-"""Less than this counts as zero: the text has two places behind the point."""
+"""Distances below this count as zero, because two decimals are written."""
 
 
 class Vector:
-    """An observation, read from its beginning."""
+    """Reader of an observation vector, from its start."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self._values: list[float] = values.tolist()
         self._at = 0
 
     def take(self, count: int) -> list[float]:
-        """The next numbers."""
+        """Return the next numbers."""
         start, self._at = self._at, self._at + count
         return self._values[start : self._at]
 
     def pairs(self, count: int) -> list[list[float]]:
-        """The next pairs of numbers: places or velocities."""
+        """Return the next pairs of numbers: positions or velocities."""
         return [self.take(2) for _ in range(count)]
 
 
 def away(dx: float, dy: float) -> str:
-    """A place as seen from another: ``0.52 right, 0.31 up (0.61 away)``."""
+    """Return a relative position as text: ``0.52 right, 0.31 up (0.61 away)``."""
     sides = _sides(dx, dy)
     return f"{sides} ({hypot(dx, dy):.2f} away)" if sides else "here"
 
 
 class Seen(NamedTuple):
-    """Something that an agent sees, with where it is from there; as text, a line.
+    """A thing in an observation, with its position relative to the agent; as text, one line.
 
     Attributes:
-        name: What it is called.
-        place: How far to the right and up.
-        more: What else is said of it, after its place.
+        name: Name of the thing.
+        place: Distance to the right and up.
+        more: Further text after the position.
     """
 
     name: str
@@ -76,7 +76,7 @@ Line = str | Seen
 
 
 def _sides(dx: float, dy: float) -> str:
-    """``0.52 right, 0.31 up``; of hundreds of places a second, so without detours."""
+    """Return ``0.52 right, 0.31 up``; kept simple, because it runs hundreds of times per second."""
     across = "" if -_STILL < dx < _STILL else f"{dx:.2f} right" if dx > 0 else f"{-dx:.2f} left"
     along = "" if -_STILL < dy < _STILL else f"{dy:.2f} up" if dy > 0 else f"{-dy:.2f} down"
     return f"{across}, {along}" if across and along else across or along
@@ -88,7 +88,7 @@ def _moving(velocity: Sequence[float]) -> str:
 
 
 def one_hot(values: Sequence[float]) -> int | None:
-    """Which of the values is 1 where all others are 0."""
+    """Return the index of the one value that is 1 while all others are 0; ``None`` if there is none."""
     which = None
     for i, value in enumerate(values):
         if value:
@@ -99,7 +99,7 @@ def one_hot(values: Sequence[float]) -> int | None:
 
 
 def _letter(values: Sequence[float]) -> str:
-    """A message: its letter, its numbers where it has no letter, or that there is none."""
+    """Return a message as text: its letter, or its numbers if it is no letter, or that there is none."""
     if not any(values):
         return "nothing yet"
     which = one_hot(values)
@@ -107,7 +107,7 @@ def _letter(values: Sequence[float]) -> str:
 
 
 class ParticleDescriber(SpaceDescriber):
-    """Reads each world's vector as the world's own ``observation`` writes it."""
+    """Decodes each world's vector in the order in which the world's own ``observation`` writes it."""
 
     def __init__(self, environment: Instance) -> None:
         super().__init__(environment)
@@ -124,12 +124,12 @@ class ParticleDescriber(SpaceDescriber):
         return "\n".join(map(str, said(self._bodies[agent], Vector(np.asarray(observation)))))
 
     def can_draw(self, agent: AgentID) -> bool:
-        """Where its observation says where things are; who only speaks, or only listens, has no place."""
+        """Return whether the observation has positions; agents that only speak or only listen have none."""
         body = self._bodies.get(agent)
         return body is not None and body.movable and hasattr(self, f"_{self._name}")
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture:
-        """What its observation holds and nothing else, seen from where it is."""
+        """Return a picture of the things in the observation, centered on the agent."""
         body = self._bodies[agent]
         lines: list[Line] = [*getattr(self, f"_{self._name}")(body, Vector(np.asarray(observation)))]
         things = [(each.name, each.place) for each in lines if isinstance(each, Seen)]
@@ -168,14 +168,14 @@ class ParticleDescriber(SpaceDescriber):
         )
 
     def _sizes(self) -> Iterator[str]:
-        """How large the kinds of things are."""
+        """Yield the size of each kind of thing."""
         kinds = {self._sort(body.name): body for body in self._world.entities}
         for kind, body in kinds.items():
             speed = "" if body.max_speed is None else f" (speed at most {number(body.max_speed)})"
             yield f"{kind} {number(body.size)}{speed}"
 
     def _sort(self, name: str) -> str:
-        """What a thing is called without its number."""
+        """Return the name of a thing without its number."""
         kind = name.replace("_", " ").rpartition(" ")[0]
         hard = self._name in ("simple_tag", "simple_world_comm")
         return "obstacle" if hard and kind == "landmark" else kind
@@ -248,7 +248,7 @@ class ParticleDescriber(SpaceDescriber):
         yield _own_motion(velocity=seen.take(2))
         if not body.adversary:
             yield Seen("target", target := seen.take(2))
-            seen.take(3)  # the colour of the agent is that of its target
+            seen.take(3)  # the agent's color, which is its target's
             places = seen.pairs(len(names))
             seen.take(3 * len(names))
             shown = [(n, p) for n, p in zip(names, places, strict=True) if p != target]
@@ -335,7 +335,7 @@ class ParticleDescriber(SpaceDescriber):
             if kind is not None:  # one that has just been taken is shown as nothing
                 yield Seen(f"{self._kind(kind)} treasure", place)
 
-    # -- what they share
+    # -- shared by all worlds
 
     def _kind(self, index: int) -> str:
         return self._goals.treasures[index]
@@ -350,7 +350,7 @@ class ParticleDescriber(SpaceDescriber):
         yield from _listed(names, seen.pairs(len(names)))
 
     def _nearest(self, seen: Vector, names: Sequence[str], limit: str) -> tuple[list[str], list[list[float]]]:
-        """Names and places of what is seen; where only the nearest are, without saying which."""
+        """Return names and positions of visible things; nearest ones have no name of their own."""
         near: int | None = getattr(self._scenario, limit, None)
         if near is None:
             return list(names), seen.pairs(len(names))
@@ -364,7 +364,7 @@ def _listed(names: Sequence[str], places: Sequence[Sequence[float]]) -> Iterator
 
 
 def _own_motion(velocity: Sequence[float], place: Sequence[float] | None = None) -> str:
-    """Where the agent is and which way it moves."""
+    """Return the agent's motion and, if known, its position."""
     sides = _sides(*velocity)
     moves = f"You move {sides}" if sides else "You are at rest"
     if place is None:
@@ -374,5 +374,5 @@ def _own_motion(velocity: Sequence[float], place: Sequence[float] | None = None)
 
 
 def _color(values: Sequence[float]) -> str:
-    """The landmark's colour is the strongest part of what an agent sees."""
+    """Return the color of the landmark: the strongest of three values."""
     return COLORS[values.index(max(values))] if values else ""

@@ -1,4 +1,4 @@
-"""SISL's pursuit and multiwalker in words."""
+"""Describes SISL's pursuit and multiwalker."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from gym_gui.envs.describers.value_words import number
 from gym_gui.envs.pictures import Picture, framed
 
 Counts = Sequence[Sequence[float]]
-"""Of a view: columns from the left, cells from the top."""
+"""Counts in a view: columns from the left, cells from the top."""
 _CELL, _WALL, _PURSUER, _EVADER = 48, (150, 150, 150), (220, 30, 30), (60, 90, 255)
-"""Pixels of a cell's side, and what a view is drawn in."""
+"""Side of a cell in pixels, and the colors of a view."""
 _WAYS = (("left", -1, 0), ("right", 1, 0), ("up", 0, -1), ("down", 0, 1))
 
 
 _FORWARD = 130 / 30
-"""What multiwalker pays for a length of the package's way: its factor over its scale."""
+"""Reward in multiwalker per unit of the package's distance: its factor divided by its scale."""
 _SHARED = " What you earn is shared: each of you is paid the mean."
 
 
 class PursuitDescriber(SpaceDescriber):
-    """Who is where around a pursuer; the observation is (row, column, walls/pursuers/evaders)."""
+    """Describes what is around a pursuer; an observation is (row, column, walls/pursuers/evaders)."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         walls, pursuers, evaders = np.asarray(observation).transpose(2, 1, 0).tolist()
@@ -48,7 +48,7 @@ class PursuitDescriber(SpaceDescriber):
         return True
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture:
-        """The cells of its view and nothing else, as its observation has them."""
+        """Return a picture of the cells in the observation."""
         walls, pursuers, evaders = np.asarray(observation).transpose(2, 1, 0)
         return _drawn(walls, pursuers, evaders)
 
@@ -64,7 +64,7 @@ class PursuitDescriber(SpaceDescriber):
         return (reach, reach) if frame == "egocentric" else (env.y_size, env.x_size)
 
     def _names(self, agent: AgentID, reach: int) -> dict[AgentID, tuple[int, int]]:
-        """Pursuers inside the view by their place, from the field itself."""
+        """Return the pursuers inside the view by relative position, read from the environment itself."""
         layer: Any = self.environment.env.env.pursuer_layer
         everybody = self.environment.adapter.possible_agents
         places = {name: layer.get_position(i) for i, name in enumerate(everybody)}
@@ -110,7 +110,7 @@ class PursuitDescriber(SpaceDescriber):
 
 
 def _drawn(walls: NDArray[Any], pursuers: NDArray[Any], evaders: NDArray[Any]) -> Picture:
-    """A view, (columns, rows) each, as a picture."""
+    """Return a view, (columns, rows) each, as a picture."""
     from PIL import Image, ImageDraw
 
     size = len(walls)
@@ -129,7 +129,7 @@ def _drawn(walls: NDArray[Any], pursuers: NDArray[Any], evaders: NDArray[Any]) -
 
 
 def _places(counts: Counts, reach: int, *, own: bool = False) -> str:
-    """Cells with an agent, with the number where there are several; ``own``: counts include the viewer."""
+    """Return the cells with agents, and their number if several; ``own``: counts include the viewer."""
     found = {
         (x - reach, y - reach): int(n) - (own and x == reach and y == reach)
         for x, column in enumerate(counts)
@@ -144,7 +144,7 @@ def _places(counts: Counts, reach: int, *, own: bool = False) -> str:
 
 
 def _ways(walls: Counts, reach: int) -> Iterator[tuple[str, str]]:
-    """How many cells one can go in each direction."""
+    """Yield the number of free cells in each direction."""
     for word, right, down in _WAYS:
         free = 0
         while free < reach and not walls[reach + right * (free + 1)][reach + down * (free + 1)]:
@@ -153,7 +153,7 @@ def _ways(walls: Counts, reach: int) -> Iterator[tuple[str, str]]:
 
 
 def _map(walls: Counts, reach: int) -> Iterator[str]:
-    """Rows from the top: the walls, and ``@`` for the agent; other lines list the rest."""
+    """Yield the rows of walls from the top, with the viewer's own cell."""
     for y in range(len(walls)):
         cells = ("#" if column[y] else "." for column in walls)
         yield "".join("@" if (x, y) == (reach, reach) else cell for x, cell in enumerate(cells))
@@ -168,11 +168,11 @@ WALKER_SEES = (
     *("right neighbour, to the right", "right neighbour, up"),
     *("package, to the right", "package, up", "package angle"),
 )
-"""What a walker of multiwalker observes, in its order."""
+"""Components of a multiwalker observation, in order."""
 
 
 class WalkerDescriber(SpaceDescriber):
-    """A walker's vector by the names of its documentation."""
+    """Describes a walker's vector with the names of its documentation."""
 
     def names(self, agent: AgentID) -> Sequence[str]:
         return WALKER_SEES

@@ -1,4 +1,4 @@
-"""A game told in names that no model has read before: a check on what a model knows by heart, not sees."""
+"""Describes a game with unknown names, to test whether a model sees or only remembers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from mosaic_worker.renaming import Names
 
 
 class RenamedDescriber(Describer):
-    """What another describer says, in other names.
+    """Describer that returns another describer's text with other names.
 
     Args:
-        told: The describer that uses the usual names.
+        told: Describer with the standard names.
         names: The other names.
     """
 
@@ -28,7 +28,7 @@ class RenamedDescriber(Describer):
         return self._names.text(self._told.text(agent, observation, mode))
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """In the usual names: programs read them."""
+        """Return the facts with the standard names, because programs read them."""
         return self._told.facts(agent, observation, mode)
 
     def can_state(self, agent: AgentID) -> bool:

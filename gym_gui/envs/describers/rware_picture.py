@@ -1,4 +1,4 @@
-"""A robotic warehouse, drawn as the package's own window shows it; no display is needed."""
+"""Picture of a robotic warehouse like the package's own window, without a display."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from PIL import Image, ImageDraw
 from gym_gui.envs.pictures import Picture
 
 CELL: Final = 31
-"""Pixels of a cell and the line beside it, as in the package's own window."""
+"""Pixels of a cell with the line beside it, as in the package's own window."""
 _PADDING = 2
 _WAYS: Mapping[str, tuple[int, int]] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 _GROUND, _LINES, _GOAL, _GREY = (255, 255, 255), (0, 0, 0), (60, 60, 60), (170, 170, 170)
 _SHELF, _ASKED_FOR = (72, 61, 139), (0, 128, 128)
 _ROBOT, _LOADED, _OWN = (255, 140, 0), (255, 0, 0), (255, 0, 255)
-"""The package's colours, and a frame for whom a picture is for."""
+"""The package's colors, and a color for the frame of the robot that the picture is for."""
 
 
 class Robot(NamedTuple):
-    """A robot to be drawn.
+    """A robot to draw.
 
     Attributes:
-        row: Where it is.
-        column: Where it is.
+        row: Row of the robot.
+        column: Column of the robot.
         way: ``up``, ``down``, ``left`` or ``right``.
         loaded: Whether it is known to carry a shelf.
     """
@@ -46,16 +46,16 @@ def draw(
     own: tuple[int, int] | None = None,
     outside: Iterable[tuple[int, int]] = (),
 ) -> Picture:
-    """A warehouse as the package's window shows it.
+    """Return a picture of a warehouse like the package's window.
 
     Args:
-        rows: Of the picture.
-        columns: Of the picture.
-        goals: Row and column of each.
-        shelves: Whether it is asked for, by row and column.
-        robots: All of them.
-        own: Row and column of the robot for which it is drawn; framed.
-        outside: Cells that are not in the warehouse; grey.
+        rows: Rows of the picture.
+        columns: Columns of the picture.
+        goals: Row and column of each goal.
+        shelves: Whether a shelf is requested, by its row and column.
+        robots: All robots.
+        own: Row and column of the robot that the picture is for; it gets a frame.
+        outside: Cells outside of the warehouse; drawn grey.
     """
     picture = Image.new("RGB", (columns * CELL + 1, rows * CELL + 1), _GROUND)
     pen = ImageDraw.Draw(picture)

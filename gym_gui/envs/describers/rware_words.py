@@ -1,4 +1,4 @@
-"""The robotic warehouse in words: what is under a robot and around it."""
+"""Describes the robotic warehouse: the cell of a robot and the cells around it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gym_gui.envs.facts import Fact, fact
 from gym_gui.envs.pictures import Picture
 
 _WAYS = ("up", "down", "left", "right")
-"""In the order of the package's directions."""
+"""Directions in the order of the package."""
 _MEANINGS = (
     "do nothing",
     "one cell on in the way that you face",
@@ -29,15 +29,15 @@ _SELF = 8
 
 
 class _Cell(NamedTuple):
-    """A cell in view.
+    """A visible cell.
 
     Attributes:
         right: Columns to the right of the robot.
-        down: Rows down.
-        robot: Which way the robot in it faces; ``""`` without one.
-        shelf: Whether a shelf is in it.
-        asked: Whether that is asked for.
-        said: Bits that the robot in it sends.
+        down: Rows below the robot.
+        robot: Direction of the robot in the cell; ``""`` without a robot.
+        shelf: Whether the cell has a shelf.
+        asked: Whether that shelf is requested.
+        said: Bits that the robot in the cell sends.
     """
 
     right: int
@@ -66,7 +66,7 @@ class _View(NamedTuple):
 
 
 class WarehouseDescriber(SpaceDescriber):
-    """The vectors that robots observe; layers of cells and dictionaries get the same text as any others."""
+    """Describes the vectors that robots observe; image layers and dictionaries use the general describer."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         if not self._flat:
@@ -77,8 +77,10 @@ class WarehouseDescriber(SpaceDescriber):
         return self._flat
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """``at``, ``facing``, ``carrying``, ``corridor``; ``shelf``, ``asked_for`` and ``robot`` with how far
-        to the right and down, the robot's own cell being 0, 0.
+        """Return ``at``, ``facing``, ``carrying``, ``corridor``, and cells with their relative position.
+
+        ``shelf``, ``asked_for`` and ``robot`` have the distance to the right and down; the robot's own cell
+        is 0, 0.
         """
         view = self._view(observation)
         found = [fact("at", view.row, view.column), fact("facing", view.faces)]
@@ -136,7 +138,7 @@ class WarehouseDescriber(SpaceDescriber):
         return self._flat
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """Drawn of the observation, and of the plan of the warehouse."""
+        """Return a picture made from the observation and the plan of the warehouse."""
         view, game = self._view(observation), self.environment.env
         reach, (rows, columns) = game.sensor_range, game.grid_size
         size = 2 * reach + 1
@@ -215,6 +217,6 @@ class WarehouseDescriber(SpaceDescriber):
         return _View(round(y), round(x), bool(carries), faces, bool(rest[4]), cells)
 
     def _names(self, view: _View) -> dict[tuple[int, int], AgentID]:
-        """Robots by where they are from the one that looks."""
+        """Return robots by their position relative to the observing one."""
         agents = zip(self.environment.adapter.possible_agents, self.environment.env.agents, strict=True)
         return {(int(each.x) - view.column, int(each.y) - view.row): name for name, each in agents}

@@ -1,4 +1,4 @@
-"""What a served environment says of itself."""
+"""Describer that asks a served environment for its own text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_gui.envs.facts import Fact, fact
 
 
 class ServedDescriber(SpaceDescriber):
-    """In the words of the environment, which live where it lives."""
+    """Describes an environment in its own words, which its server returns."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         return str(self._ask("text", agent))
@@ -21,7 +21,7 @@ class ServedDescriber(SpaceDescriber):
         return True
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """As it lists them: a predicate and its terms."""
+        """Return the facts that the environment lists, each as a predicate with its terms."""
         return [fact(str(each[0]), *each[1:]) for each in self._ask("facts", agent)]
 
     def can_state(self, agent: AgentID) -> bool:

@@ -1,4 +1,4 @@
-"""Several agents on one grid, in words and pictures: what MOSAIC's and INI's MultiGrid have in common."""
+"""Describes several agents on one grid, as text and pictures; base of MOSAIC's and INI's MultiGrid."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from gym_gui.envs.facts import Fact, fact
 from gym_gui.envs.pictures import Picture, framed
 
 Mates = Mapping[tuple[int, int], str]
-"""What team-mates are called, by their place: cells ahead and to the right."""
+"""Descriptions of team-mates by position: cells ahead and to the right."""
 _INSET = 7
-"""Of the frame around the agent, in pixels of its tile: it stays inside the picture."""
+"""Inset of the frame around the agent, in pixels of its tile, so that the frame stays inside the picture."""
 
 
 class TeamGridDescriber(SpaceDescriber):
-    """The view as things by name and place, relative to the agent; as a picture of its cells alone.
+    """Describes the view by things with relative positions, or as a picture of its cells.
 
     Attributes:
-        package: Import name of the package whose grid it is, and whose tiles are drawn.
-        loads: How a picture shows what an agent carries.
+        package: Import name of the package with the grid and the tiles.
+        loads: Sentence about how a picture shows what an agent carries.
     """
 
     package: ClassVar[str]
@@ -68,7 +68,7 @@ class TeamGridDescriber(SpaceDescriber):
         ]
 
     def view(self, seen: Mapping[str, Any], mates: Mates) -> GridView:
-        """The cells that an observation holds."""
+        """Return the grid of an observation."""
         return GridView(np.asarray(seen["image"]), agents=mates)
 
     @cached_property
@@ -77,9 +77,10 @@ class TeamGridDescriber(SpaceDescriber):
         return dict(zip(self.environment.adapter.possible_agents, self.environment.env.agents, strict=True))
 
     def _mates(self, agent: AgentID) -> Mates:
-        """Team-mates by their place from here, with which way they look and what they are seen to carry.
+        """Return descriptions of team-mates by relative position, with their direction and load.
 
-        Only what the view shows is said of them: a place where the view has no agent is not told.
+        Only what the view shows is used: a team-mate at a cell that the view does not show as an agent is
+        left out.
         """
         own = self.bodies[agent]
         mates: dict[tuple[int, int], str] = {}
@@ -94,11 +95,11 @@ class TeamGridDescriber(SpaceDescriber):
         return mates
 
     def load(self, body: Any) -> str:
-        """What another agent is seen to carry, as it ends a sentence; ``""`` where views do not show it."""
+        """Return what another agent carries, as the end of a sentence; ``""`` if views do not show it."""
         return ""
 
     def terms(self, agent: AgentID) -> Terms:
-        """As MiniGrid's; agents keep their names, though these begin with a colour."""
+        """Return the terms as in MiniGrid; agents keep their names, although these begin with a color."""
         things = ("end zone", "switch", *THINGS, *COLORS, self.environment.title)
         return super().terms(agent)._replace(things=things)
 
@@ -106,11 +107,11 @@ class TeamGridDescriber(SpaceDescriber):
         return True
 
     def color(self, agent: AgentID) -> str:
-        """What the agent's triangle is drawn in."""
+        """Return the color of the agent's triangle."""
         return str(self.bodies[agent].state.color.value)
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture:
-        """The cells of its view and nothing else, in the package's own tiles, turned so that it looks up."""
+        """Return the cells of its view in the package's tiles, turned so that the agent looks up."""
         seen = cast("Mapping[str, Any]", observation)
         rows = view_tiles(self.package, np.asarray(seen["image"]), int(seen["direction"]), self.color(agent))
         picture = np.concatenate([np.concatenate(row, axis=1) for row in rows])
@@ -138,32 +139,32 @@ class TeamGridDescriber(SpaceDescriber):
         return absolute(state.pos, int(state.dir), *place)
 
 
-# The package is untyped: what comes from it is Any.
+# The package has no type annotations, so its objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 
 
-# -- a view on the grid, in the package's own tiles ----------------------------------------
+# -- picture of a view, drawn with the package's tiles -------------------------------------
 
 
 TILE = 64
-"""Pixels of a cell's side."""
+"""Side of a cell in pixels."""
 _UNSEEN, _EMPTY, _BALL, _AGENT = 0, 1, 6, 10
 _UP, _CARRIES = 3, 100
-"""Number of the direction up; what is added to the direction of an agent that carries a ball."""
+"""Number of the direction up, and the number added to the direction of an agent with a ball."""
 _DARK = np.full((TILE, TILE, 3), 40, np.uint8)
 
 
 def view_tiles(package: str, view: NDArray[Any], facing: int, color: str) -> list[list[Picture]]:
-    """Rows of tiles, the farthest first.
+    """Return rows of tiles, the farthest first.
 
     Args:
-        package: Import name of the package that draws them: ``mosaic_multigrid``, which marks who carries a
-            ball, or ``multigrid``, which does not: there the thing is in place of who sees it.
-        view: (columns, rows, 3): kind, colour and state of each cell, turned so that who sees it looks up
-            from the middle of the last row; in its own cell is what it carries.
-        facing: Which way it looks, by number; the view has directions as they are on the field.
-        colour: What its triangle is drawn in.
+        package: Import name of the package that draws the tiles: ``mosaic_multigrid``, which marks an agent
+            with a ball, or ``multigrid``, which draws the thing in place of the observing agent.
+        view: (columns, rows, 3): kind, color and state of each cell, turned so that the observing agent looks
+            up from the middle of the last row. Its own cell contains what it carries.
+        facing: Number of its direction; directions in the view are those on the field.
+        color: Color of its triangle.
     """
     tiles = _Tiles(package)
     columns, rows = view.shape[:2]
@@ -185,7 +186,7 @@ class _Tiles:
         self._thing: Any = things.WorldObj
 
     def of(self, cell: NDArray[Any], facing: int) -> Picture:
-        """A cell of the view."""
+        """Return a cell of the view."""
         kind, color, state = (int(part) for part in cell)
         if kind == _UNSEEN:
             return _DARK
@@ -195,7 +196,7 @@ class _Tiles:
         return self._rendered(None if kind == _EMPTY else self._thing.from_array(cell))
 
     def agent(self, color: str, looks: int, carries: NDArray[Any] | None) -> Picture:
-        """A cell with an agent."""
+        """Return a cell with an agent."""
         agent = self._agent(index=0)
         agent.reset()
         agent.state.color = color

@@ -1,4 +1,4 @@
-"""TextWorld's texts, with the commands that the game understands at the moment."""
+"""Describes TextWorld: the game's text, with the commands that it accepts at the moment."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gym_gui.envs.describers.generic import SpaceDescriber
 
 
 class TextWorldDescriber(SpaceDescriber):
-    """What the game wrote, and its commands; they are no ``choices``, for actions here have no numbers."""
+    """Describes the game's text and commands, which are no ``choices``: actions have no numbers."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         state = self.environment.env.state
         if state is None:
             return str(observation)
-        # The task stands at the beginning of the episode alone, which not every reader remembers.
+        # The game states the task only at the start of an episode, which not every reader remembers.
         task = "" if state.objective in observation else f"Your task: {state.objective}\n\n"
         commands = ", ".join(state.admissible_commands or ())
         return f"{task}{observation}\n\nLegal moves: {commands}"
 
     def any_action(self, agent: AgentID, mask: Mask | None, draw: int) -> str:
-        """One of the commands that it understands: other words are no moves."""
+        """Return one of the commands that the game accepts now: other words are no moves."""
         commands: Sequence[str] = self.environment.env.state.admissible_commands or ("look",)
         return commands[draw % len(commands)]
 
@@ -46,7 +46,7 @@ class TextWorldDescriber(SpaceDescriber):
         )
 
     def can_hide_legal(self, agent: AgentID) -> bool:
-        """False: the commands that the game understands are part of its text."""
+        """Return false: the list of accepted commands is part of the text."""
         return False
 
     def _how_to_act(self, agent: AgentID) -> str:

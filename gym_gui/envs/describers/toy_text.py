@@ -1,4 +1,4 @@
-"""Toy text in words: the numbers of small worlds taken apart, and their maps."""
+"""Describes Gymnasium's toy text environments: decoded numbers, and maps."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ def _cell(place: Cell) -> str:
 
 
 def _cell_fact(predicate: str, place: Cell) -> Fact:
-    """A cell by row and column, both from 1, as :func:`_cell` says them."""
+    """Return a fact about a cell by row and column, both from 1 as in :func:`_cell`."""
     return fact(predicate, place[0] + 1, place[1] + 1)
 
 
 def _towards(start: Cell, end: Cell, names: tuple[str, str, str, str]) -> str:
-    """How far apart two cells are, by what up, down, left and right are called."""
+    """Return the distance between two cells, with given names for up, down, left and right."""
     rows, columns = end[0] - start[0], end[1] - start[1]
     parts = [f"{abs(n)} {names[i + (n > 0)]}" for n, i in ((rows, 0), (columns, 2)) if n]
     return ", ".join(parts) or "here"
 
 
 class ToyDescriber(SpaceDescriber):
-    """What the small worlds share.
+    """Base class for the toy text environments.
 
     Attributes:
-        meanings: Of the words of their actions, in their order.
+        meanings: Meaning of each action's word, in the order of the actions.
     """
 
     meanings: ClassVar[Mapping[str, str]] = {}
@@ -56,7 +56,7 @@ class ToyDescriber(SpaceDescriber):
         return " ".join(filter(None, (super().game(agent), self.rules())))
 
     def rules(self) -> str:
-        """What is rewarded and what ends the game."""
+        """Return sentences about rewards and the end of a game."""
         return ""
 
     def _how_to_act(self, agent: AgentID) -> str:
@@ -64,21 +64,21 @@ class ToyDescriber(SpaceDescriber):
         if self.actions(agent):
             return form
         numbers = ", ".join(f"{i} is {word}" for i, word in enumerate(self.meanings))
-        return f"{form} {numbers}."  # the worlds in JAX have actions without words
+        return f"{form} {numbers}."  # the JAX versions have actions without words
 
 
 _GROUND: Mapping[bytes, str] = {b"H": "hole", b"G": "goal"}
-"""Of cells that are no ice."""
+"""Kinds of cells other than ice."""
 _SIGNS = "SFHG"
 """Letters of the map: start, ice, hole, goal."""
 
 
 class _Lake(NamedTuple):
-    """A map, read.
+    """A parsed map.
 
     Attributes:
-        ground: What is where, by row and column.
-        found: Cells of each kind of ground that is no ice.
+        ground: Kind of each cell, by row and column.
+        found: Cells of each kind other than ice.
     """
 
     ground: Mapping[Cell, str]
@@ -87,7 +87,7 @@ class _Lake(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _read_map(letters: bytes, columns: int) -> _Lake:
-    """A map, a letter a cell; read once, for it stays the same from step to step."""
+    """Parse a map with a letter per cell; the result is cached, because the map stays the same."""
     cells = [(divmod(i, columns), letters[i : i + 1]) for i in range(len(letters))]
     return _Lake(
         {place: _GROUND.get(letter, "ice") for place, letter in cells},
@@ -96,7 +96,7 @@ def _read_map(letters: bytes, columns: int) -> _Lake:
 
 
 class LakeDescriber(ToyDescriber):
-    """FrozenLake: where on the map the number is, and what lies around."""
+    """Describes FrozenLake: the agent's cell on the map and the cells around it."""
 
     meanings: ClassVar[Mapping[str, str]] = {
         way: f"one cell {way}" for way in ("left", "down", "right", "up")
@@ -128,13 +128,13 @@ class LakeDescriber(ToyDescriber):
         return "\n".join(lines if self._shared() else [*self._map(), *lines])
 
     def _read(self, observation: Any) -> tuple[Cell, _Lake]:
-        """Where the agent is, and on which map."""
+        """Return the agent's cell and the map."""
         desc = self.environment.env.desc
         columns = int(desc.shape[1])
         return divmod(int(observation), columns), _read_map(desc.tobytes(), columns)
 
     def _around(self, at: Cell, lake: _Lake) -> Iterator[tuple[str, str]]:
-        """Each way with the ground that it leads to."""
+        """Yield each direction with the kind of cell it leads to."""
         for way, (rows, columns) in _STEPS.items():
             yield way, lake.ground.get((at[0] + rows, at[1] + columns), "edge")
 
@@ -164,7 +164,7 @@ class LakeDescriber(ToyDescriber):
         )
 
     def _rewards(self) -> dict[bytes, float]:
-        """What stepping onto each kind of cell pays."""
+        """Return the reward for stepping onto each kind of cell."""
         env, paid = self.environment.env, dict[bytes, float]()
         ground = env.desc.reshape(-1)
         for start, moves in env.P.items():
@@ -176,7 +176,7 @@ class LakeDescriber(ToyDescriber):
         return paid
 
     def _chance(self) -> float:
-        """That a move succeeds: the first of a cell's outcomes that says so."""
+        """Return the probability that a move succeeds, from the first cell with several outcomes."""
         for moves in self.environment.env.P.values():
             if len(moves[0]) == 3:
                 return float(moves[0][1][0])
@@ -195,14 +195,14 @@ class LakeDescriber(ToyDescriber):
         ]
 
     def _shared(self) -> bool:
-        """Whether all instances have this map, so that it needs to be told only once."""
+        """Return whether all instances have this map, so that the briefing can contain it."""
         spec: Any = getattr(self.environment.env, "spec", None)
         asked: Mapping[str, Any] = spec.kwargs if spec is not None else {}
         return asked.get("desc") is not None or asked.get("map_name", "4x4") is not None
 
 
 class CliffDescriber(ToyDescriber):
-    """CliffWalking: a number along 4 rows of 12, the last of them the cliff."""
+    """Describes CliffWalking: a cell in 4 rows of 12 columns, the last row with the cliff."""
 
     meanings: ClassVar[Mapping[str, str]] = {
         way: f"one cell {way}" for way in ("up", "right", "down", "left")
@@ -257,7 +257,7 @@ class CliffDescriber(ToyDescriber):
 
 
 class TaxiDescriber(ToyDescriber):
-    """Taxi: the taxi, the passenger and the destination out of one number."""
+    """Describes Taxi: taxi, passenger and destination, decoded from one number."""
 
     meanings: ClassVar[Mapping[str, str]] = {
         "south": "drive one cell down",
@@ -345,7 +345,7 @@ class TaxiDescriber(ToyDescriber):
 
 
 class BlackjackDescriber(ToyDescriber):
-    """Blackjack: one's sum, whether an ace counts as 11, the dealer's open card."""
+    """Describes Blackjack: the player's sum, whether an ace counts as 11, and the dealer's open card."""
 
     meanings: ClassVar[Mapping[str, str]] = {
         "stick": "take no more; the dealer draws up to 17 or more",
@@ -389,4 +389,4 @@ DESCRIBERS: Mapping[str, type[ToyDescriber]] = {
     "tabular.cliffwalking": CliffDescriber,
     "tabular.blackjack": BlackjackDescriber,
 }
-"""By module within Gymnasium."""
+"""Describer class by module within Gymnasium."""

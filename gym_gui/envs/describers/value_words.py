@@ -1,4 +1,4 @@
-"""Values of any space in words."""
+"""Describes values of any space."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from numpy.typing import NDArray
 from gym_gui.core.spaces import Space
 
 MOST_NUMBERS = 256
-"""Entries of an array that are said one by one; a larger one is summed up."""
+"""Maximum number of entries of an array that are written one by one; a larger array is summarized."""
 _IN_A_LINE = 64
 _NAMED = 12
-"""Components of a vector without names that get a line each."""
+"""Maximum number of components of an unnamed vector that have a line each."""
 _MOST_ITEMS = 24
 _ROW = 16
 _NOTHING = "(nothing)"
 _NOISE = 1e-9
 _UNBOUNDED = 1e30
-"""Bounds beyond this are none: packages write the largest float instead of infinity."""
+"""Bounds beyond this count as none: packages write the largest float for infinity."""
 
 
 def is_picture(space: Space) -> bool:
-    """Whether values are pictures, which words cannot carry."""
+    """Return whether values are pictures, which text cannot describe."""
     if space.kind != "Box" or space.dtype != np.dtype(np.uint8) or not 2 <= len(space.shape) <= 4:
         return False
-    return sorted(space.shape)[-2] >= 24  # colours may come first or last, and frames may be stacked
+    return sorted(space.shape)[-2] >= 24  # colors may come first or last, and frames may be stacked
 
 
 def is_memory(space: Space) -> bool:
-    """Whether values are a machine's memory, such as the 128 bytes of an Atari 2600."""
+    """Return whether values are a machine's memory, such as the 128 bytes of an Atari 2600."""
     return (
         space.kind == "Box"
         and space.dtype == np.dtype(np.uint8)
@@ -41,7 +41,7 @@ def is_memory(space: Space) -> bool:
 
 
 def can_be_said(space: Space) -> bool:
-    """Whether words tell a value of a space without parts, instead of summing it up."""
+    """Return whether text contains all of a value, instead of a summary; for spaces without parts."""
     many = int(np.prod(space.shape)) if space.shape else 1
     return space.kind not in ("Box", "MultiDiscrete", "MultiBinary") or (
         many <= MOST_NUMBERS and not is_picture(space)
@@ -49,11 +49,11 @@ def can_be_said(space: Space) -> bool:
 
 
 def say(space: Space, value: Any, names: Sequence[str] = ()) -> str:
-    """A value of ``space`` in words, a line for each thing in it.
+    """Return a value of ``space`` as text, with a line for each part.
 
     Args:
-        space: What the value is of.
-        value: As the environment gave it.
+        space: Space of the value.
+        value: Value from the environment.
         names: Names of the components of a vector, or of the values of a ``Discrete``.
     """
     return "\n".join(_lines(space, value, "", names))
@@ -126,7 +126,7 @@ def _table(value: NDArray[Any], head: str) -> Iterator[str]:
 
 
 def memory(value: NDArray[Any]) -> Iterator[str]:
-    """Bytes in hexadecimal, sixteen in a row after the number of the first of them."""
+    """Yield bytes in hexadecimal, sixteen per row after the index of the first."""
     for start in range(0, value.size, _ROW):
         yield f"{start:02X}: {value[start : start + _ROW].tobytes().hex(' ').upper()}"
 
@@ -156,7 +156,7 @@ def _bounds(low: float, high: float) -> str:
 
 
 def bounds_of(low: float, high: float) -> str:
-    """``between -1 and 1``, ``at least 0``, or ``""`` without bounds."""
+    """Return bounds as text: ``between -1 and 1``, ``at least 0``, or ``""`` without bounds."""
     below, above = abs(low) < _UNBOUNDED, abs(high) < _UNBOUNDED
     if below and above:
         return f"between {number(low)} and {number(high)}"
@@ -191,7 +191,7 @@ def _collection(space: Space, value: Any, label: str) -> Iterator[str]:
 
 
 def _unstacked(element: Space, value: Any) -> list[Any]:
-    """Items of a stacked ``Sequence``: containers stack their parts."""
+    """Return the items of a stacked ``Sequence``, whose containers stack their parts."""
     if element.kind == "Dict":
         parts = {key: _unstacked(child, value[key]) for key, child in element.spaces.items()}
         return [dict(zip(parts, row, strict=True)) for row in zip(*parts.values(), strict=True)]
@@ -212,7 +212,7 @@ def _numbers(values: NDArray[Any]) -> str:
 
 
 def number(value: Any) -> str:
-    """A number as people write it: ``3``, ``-0.25``, ``1.2e+06``; the noise of a simulator is 0."""
+    """Return a number as text: ``3``, ``-0.25``, ``1.2e+06``; the noise of a simulator is 0."""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     real = float(value)
@@ -222,7 +222,7 @@ def number(value: Any) -> str:
 
 
 def action_form(space: Space) -> str:
-    """How an action of ``space`` is written down, for spaces whose actions have no words."""
+    """Return how to write an action of ``space``, for spaces whose actions have no words."""
     kind = space.kind
     if kind == "Discrete":
         last = space.start + space.n - 1

@@ -1,4 +1,4 @@
-"""Vectors whose components have names, read where the environment's own documentation has them."""
+"""Describes vectors with named components; the names come from the environment's documentation."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from gym_gui.envs.facts import Fact, atom, fact
 from gym_gui.envs.instance import Instance
 
 _REST = 512
-"""Components without a name that are said one by one: all of the largest bodies."""
+"""Maximum number of unnamed components that are written one by one; enough for the largest bodies."""
 _RULE = re.compile(r"[\s|:-]+")
 _UNIT = re.compile(r"\(([^()]+)\)\s*$")
 _NO_UNITS = frozenset({"", "v", "unitless"})
 
 
 class Component(NamedTuple):
-    """One number of a vector.
+    """One component of a vector.
 
     Attributes:
-        name: What the number is.
-        unit: Unit of the number, ``""`` where it has none or the unit is unknown.
-        switch: The number is 0 or 1, and said as no or yes.
+        name: Name of the component.
+        unit: Unit; ``""`` if it has none or the unit is unknown.
+        switch: Whether the value is 0 or 1, written as no or yes.
     """
 
     name: str
@@ -40,11 +40,11 @@ class Component(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table of components in a documentation.
+    """Table of components in a documentation.
 
     Attributes:
-        named: What is in the vector, in its order.
-        left_out: What an option adds in front of it.
+        named: Components of the vector, in order.
+        left_out: Components that an option adds in front.
     """
 
     named: tuple[Component, ...] = ()
@@ -52,10 +52,10 @@ class Table(NamedTuple):
 
 
 def table_of(documentation: str, of: str) -> Table:
-    """The first table of a docstring whose columns begin with ``Num`` and ``of``.
+    """Return the first table of a docstring whose columns begin with ``Num`` and ``of``.
 
-    Gymnasium's docstrings have such tables with ``of`` = ``Observation`` and ``Action``; that a
-    row is in the vector only with an option is written as ``excluded`` instead of its number.
+    Gymnasium's docstrings have such tables with ``of`` = ``Observation`` and ``Action``. A row that is in the
+    vector only with an option has ``excluded`` in place of its number.
     """
     columns: list[str] = []
     numbers: list[str] = []
@@ -76,7 +76,7 @@ def table_of(documentation: str, of: str) -> Table:
             numbers.append(cells[0])
             named.append(_component(columns, cells))
     if numbers != [str(i) for i in range(len(named))]:
-        return Table()  # rows for several components at once: which is which, it does not say
+        return Table()  # rows for several components at once do not say which is which
     return Table(tuple(named), tuple(left_out))
 
 
@@ -89,22 +89,22 @@ def _component(columns: Sequence[str], cells: Sequence[str]) -> Component:
     if not found and " rad" in row.get("Min", ""):
         unit = "rad"
     if unit == "rad" and name.lower().startswith("angular velocity"):
-        unit = "rad/s"  # the table of Ant has the unit of the angle there
+        unit = "rad/s"  # the table of Ant has the unit of the angle
     if "-orientation of the " in name:
         name, unit = f"{name}, of a quaternion", ""  # the tables call its parts angles
     return Component(name, "" if unit in _NO_UNITS else unit)
 
 
 class VectorDescriber(SpaceDescriber):
-    """Each number by name and unit, with its bounds told once.
+    """Describes each number with name and unit; in the texts, only the briefing states the bounds.
 
     Args:
-        environment: Its observation is a vector.
-        observed: What the components of an observation are, as far as they are known.
-        acted: What the components of a continuous action are.
-        about: Further sentences on the game.
-        reads: Further sentences on how to read an observation.
-        meanings: What the words of discrete actions mean.
+        environment: An environment whose observation is a vector.
+        observed: Components of an observation, as far as they are known.
+        acted: Components of a continuous action.
+        about: Further sentences about the game.
+        reads: Further sentences about reading an observation.
+        meanings: Meaning of the words of discrete actions.
     """
 
     def __init__(
@@ -139,9 +139,9 @@ class VectorDescriber(SpaceDescriber):
         return self._fits(agent)
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """Each named number, and its bounds: ``pole_angle(0.03)``, ``bounds(pole_angle, -0.4, 0.4)``.
+        """Return each named number and its bounds: ``pole_angle(0.03)``, ``bounds(pole_angle, -0.4, 0.4)``.
 
-        Numbers without a name are ``observed(28, 0.5)``, counted from 1 over the whole vector.
+        A number without a name is ``observed(28, 0.5)``, counted from 1 over the whole vector.
         """
         values: list[float] = np.asarray(observation, np.float64).tolist()
         found = [
@@ -159,7 +159,7 @@ class VectorDescriber(SpaceDescriber):
         return found + self._bounds[agent]
 
     def _bound_facts(self, agent: AgentID) -> list[Fact]:
-        """The same at every step, as spaces are."""
+        """Return the facts about bounds, which are the same at every step."""
         space = self._space(agent)
         ends = (np.asarray(end, np.float64) for end in (space.low, space.high))
         low, high = (np.broadcast_to(end, space.shape) for end in ends)
@@ -210,7 +210,7 @@ class VectorDescriber(SpaceDescriber):
 
 
 def numbered_actions(action_space: Any, names: Sequence[str]) -> str:
-    """How to act where each number of an action has a name; empty where it has other numbers."""
+    """Return how to act if each number of an action has a name; ``""`` if the number of names differs."""
     space = to_space(action_space)
     if space.kind != "Box" or space.shape != (len(names),):
         return ""
@@ -219,7 +219,7 @@ def numbered_actions(action_space: Any, names: Sequence[str]) -> str:
 
 
 def _plain(value: float) -> float:
-    """A number without the noise of its last digits."""
+    """Return a number rounded to six significant digits."""
     return float(f"{value:.6g}")
 
 
@@ -244,13 +244,13 @@ def _unnamed_values(values: Sequence[float]) -> str:
 def documented(
     environment: Instance, documentation: str, about: str = "", reads: str = ""
 ) -> VectorDescriber:
-    """A describer from the tables of a docstring, where a vector has as many numbers or more.
+    """Return a describer from the tables of a docstring, if the vector is long enough for them.
 
     Args:
-        environment: What it speaks of.
+        environment: The environment.
         documentation: Its docstring.
-        about: Further sentences on the game.
-        reads: Further sentences on how to read an observation.
+        about: Further sentences about the game.
+        reads: Further sentences about reading an observation.
     """
     acted = table_of(documentation, "Action").named
     return VectorDescriber(
@@ -259,14 +259,14 @@ def documented(
 
 
 def observed_in(environment: Instance, documentation: str) -> tuple[Component, ...]:
-    """What the numbers of an observation are by the table of a docstring; empty where it does not say."""
+    """Return the components of an observation from a docstring's table; empty if there is none."""
     space: Any = environment.adapter.observation_space(environment.adapter.possible_agents[0])
     size = int(np.prod(getattr(space, "shape", None) or (0,)))
     return tuple(_of_size(table_of(documentation, "Observation"), environment, size))
 
 
 def _of_size(table: Table, environment: Instance, size: int) -> Iterator[Component]:
-    """What is in a vector of ``size``; where places are not left out, they come first."""
+    """Yield the components of a vector of ``size``; positions come first if they are not excluded."""
     named = table.named
     if getattr(environment.env, "_exclude_current_positions_from_observation", True) is False:
         named = (*table.left_out, *named)

@@ -1,4 +1,4 @@
-"""The families that come with the program, in the order in which names are looked up."""
+"""Families that come with the program, in the order in which names are looked up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AirSim: drones and cars in Unreal Engine, by Cosys-AirSim's client."""
+"""AirSim: drones and cars in Unreal Engine, through Cosys-AirSim's client."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VEHICLES: Mapping[str, str] = {
 
 
 class AirSimFamily(SimulatorFamily):
-    """``airsim/Drone-v0``."""
+    """Vehicles under ids such as ``airsim/Drone-v0``."""
 
     name: ClassVar[str] = "airsim"
     title: ClassVar[str] = "AirSim"
@@ -46,7 +46,7 @@ class AirSimFamily(SimulatorFamily):
         return ("velocity x", "velocity y", "velocity z", "yaw rate")
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
-        """As the environment says: which way a number points follows from its frame."""
+        """Return the keys that the environment states: the direction of a number depends on its frame."""
         told: Sequence[Sequence[Any]] = environment.env.metadata["pushes"]
         pushes = [(str(role), int(part), float(value), str(word)) for role, part, value, word in told]
         return of_pushes(pushes, player, self.pace(environment.spec))

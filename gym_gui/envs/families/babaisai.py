@@ -1,4 +1,4 @@
-"""BabaIsAI: levels whose rules are words that lie in them, to be pushed about."""
+"""BabaIsAI: levels whose rules are words that can be pushed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gym_gui.envs.remote_env import Wanted
 
 _DISTRACTIONS = ("", "-distr_obj", "-distr_rule", "-distr_obj_rule", "-distr_obj-irrelevant_rule")
-"""Of most levels there is one with each of these."""
+"""Suffixes of the level variants; most levels have one of each."""
 _ALSO_WINS = "-distr_win_rule"
 _TASKS: Mapping[str, tuple[str, ...]] = {
     "goto_win": (*_DISTRACTIONS, _ALSO_WINS),
@@ -45,17 +45,17 @@ _MORE: Mapping[str, str] = {
     "fixed_you": "it always begins at the same place",
 }
 ARCHIVE = "https://github.com/nacloos/baba-is-ai/archive/ad466e027ad0a08f253ac2bf48550a2eb21b5ecc.tar.gz"
-"""Where the package is published."""
+"""URL of the package."""
 
 
 class BabaIsAIFamily(OwnPythonFamily):
-    """``babaisai/two_room-break_stop-make_win``."""
+    """Levels under ids such as ``babaisai/two_room-break_stop-make_win``."""
 
     name: ClassVar[str] = "babaisai"
     title: ClassVar[str] = "BabaIsAI"
     prefixes: ClassVar[tuple[str, ...]] = ("babaisai/",)
     closed: ClassVar[bool] = True
-    # What its own setup.py asks for; NumPy as old as that gym.
+    # The requirements of its own setup.py; NumPy as old as that gym.
     requirements: ClassVar[tuple[str, ...]] = (
         "gym==0.23.1",
         "numpy<2",
@@ -77,7 +77,7 @@ class BabaIsAIFamily(OwnPythonFamily):
         return [self.spec(f"babaisai/{name}", entry, max_episode_steps=100) for name in names]
 
     def candidates(self, task: str) -> Sequence[str]:
-        # As BALROG and the package itself write them.
+        # Names as BALROG and the package itself write them.
         return (task, f"babaisai/{task.removeprefix('env/')}") if task.startswith("env/") else (task,)
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:

@@ -1,4 +1,4 @@
-"""BALROG's environments: games with BALROG's own texts for language models, and its scores."""
+"""BALROG's environments, with its texts for language models and its scores."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 _PLAYED = "mosaic_env_server.shims.balrog:Balrog"
 _EVALUATED = "mosaic_env_server.shims.balrog_evaluator:Evaluated"
-"""The same, run by BALROG's evaluator: where ``env_kwargs`` name a folder for its results."""
+"""The same environment run by BALROG's evaluator, used if ``env_kwargs`` name a folder for its results."""
 _CONFIG = "lib/python*/site-packages/balrog/config/config.yaml"
 _BEGINNINGS: Mapping[str, str] = {"babyai": "BabyAI-MixedTrainLocal-v0/", "babaisai": "env/"}
-"""What all tasks of an environment begin with there, and no id repeats."""
+"""Prefix of all tasks of an environment in BALROG, which ids leave out."""
 _TITLES: Mapping[str, str] = {
     "babyai": "BabyAI",
     "babaisai": "Baba Is AI",
@@ -42,7 +42,7 @@ _SUMMARIES: Mapping[str, str] = {
 
 
 class BalrogFamily(OwnPythonFamily):
-    """``balrog/babyai/goto``: the environment's name in BALROG, then the task's."""
+    """``balrog/babyai/goto``: BALROG's name of the environment, then of the task."""
 
     name: ClassVar[str] = "balrog"
     title: ClassVar[str] = "BALROG"
@@ -81,14 +81,14 @@ class BalrogFamily(OwnPythonFamily):
         ]
 
     def _config(self) -> Mapping[str, Any]:
-        """BALROG's own, which says what is played in it."""
+        """Return BALROG's own configuration, which lists its tasks."""
         found = sorted(environment_folder(self.name).glob(_CONFIG))
         if not found:
             raise MissingDependencyError(f"{self.title}'s config.yaml", self.install)
         return _read(found[0], found[0].stat().st_mtime_ns)
 
     def candidates(self, task: str) -> Sequence[str]:
-        # As BALROG writes its tasks.
+        # Tasks as BALROG writes them.
         game, _, rest = task.removeprefix("balrog/").partition("/")
         beginning = _BEGINNINGS.get(game, "")
         short = f"balrog/{game}/{rest.removeprefix(beginning)}"
@@ -116,7 +116,7 @@ class BalrogFamily(OwnPythonFamily):
 
 
 def _parts(spec: EnvSpec) -> tuple[str, str]:
-    """The environment's name in BALROG, and what the id has of the task's."""
+    """Return BALROG's name of the environment and the id's part of the task."""
     game, _, task = spec.id.removeprefix("balrog/").partition("/")
     return game, task
 

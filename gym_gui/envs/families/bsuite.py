@@ -1,4 +1,4 @@
-"""bsuite: small experiments, each about one thing that learning has to be able to do."""
+"""bsuite: small experiments, each about one ability that learning needs."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _SUMMARIES: Mapping[str, str] = {
     "umbrella_distract": "Take an umbrella or not, and be paid later; most of what is seen means nothing.",
     "umbrella_length": "Take an umbrella or not, and be paid much later, by chance beside it.",
 }
-"""By experiment; ``_noise`` and ``_scale`` change what is paid."""
+"""Summary by experiment; the variants ``_noise`` and ``_scale`` change the rewards."""
 _CHANGED = {"_noise": "Rewards are noisy.", "_scale": "Rewards are scaled."}
 
 
 class BsuiteFamily(OwnPythonFamily):
-    """``bsuite/catch/0``: the first setting of each experiment is listed, the others are found.
+    """``bsuite/catch/0``: the first setting of each experiment is listed, the others are found by name.
 
-    Experiments with digits to read (``mnist``) are left out: their pictures are downloaded.
+    Experiments with digits to read (``mnist``) are left out, because their pictures are downloaded.
     """
 
     name: ClassVar[str] = "bsuite"
     title: ClassVar[str] = "bsuite"
     prefixes: ClassVar[tuple[str, ...]] = (_HEAD,)
     closed: ClassVar[bool] = True
-    # What only its figures need (plotnine, matplotlib) is left out.
+    # Packages that only its figures need (plotnine, matplotlib) are left out.
     requirements: ClassVar[tuple[str, ...]] = (
         *("dm-env==1.6", "absl-py", "immutabledict", "pandas<3", "scikit-image", "six", "termcolor"),
     )

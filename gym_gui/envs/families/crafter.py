@@ -37,7 +37,7 @@ _KEYS: Mapping[str, str] = {
 
 
 class CrafterFamily(Family):
-    """Crafter with rewards and without."""
+    """Crafter with and without rewards."""
 
     name: ClassVar[str] = "crafter"
     title: ClassVar[str] = "Crafter"

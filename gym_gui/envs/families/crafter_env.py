@@ -1,6 +1,6 @@
-"""Crafter with today's Gymnasium interface, and episodes that their seed repeats."""
+"""Crafter with the current Gymnasium interface and reproducible episodes."""
 
-# Crafter is untyped: what comes from it is Any.
+# Crafter has no type annotations, so its objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownArgumentType=false
 # pyright: reportPrivateUsage=false
@@ -20,34 +20,34 @@ _SEEDS = 2**31 - 1
 
 
 class _Game(crafter.Env):
-    """Crafter, whose creatures come and go in an order that does not depend on where they lie in memory.
+    """Crafter with an order of creatures that does not depend on memory addresses.
 
-    Its chunks are sets of objects, and a random one of them is removed: with the same seed another in
-    each process.
+    Its chunks are sets of objects, and a random one of them is removed: with the same seed, a different one
+        in each process.
     """
 
     def _balance_object(self, chunk: Any, objs: Any, *rules: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         super()._balance_object(chunk, sorted(objs, key=self._number), *rules)
 
     def _number(self, thing: Any) -> int:
-        """Which object of the world it is, counted from the first."""
+        """Return the index of an object in the world, counted from the first."""
         return int(self._world._obj_map[tuple(thing.pos)])
 
 
 class CrafterEnv(gymnasium.Env[Pixels, int]):
-    """A world of 64 x 64 cells, of which the agent sees 9 x 7 around it and what it carries.
+    """A world of 64 x 64 cells; the agent observes 9 x 7 cells around it and its inventory.
 
-    The agent has to eat, drink, sleep and fight to live on, and can gather things, build tools and
-    reach what is further: 22 achievements in all. The first time of each is worth 1; each point of
-    health that is lost or won 0.1 (Hafner, "Benchmarking the Spectrum of Agent Capabilities", 2021).
-    It ends when health is gone.
+    The agent must eat, drink, sleep and fight to survive. It can gather things, build tools and so reach
+    more: 22 achievements in all. The first time of each is worth 1; each point of health lost or won is worth
+    0.1 (Hafner, "Benchmarking the Spectrum of Agent Capabilities", 2021). An episode ends when health is
+    gone.
 
     Args:
         reward: Whether there are rewards.
-        area: Cells of the world.
-        view: Cells of the picture, of which the last two rows show what is carried.
-        size: Pixels of what the agent observes.
-        length: Steps of an episode at most.
+        area: Size of the world in cells.
+        view: Size of the picture in cells; the last two rows show the inventory.
+        size: Size of the observation in pixels.
+        length: Maximum number of steps of an episode.
         render_mode: ``"rgb_array"`` or ``None``.
     """
 
@@ -82,10 +82,10 @@ class CrafterEnv(gymnasium.Env[Pixels, int]):
         return seen, float(reward), died, bool(over) and not died, info
 
     def render(self) -> Any:
-        """A larger picture of what the agent sees.
+        """Return a larger picture of the observation.
 
-        At night Crafter draws noise with the world's own random numbers; they are given back, so that a
-        look changes nothing.
+        At night Crafter draws noise with the world's own random numbers. Their state is restored, so that
+        drawing changes nothing.
         """
         if self.render_mode != "rgb_array":
             return None

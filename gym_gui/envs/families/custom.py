@@ -1,4 +1,4 @@
-"""Environments of the user's own: registered in this process, or named ``module:factory``."""
+"""Environments of the user: registered in this process, or named ``module:factory``."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _POINT = re.compile(r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
 
 
 class Registered:
-    """What :func:`gym_gui.envs.register` was told in this process."""
+    """Environments registered with :func:`gym_gui.envs.register` in this process."""
 
     def __init__(self) -> None:
         self._specs: dict[str, EnvSpec] = {}
         self._families: dict[str, Family] = {}
 
     def add(self, spec: EnvSpec, family: Family | None) -> None:
-        """Remember an environment.
+        """Add an environment.
 
         Raises:
             UsageError: The name is taken.
@@ -47,16 +47,16 @@ class Registered:
             self._families[spec.id] = family
 
     def remove(self, env_id: str) -> None:
-        """Forget an environment; nothing happens if it is unknown."""
+        """Remove an environment; an unknown one is ignored."""
         self._specs.pop(env_id, None)
         self._families.pop(env_id, None)
 
     def family_of(self, env_id: str) -> Family | None:
-        """The family that was registered with ``env_id``."""
+        """Return the family that was registered with ``env_id``, or ``None``."""
         return self._families.get(env_id)
 
     def all(self) -> list[EnvSpec]:
-        """Everything registered, in order."""
+        """Return all registered environments, in order."""
         return list(self._specs.values())
 
 
@@ -64,7 +64,7 @@ registered = Registered()
 
 
 class CustomFamily(Family):
-    """The user's own environments; how they take turns is seen once they are made."""
+    """The user's own environments; how they take turns is known only after they are made."""
 
     name: ClassVar[str] = "custom"
     title: ClassVar[str] = "Own environments"
@@ -74,10 +74,10 @@ class CustomFamily(Family):
         return registered.all()
 
     def pattern_id(self, spec: EnvSpec) -> str:
-        return ""  # its author may have given any game any name
+        return ""  # its author may have chosen any name
 
     def lookup(self, names: Iterable[str]) -> EnvSpec | None:
-        """A registered name, else ``module:factory`` taken at its word."""
+        """Return a registered environment, else an unchecked spec for ``module:factory``."""
         known = {spec.id: spec for spec in registered.all()}
         for name in names:
             if name in known:
@@ -88,10 +88,10 @@ class CustomFamily(Family):
         return None
 
     def named_by(self, spec: EnvSpec, origin: Origin) -> EnvSpec:
-        """The environment as ``origin`` names it: what is not registered is looked for from there.
+        """Return the spec with a factory as ``origin`` names it; a registered environment stays as it is.
 
         Raises:
-            UsageError: There is no such module.
+            UsageError: The module does not exist.
         """
         if callable(spec.entry_point) or spec.id != spec.entry_point:
             return spec
@@ -111,7 +111,7 @@ class CustomFamily(Family):
         return mujoco_gl.drawable(made) if render_mode is not None and mujoco_in(inside) else made
 
     def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
-        """Of what is named ``module:factory``, which may lie beside the file that names it."""
+        """Return the source of ``module:factory``, whose module may lie beside the file that names it."""
         if callable(spec.entry_point):
             return None
         module, _, path = spec.entry_point.partition(":")
@@ -123,14 +123,14 @@ class CustomFamily(Family):
         return EnvironmentSource((*beside, f"import {module}"), called(f"{module}.{path}", **kwargs))
 
     def _factory(self, spec: EnvSpec) -> Factory:
-        """What was found when it was named; one that was registered by its name was so from Python."""
+        """Return the spec's factory; one registered by name comes from Python code of the user."""
         return spec.traits.get("factory") or Factory(str(spec.entry_point), TYPED)
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
         return adapt(env, None if spec.traits.get("api_unknown") else spec.api)
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """Agents that take turns and could not act at once play a game, each alone."""
+        """Return a team for each agent if the agents can only act in turns, else the default."""
         metadata: Mapping[str, Any] = getattr(adapter.env, "metadata", None) or {}
         in_turns = adapter.paradigm is SteppingParadigm.SEQUENTIAL
         if len(adapter.possible_agents) > 1 and in_turns and not metadata.get("is_parallelizable"):
@@ -138,23 +138,23 @@ class CustomFamily(Family):
         return super().teams(spec, adapter)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """By returns, once the game is over, where teams play against each other."""
+        """Return the outcome by returns, after the end of the game, if teams play against each other."""
         if not environment.adapter.is_episode_done():
             return None
         return ranked(team_returns(environment.teams, returns))
 
     def describer(self, environment: Instance) -> Describer:
-        """By the table of its documentation, where it has one as Gymnasium's environments do."""
+        """Return a describer from the documentation, if it has a table like Gymnasium's environments."""
         from gym_gui.envs.describers import vectors
 
         return vectors.documented(environment, self.documentation(environment.spec))
 
     def simulator(self, environment: Instance) -> Simulator | None:
-        """Of MuJoCo, where its environment is built upon Gymnasium's."""
+        """Return MuJoCo's simulator, if the environment is built on Gymnasium's MuJoCo class."""
         return simulator_in(environment.env)
 
     def draw_plans(self, environment: Instance, plans: Sequence[Plan]) -> None:
-        """Lines in MuJoCo's scene."""
+        """Draw plans as lines in MuJoCo's scene."""
         if mujoco_in(environment.env):
             mujoco_plans.mark(environment.env, plans)
 
@@ -164,7 +164,7 @@ class CustomFamily(Family):
 
 
 def _accepts(factory: Callable[..., Any], name: str, *, by_name: bool = False) -> bool:
-    """Whether ``factory`` takes a keyword; ``by_name``: ``**kwargs`` does not count."""
+    """Return whether ``factory`` accepts a keyword; with ``by_name``, ``**kwargs`` does not count."""
     try:
         parameters = inspect.signature(factory).parameters
     except (TypeError, ValueError):

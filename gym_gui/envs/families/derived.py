@@ -1,4 +1,4 @@
-"""Other families' tasks in a form in which policies are trained, found by a name in front of theirs."""
+"""Families that derive training environments from other families' tasks, with a prefix before their ids."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gym_gui.envs.spec import EnvSpec
 
 
 class DerivedFamily(Family):
-    """``<prefix><task>``: an environment for one agent, made of a task with an interface.
+    """``<prefix><task>``: a single-agent environment made from another family's task.
 
-    They are found by name and not listed. What is made has the task itself as ``environment``, and the
-    agent of it that is played as ``agent``.
+    Its environments are found by name and not listed. A derived environment has the task itself as
+    ``environment``, and the played agent as ``agent``.
 
     Args:
-        families: Whose tasks.
+        families: Families of the tasks.
 
     Attributes:
         behind: Interface with which the task itself is made.
@@ -35,14 +35,14 @@ class DerivedFamily(Family):
 
     @property
     def prefix(self) -> str:
-        """What stands before a task's name."""
+        """Prefix before a task's name."""
         return self.prefixes[0]
 
     def specs(self) -> Sequence[EnvSpec]:
         return ()
 
     def ids(self) -> list[str]:
-        """Of all tasks whose package is installed."""
+        """Return the ids of all tasks whose package is installed."""
         specs = [spec for family in self._families if family.installed for spec in family.specs()]
         return [f"{self.prefix}{spec.id}" for spec in specs if self.behind in spec.apis]
 
@@ -99,10 +99,10 @@ class DerivedFamily(Family):
             raise
 
     def derive(self, environment: Environment) -> Any:
-        """What is made of a task.
+        """Return the environment derived from a task.
 
         Raises:
-            UsageError: Nothing can be made of it.
+            UsageError: The task is not suitable.
         """
         raise NotImplementedError
 

@@ -1,4 +1,4 @@
-"""DM Control's tasks through Shimmy, repeatable and drawn as this machine can."""
+"""DM Control's tasks through Shimmy, reproducible and drawn on any machine."""
 
 # dm_control is untyped, and Shimmy's environment knows types of it.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -22,34 +22,35 @@ def suite_task(domain: str, task: str, render_mode: str | None, env_kwargs: Mapp
     """Make a task of the suite.
 
     Args:
-        domain: As the suite calls it.
-        task: As the suite calls it.
+        domain: The suite's name of the domain.
+        task: The suite's name of the task.
         render_mode: ``"rgb_array"`` or ``None``.
         env_kwargs: ``task_kwargs`` and ``environment_kwargs`` of the suite, ``render_kwargs`` of Shimmy.
 
     Raises:
-        MissingDependencyError: Pictures are wanted, and nothing draws here.
+        MissingDependencyError: Pictures are requested, and no way of drawing works here.
     """
     draw_with_what_there_is(render_mode)
     suite: Any = import_module("dm_control.suite")
     _mend_quadruped(import_module("dm_control.suite.quadruped"))
     kwargs = dict(env_kwargs)
     drawn = {**_PICTURE, **kwargs.pop("render_kwargs", {})}
-    # Some models are drawn at random when they are made (lqr): the same in every process.
+    # Some models are generated at random when they are made (lqr): fix the seed.
     kwargs["task_kwargs"] = {"random": 0, **(kwargs.get("task_kwargs") or {})}
     return _of_shimmy()(suite.load(domain, task, **kwargs), render_mode=render_mode, render_kwargs=drawn)
 
 
 def draw_with_what_there_is(render_mode: str | None) -> None:
-    """dm_control takes the first library it can import, which without a display is one that cannot draw.
+    """Make dm_control use a drawing backend that works on this machine.
 
-    It does so while it is imported, be it by Shimmy for a game of OpenSpiel's: then it is to choose again.
+    It takes the first library that it can import, which cannot draw without a display. It chooses at its
+    import, which Shimmy may have caused for an OpenSpiel game; then it must choose again.
 
     Args:
-        render_mode: Where it is ``None``, nothing is drawn, and nothing happens.
+        render_mode: ``None`` draws nothing, and nothing is changed.
 
     Raises:
-        MissingDependencyError: Nothing draws here.
+        MissingDependencyError: No way of drawing works here.
     """
     if render_mode is None:
         return
@@ -60,14 +61,14 @@ def draw_with_what_there_is(render_mode: str | None) -> None:
 
 
 def _of_shimmy() -> Callable[..., Any]:
-    """Made here because its base imports MuJoCo's drawing."""
+    """Return a class over Shimmy's, defined late because the import loads MuJoCo's drawing."""
     base: Any = import_module("shimmy.dm_control_compatibility").DmControlCompatibilityV0
 
     class SuiteTask(base):
-        """Shimmy's environment: observations and pictures are the caller's own, and it may be closed twice.
+        """Shimmy's environment with copied observations and pictures; it may be closed twice.
 
         Attributes:
-            actuators: What the components of an action drive.
+            actuators: Actuator of each component of an action.
         """
 
         def __init__(self, env: Any, **kwargs: Any) -> None:
@@ -102,7 +103,7 @@ def _copied(seen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _OlderNumpy:
-    """numpy with a function that the quadruped asks for and 2.4 has no more; ``isin`` took its place."""
+    """numpy with ``in1d``, which the quadruped needs and numpy 2.4 has removed in favor of ``isin``."""
 
     in1d = staticmethod(np.isin)
 

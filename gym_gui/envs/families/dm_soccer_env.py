@@ -1,4 +1,4 @@
-"""DM Control's soccer through Shimmy: repeatable, drawn as this machine can; ends say which they are."""
+"""DM Control's soccer through Shimmy: reproducible, drawn on any machine, with correct truncations."""
 
 # dm_control is untyped, and Shimmy's environment knows types of it.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -24,14 +24,14 @@ def soccer(team_size: int, render_mode: str | None, env_kwargs: Mapping[str, Any
     """Make a match.
 
     Args:
-        team_size: Players of each team.
+        team_size: Number of players in each team.
         render_mode: ``"rgb_array"`` or ``None``.
-        env_kwargs: Those of ``dm_control.locomotion.soccer.load``; ``walker`` is ``boxhead``, ``ant`` or
+        env_kwargs: Arguments of ``dm_control.locomotion.soccer.load``; ``walker`` is ``boxhead``, ``ant`` or
             ``humanoid``; ``render_kwargs`` are ``width``, ``height``, ``camera_id``.
 
     Raises:
-        UsageError: There is no such walker.
-        MissingDependencyError: Pictures are wanted, and nothing draws here.
+        UsageError: The walker does not exist.
+        MissingDependencyError: Pictures are requested, and no way of drawing works here.
     """
     draw_with_what_there_is(render_mode)
     package: Any = import_module("dm_control.locomotion.soccer")
@@ -45,15 +45,15 @@ def soccer(team_size: int, render_mode: str | None, env_kwargs: Mapping[str, Any
 
 
 def _of_shimmy() -> Any:
-    """Made here because its base imports MuJoCo's drawing."""
+    """Return a class over Shimmy's, defined late because the import loads MuJoCo's drawing."""
     base: Any = import_module("shimmy.dm_control_multiagent_compatibility").DmControlMultiAgentCompatibilityV0
 
     class Soccer(base):
-        """Shimmy's environment: repeatable, drawn into memory; a goal is an end, time that is up a cut.
+        """Shimmy's environment, reproducible and drawn into memory; a goal terminates, time truncates.
 
         Attributes:
-            goals: Of ``home`` and ``away``, in this episode.
-            actuators: What the components of an action drive.
+            goals: Goals of ``home`` and ``away`` in this episode.
+            actuators: Actuator of each component of an action.
         """
 
         metadata: ClassVar[Mapping[str, Any]] = {

@@ -1,6 +1,6 @@
 """EnvPool: environments in C++ that are stepped in batches, under ids of their own.
 
-They are not those of other families: their generators differ, and their observations may.
+They differ from those of other families: their random generators differ, and their observations may.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class EnvPoolFamily(Family):
-    """``envpool/CartPole-v1``."""
+    """Environments under ids such as ``envpool/CartPole-v1``."""
 
     name: ClassVar[str] = "envpool"
     title: ClassVar[str] = "EnvPool"

@@ -1,8 +1,8 @@
-"""EnvPool's environments as single ones that are stepped together.
+"""EnvPool's environments as single environments that are stepped together.
 
-EnvPool (https://envpool.readthedocs.io) makes a number of environments at once, and fixes their seeds then.
-An episode here has a seed of its own; so those that begin together are made together, one *pool*, and whose
-steps are begun together are stepped together, in C++ and on all cores.
+EnvPool (https://envpool.readthedocs.io) makes several environments at once and fixes their seeds then. Here
+each episode has its own seed. So episodes that begin together are made together as one *pool*, and steps that
+start together are played together, in C++ and on all cores.
 """
 
 # EnvPool is typed for each environment by itself.
@@ -29,8 +29,8 @@ class Pools:
     """Makes pools of one environment.
 
     Args:
-        name: EnvPool's id of it.
-        options: As ``envpool.make`` takes them.
+        name: EnvPool's id.
+        options: Options of ``envpool.make``.
     """
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
@@ -47,7 +47,7 @@ class Pools:
         first.close()
 
     def make_pool(self, seeds: list[int]) -> Any:
-        """EnvPool's own object, one environment a seed."""
+        """Return EnvPool's own object, with one environment per seed."""
         threads = min(len(seeds), os.cpu_count() or 1)
         return self._make(
             self._name,
@@ -59,11 +59,11 @@ class Pools:
         )
 
     def ask(self, env: PooledEnv, seed: int) -> None:
-        """Have an episode begun, some time before its first observation is taken."""
+        """Request an episode, before its first observation is read."""
         self._asked[env] = seed
 
     def begin(self, env: PooledEnv) -> None:
-        """Make one pool of all that have asked, ``env`` among them."""
+        """Make one pool for all requested episodes, if ``env`` is among them."""
         if env in self._asked:
             asked, self._asked = self._asked, {}
             pool = Pool(self.make_pool(list(asked.values())))
@@ -88,15 +88,15 @@ class Pool:
         weakref.finalize(self, made.close)
 
     def first(self, row: int) -> Any:
-        """Observation and info with which an episode begins."""
+        """Return observation and info at the start of an episode."""
         return self._results.pop(row)
 
     def send(self, row: int, action: Any) -> None:
-        """Have a step begun."""
+        """Queue an action."""
         self._pending[row] = action
 
     def receive(self, row: int) -> Any:
-        """Observation, reward, terminated, truncated, info of a step that was begun."""
+        """Return observation, reward, terminated, truncated and info of a queued step."""
         if row not in self._results:
             rows = np.fromiter(self._pending, np.int32, len(self._pending))
             self.made.send(np.asarray(list(self._pending.values())), rows)
@@ -109,11 +109,11 @@ class Pool:
 
 
 class PooledEnv:
-    """One environment, with the interface of Gymnasium.
+    """One environment with Gymnasium's interface.
 
     Args:
-        pools: Of its kind.
-        render_mode: ``rgb_array``, or nothing is drawn.
+        pools: Maker of its pools.
+        render_mode: ``rgb_array``; without it nothing is drawn.
     """
 
     def __init__(self, pools: Pools, render_mode: str | None) -> None:
@@ -125,15 +125,15 @@ class PooledEnv:
 
     @property
     def unwrapped(self) -> PooledEnv:
-        """Itself."""
+        """The environment itself."""
         return self
 
     def enter(self, pool: Pool, row: int) -> None:
-        """Its place for the episode that begins."""
+        """Set the pool and the row for the episode that begins."""
         self._pool, self._row = pool, row
 
     def reset_async(self, seed: int | None) -> None:
-        """Have an episode begun, which :meth:`reset` with the same seed takes."""
+        """Begin an episode; :meth:`reset` with the same seed returns its result."""
         if not self._begun:
             self._begun = True
             drawn = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
@@ -142,7 +142,7 @@ class PooledEnv:
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Any, Mapping[str, Any]]:
-        """Observation and info."""
+        """Begin an episode; return observation and info."""
         self.reset_async(seed)
         self._begun = self._stepping = False
         self._pools.begin(self)
@@ -150,24 +150,24 @@ class PooledEnv:
         return self._pool.first(self._row)
 
     def step_async(self, action: Any) -> None:
-        """Have a step begun, which :meth:`step` with the same action takes."""
+        """Start a step; :meth:`step` with the same action returns its result."""
         if self._pool is not None and not self._stepping:
             self._stepping = True
             self._pool.send(self._row, action)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Mapping[str, Any]]:
-        """Observation, reward, terminated, truncated, info."""
+        """Play a step; return observation, reward, terminated, truncated and info."""
         self.step_async(action)
         self._stepping = False
         assert self._pool is not None
         return self._pool.receive(self._row)
 
     def render(self) -> Any:
-        """(H, W, 3) ``uint8``."""
+        """Return a picture, (H, W, 3) ``uint8``."""
         return None if self._pool is None else self._pool.made.render(env_ids=[self._row])[0]
 
     def close(self) -> None:
-        """Leave its pool, which goes with the last."""
+        """Leave the pool, which is closed when its last environment has left."""
         self._pool = None
 
 
@@ -183,5 +183,5 @@ def _row(shown: Any, at: int) -> Any:
 
 
 def _info(info: Mapping[str, Any], at: int) -> Mapping[str, Any]:
-    """The info of one environment, without EnvPool's own keys."""
+    """Return the info of one environment, without EnvPool's own entries."""
     return {key: _row(value, at) for key, value in info.items() if key not in ("env_id", "players")}

@@ -1,4 +1,4 @@
-"""Level-based foraging: agents who load food together, where their levels add up to its own."""
+"""Level-based foraging: agents load food together if their levels add up to the food's level."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _ID = re.compile(
     r"Foraging(?P<near>-2s)?-(?P<size>\d+)x(?P=size)-(?P<players>\d+)p-(?P<food>\d+)f(?P<coop>-coop)?-v3"
 )
 _SIZES, _PLAYERS, _FOOD = range(5, 20), range(2, 10), range(1, 5)
-"""Of the names that the package registers."""
+"""Sizes, players and food in the names that the package registers."""
 _LISTED = ((8, 10, 15), (2, 3, 4), (2, 3))
-"""Sizes, players and food of those that are listed; the others, near two thousand, are found by name."""
+"""Sizes, players and food of the listed environments; nearly two thousand others are found by name."""
 _ROLES: Mapping[str, str] = {
     "none": "wait",
     "north": "up",
@@ -69,7 +69,7 @@ class ForagingFamily(Family):
         return SimultaneousAdapter(env)
 
     def success(self, environment: Instance) -> bool | None:
-        """Whether all food is gone."""
+        """Return whether all food is gone."""
         return not environment.env.field.any()
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:

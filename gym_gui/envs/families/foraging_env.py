@@ -1,4 +1,4 @@
-"""Level-based foraging with pictures that need no display, and with ends that say which they are."""
+"""Level-based foraging with pictures that need no display, and with correct truncations."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def foraging(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]
     """Make an environment of the package.
 
     Args:
-        env_id: As the package registers it.
+        env_id: Id under which the package registers it.
         render_mode: ``"rgb_array"`` or ``None``.
-        env_kwargs: For the package's class.
+        env_kwargs: Arguments of the package's class.
     """
     import_module("lbforaging")
     made: Any = gymnasium.make(env_id, disable_env_checker=True, **env_kwargs)
@@ -30,14 +30,14 @@ def foraging(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]
 
 
 class _Foraging(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """What the package leaves undone: it tells time that is up as an end, and draws in a window alone."""
+    """Fixes two flaws of the package: it reports a time limit as termination, and draws only in a window."""
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": 5}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        """Players begin where none stood at the end of the episode before, unless that is forgotten."""
+        """Begin an episode; clear the players' positions first, which would otherwise block cells."""
         for player in self.unwrapped.players:
             player.position = None
         return self.env.reset(seed=seed, options=options)

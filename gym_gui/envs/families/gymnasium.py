@@ -20,8 +20,8 @@ from gym_gui.envs.spec import EnvSpec, split_version
 
 _HOME = "gymnasium.envs."
 
-# What Gymnasium's documentation says and its code does not. Keyed by module, so that
-# every version and variant of an environment shares its line.
+# Facts from Gymnasium's documentation that its code lacks. The keys are modules, so that every version and
+# variant of an environment shares an entry.
 _MEANINGS: Mapping[str, tuple[str, ...]] = {
     "classic_control.cartpole": ("left", "right"),
     "classic_control.mountain_car": ("left", "noop", "right"),
@@ -34,7 +34,7 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
     "toy_text.blackjack": ("stick", "hit"),
 }
 
-# Moves that follow one another faster than a person thinks, at a speed that one can learn.
+# Environments whose steps follow one another faster than a person thinks, at a speed that can be learned.
 _PACES: Mapping[str, Pace] = {
     "classic_control.cartpole": Pace(realtime=True, rate=15),
     "phys2d.cartpole": Pace(realtime=True, rate=15),
@@ -44,7 +44,7 @@ _PACES: Mapping[str, Pace] = {
     "box2d": Pace(realtime=True, rate=30),
     "mujoco": Pace(realtime=True, rate=20),
 }
-# Pushes of continuous actions: role of the key, component, value, what it does.
+# Pushes of continuous actions: role of the key, component, value, effect.
 _PUSHES: Mapping[str, tuple[tuple[str, int, float, str], ...]] = {
     "classic_control.pendulum": (("left", 0, 2.0, "turn left"), ("right", 0, -2.0, "turn right")),
     "phys2d.pendulum": (("left", 0, 2.0, "turn left"), ("right", 0, -2.0, "turn right")),
@@ -77,7 +77,7 @@ def _rewarded(last: tuple[float, bool]) -> bool:
     return last[1] and last[0] > 0
 
 
-# How an episode that was solved ends: (last reward, terminated) -> solved.
+# Rule for a solved episode: (last reward, terminated) -> solved.
 _SOLVED: Mapping[str, Callable[[tuple[float, bool]], bool]] = {
     "classic_control.mountain_car": _reached,
     "classic_control.continuous_mountain_car": _reached,
@@ -88,20 +88,20 @@ _SOLVED: Mapping[str, Callable[[tuple[float, bool]], bool]] = {
     "toy_text.blackjack": _rewarded,
 }
 _SHAPED = frozenset({"box2d.lunar_lander", "box2d.bipedal_walker"})
-"""Each step is paid by how much nearer it has come."""
+"""Environments that pay each step for progress toward the goal."""
 _ADVICE = frozenset({"toy_text.taxi"})
-"""Their ``info["action_mask"]`` marks moves that change something; all are legal."""
+"""Environments whose ``info["action_mask"]`` marks moves that change something; all moves are legal."""
 
 
 def last_step(environment: Instance) -> tuple[float, bool]:
-    """Reward and ``terminated`` of the step that ended the episode."""
+    """Return reward and ``terminated`` of the episode's last step."""
     adapter: Any = environment.adapter
     adapter = getattr(adapter, "inner", adapter)
     return adapter.last_step if isinstance(adapter, SingleAgentAdapter) else (0.0, False)
 
 
 def success_in_info(environment: Instance) -> bool | None:
-    """``info["is_success"]`` or ``info["success"]``, where an environment says so."""
+    """Return ``info["is_success"]`` or ``info["success"]``; ``None`` if neither exists."""
     info = environment.adapter.info("agent_0")
     for key in ("is_success", "success"):
         if key in info:
@@ -110,7 +110,7 @@ def success_in_info(environment: Instance) -> bool | None:
 
 
 class GymnasiumFamily(Family):
-    """Classic control and toy text; also whatever a user registered with Gymnasium."""
+    """Classic control and toy text, and whatever a user registered with Gymnasium."""
 
     name: ClassVar[str] = "gymnasium"
     title: ClassVar[str] = "Gymnasium"
@@ -120,20 +120,20 @@ class GymnasiumFamily(Family):
 
     @property
     def listable(self) -> bool:
-        return True  # Gymnasium's registry names them whether or not their package is here
+        return True  # Gymnasium's registry lists them even if their package is missing
 
     def specs(self) -> Sequence[EnvSpec]:
         rows = index.registered("gymnasium", "gymnasium", _here)
         return [spec for row in rows if (spec := self._spec_of(row)) is not None]
 
     def lookup(self, names: Iterable[str]) -> EnvSpec | None:
-        # By name: packages that were imported here may have registered twenty thousand.
+        # By name: packages imported in this process may have registered twenty thousand environments.
         rows = (index.find_registered("gymnasium", "gymnasium", name, _row_here) for name in names)
         specs = (self._spec_of(row) for row in rows if row is not None)
         return next((spec for spec in specs if spec is not None), None)
 
     def _spec_of(self, row: Mapping[str, Any]) -> EnvSpec | None:
-        """What a row of the registry says; ``None`` where it is none of this family's."""
+        """Return the spec of a registry row; ``None`` if it does not belong to this family."""
         entry = _entry(row["entry_point"])
         if entry is None or not self._is_mine(entry) or row["id"].startswith(_ADAPTERS):
             return None
@@ -161,23 +161,23 @@ class GymnasiumFamily(Family):
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
         import gymnasium
 
-        # Gymnasium's own checker costs a microsecond a step; `mosaic envs check` does its work.
+        # Gymnasium's own checker costs a microsecond per step; `mosaic envs check` does the same checks.
         made = gymnasium.make(spec.id, render_mode=render_mode, disable_env_checker=True, **env_kwargs)
         return mujoco_gl.drawable(made) if render_mode is not None and mujoco_in(made.unwrapped) else made
 
     def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
-        """Only for environments that Gymnasium itself registers; others exist only in this process."""
+        """Return the source of an environment that Gymnasium itself registers; ``None`` for others."""
         if not spec.module.startswith(_HOME):
             return None
         call = called("gymnasium.make", spec.id, disable_env_checker=True, **env_kwargs)
         return EnvironmentSource(("import gymnasium",), call)
 
     def simulator(self, environment: Instance) -> Simulator | None:
-        """MuJoCo's model and state, also of environments of one's own."""
+        """Return the MuJoCo simulator, also of a user's own environment."""
         return simulator_in(environment.env)
 
     def draw_plans(self, environment: Instance, plans: Sequence[Plan]) -> None:
-        """Lines in MuJoCo's scene."""
+        """Draw plans as lines in MuJoCo's scene."""
         if mujoco_in(environment.env):
             mujoco_plans.mark(environment.env, plans)
 
@@ -226,7 +226,7 @@ class GymnasiumFamily(Family):
         return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
 
     def describer(self, environment: Instance) -> Describer:
-        """By what Gymnasium's documentation says of it, unless more is known."""
+        """Return a special describer if there is one, else one made from Gymnasium's documentation."""
         from gym_gui.envs.describers import box2d, classic_control, mujoco, toy_text, vectors
 
         area = _area(environment.spec)
@@ -244,7 +244,7 @@ class GymnasiumFamily(Family):
         return vectors.documented(environment, self._tables(environment.spec), about, reads)
 
     def options(self, environment: Instance, agent: str) -> OptionLibrary | None:
-        """Places to go to, where an observation says where one is."""
+        """Return waypoint options if the observation contains the agent's position."""
         from gym_gui.envs.options.waypoints import TRACKS, waypoint_options
 
         track = TRACKS.get(_VERSIONED.sub("", _area(environment.spec)))
@@ -253,7 +253,7 @@ class GymnasiumFamily(Family):
         return waypoint_options(track)
 
     def _tables(self, spec: EnvSpec) -> str:
-        """Its documentation; older versions of MuJoCo's environments leave theirs to the last one."""
+        """Return the documentation; older versions of MuJoCo environments use the newest version's."""
         own = self.documentation(spec)
         if "| Num" in own or not isinstance(spec.entry_point, str) or not _area(spec).startswith("mujoco."):
             return own
@@ -277,7 +277,7 @@ class Box2DFamily(GymnasiumFamily):
     areas: ClassVar[tuple[str, ...]] = ("box2d",)
 
     def reusable(self, spec: EnvSpec) -> bool:
-        """All but BipedalWalker: from its second episode on it is another than in a new instance."""
+        """Return false for BipedalWalker: from its second episode on, an instance differs from a new one."""
         return not spec.id.startswith("BipedalWalker-")
 
 
@@ -296,7 +296,7 @@ class MuJoCoFamily(GymnasiumFamily):
         return None if row["id"] == "Pusher-v4" else super()._spec_of(row)
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        """Drawn in a way that works here, also without a display; where there is none, nothing is made."""
+        """Make the environment, after choosing a drawing backend that works here, even without a display."""
         if render_mode is not None:
             mujoco_gl.choose()
         return super().build(spec, render_mode=render_mode, env_kwargs=env_kwargs)
@@ -304,8 +304,10 @@ class MuJoCoFamily(GymnasiumFamily):
 
 _OWN_FAMILY = frozenset({*Box2DFamily.areas, *MuJoCoFamily.areas})
 _ADAPTERS = ("GymV21Environment-", "GymV26Environment-", "dm_control/")
-"""Shimmy registers these while it is imported: some need an environment to be given to them, and DM
-Control's tasks are a family of their own."""
+"""Prefixes of ids that Shimmy registers at import.
+
+Some of these environments must be given another environment; DM Control's tasks are a family of their own.
+"""
 _OWN_PACKAGE = frozenset(
     {
         *("minigrid", "mosaic_multigrid", "multigrid", "ale_py", "nle", "minihack", "highway_env"),
@@ -315,14 +317,14 @@ _OWN_PACKAGE = frozenset(
 
 
 def _here(_module: str) -> Iterable[Mapping[str, Any]]:
-    """What Gymnasium's registry holds in this process; an entry point may be any callable."""
+    """Yield the rows of Gymnasium's registry in this process; an entry point may be any callable."""
     import gymnasium
 
     yield from map(_row, gymnasium.registry.values())
 
 
 def _row_here(env_id: str) -> Mapping[str, Any] | None:
-    """The row of one name in Gymnasium's registry in this process."""
+    """Return the registry row of one id in this process, or ``None``."""
     import gymnasium
 
     known = gymnasium.registry.get(env_id)
@@ -335,12 +337,12 @@ def _row(known: Any) -> Mapping[str, Any]:
 
 
 def _entry(point: Any) -> str | Callable[..., Any] | None:
-    """The entry point, or ``None`` for Gymnasium's stand-ins that only raise."""
+    """Return the entry point; ``None`` for Gymnasium's placeholders that only raise an error."""
     if isinstance(point, str):
         return None if point.partition(":")[2].startswith("_raise") else point
     return point if callable(point) and not getattr(point, "__name__", "").startswith("_raise") else None
 
 
 def _area(spec: EnvSpec) -> str:
-    """Module of the environment within Gymnasium: ``classic_control.cartpole``."""
+    """Return the environment's module within Gymnasium: ``classic_control.cartpole``."""
     return spec.module.removeprefix(_HOME)

@@ -1,4 +1,4 @@
-"""HighwayEnv: driving among other cars, for one driver or several."""
+"""HighwayEnv: driving among other cars, for one or several drivers."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _SUMMARIES: Mapping[str, str] = {
     "u_turn": "Take a U-turn through slower cars, as fast as you can.",
     "lane_keeping": "Keep to the middle of a winding lane, by steering alone, with noisy instruments.",
 }
-"""By module of the package."""
+"""Summary by module of the package."""
 _PACES: Mapping[str, Pace] = {
     "parking": Pace(realtime=True, rate=5),
     "racetrack": Pace(realtime=True, rate=5),
     "lane_keeping": Pace(realtime=True, rate=10),
 }
-"""Of what is steered: as often as the package asks. Where manoeuvres are chosen, cars wait for the choice."""
+"""Pace by module, at the package's own rate, for steered cars; other tasks wait for a choice."""
 _ROLES: Mapping[str, str] = {
     "lane left": "up",
     "lane right": "down",
@@ -42,17 +42,17 @@ _ROLES: Mapping[str, str] = {
     "slower": "left",
     "idle": "wait",
 }
-"""As in the package's own window, in which one drives to the right."""
+"""Key roles as in the package's own window, in which one drives to the right."""
 _STEERING = (("left", -1.0, "steer left"), ("right", 1.0, "steer right"))
 _GAS = (("up", 0, 1.0, "gas"), ("down", 0, -1.0, "brake"))
 _IDLE = 1
-"""Of cars that have crashed or arrived while others drive on."""
+"""Action of cars that have crashed or arrived while others still drive."""
 _AVERAGED = "intersection-multi-agent-v0"
-"""Takes actions of two agents and tells one reward and one end for both; v1 is the same for each."""
+"""Environment that is left out: it gives two agents one common reward and end; v1 separates them."""
 
 
 def _draw_without_a_screen(game: Any) -> None:
-    """Have it draw into memory; by itself it opens a window, and draws nothing on SDL's dummy screen."""
+    """Draw into memory: otherwise the package opens a window, and draws nothing on SDL's dummy screen."""
     game.config["offscreen_rendering"] = True
     game.viewer = importlib.import_module("highway_env.envs.common.graphics").EnvViewer(game)
     game.viewer.enabled = True
@@ -83,10 +83,10 @@ class HighwayFamily(IndexedFamily):
 
         importlib.import_module("highway_env")
         with warnings.catch_warnings():
-            # Its v0 and v1 are different roads, of which Gymnasium says that the first is out of date.
+            # Its v0 and v1 are different roads, but Gymnasium warns that v0 is out of date.
             warnings.filterwarnings("ignore", message=".*is out of date")
             made: Any = gymnasium.make(spec.id, disable_env_checker=True, **env_kwargs)
-        # Not as an argument, which some of its classes do not take although they draw as all others.
+        # Not as an argument: some of its classes do not accept it, although they can draw.
         made.unwrapped.render_mode = render_mode
         if render_mode is not None:
             _draw_without_a_screen(made.unwrapped)
@@ -96,14 +96,14 @@ class HighwayFamily(IndexedFamily):
         return adapt(env) if spec.api == "gymnasium" else SimultaneousAdapter(env)
 
     def success(self, environment: Instance) -> bool | None:
-        """At a crossing whether all have arrived whole; where to exit or to park, in the package's word."""
+        """Return whether all cars arrived undamaged at a crossing; otherwise the package's own result."""
         game = environment.env
         if hasattr(game, "has_arrived"):
             return all(game.has_arrived(car) and not car.crashed for car in game.controlled_vehicles)
         return success_in_info(environment)
 
     def shaped_rewards(self, spec: EnvSpec) -> bool:
-        """Parking is paid by how far the place is, keeping a lane by how far its middle is."""
+        """Return true for parking and lane keeping, whose rewards depend on the distance."""
         return _road(spec) in ("parking", "lane_keeping")
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
@@ -142,5 +142,5 @@ class HighwayFamily(IndexedFamily):
 
 
 def _road(spec: EnvSpec) -> str:
-    """``highway_env.envs.two_way_env:TwoWayEnv`` is ``two_way``."""
+    """Return the road's name: ``highway_env.envs.two_way_env:TwoWayEnv`` is ``two_way``."""
     return spec.module.rpartition(".")[2].removesuffix("_env")

@@ -1,6 +1,6 @@
-"""INI's MultiGrid as PettingZoo Parallel, with what its package leaves undone."""
+"""INI's MultiGrid as PettingZoo Parallel, with fixes that its package lacks."""
 
-# The package is untyped: what comes from it is Any.
+# The package has no type annotations, so its objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from gym_gui.envs.families.multigrid_aec import MultiGridParallel
 _ENUM = re.compile(r"\b(?:Color|Type)\.(?=\w)")
 _DONE = 6
 _MISSION = 200
-"""Characters of a mission at most."""
+"""Maximum number of characters of a mission."""
 
 
 class IniMultiGridParallel(MultiGridParallel):
-    """A game of the package as PettingZoo Parallel, with agents by name and missions as text.
+    """A game of the package as PettingZoo Parallel, with named agents and missions as text.
 
-    The package (0.1.0) draws its rooms from a generator that no seed reaches: a reset with a seed sets it
-    here. It observes another mission of BlockedUnlockPickup than the game has: here it is the game's. It asks
-    for actions of agents that have ended: here they do nothing.
+    The package (0.1.0) generates its rooms with a random generator that no seed reaches; here a reset with a
+    seed sets it. In BlockedUnlockPickup the package observes a different mission than the game has; here it
+    is the game's. The package requires actions of agents that have ended; here they do nothing.
     """
 
     def __init__(self, env: Any) -> None:
@@ -51,7 +51,7 @@ class IniMultiGridParallel(MultiGridParallel):
         return self._copied(observations), *rest
 
     def _copied(self, observations: dict[int, Any]) -> dict[int, Any]:
-        """Observations in memory of their own: the package's views are parts of one array."""
+        """Return copies of observations: the package's are views of one array."""
         mission = _ENUM.sub("", str(self.unwrapped.mission))
         return {
             agent: {**seen, "image": seen["image"].copy(), "mission": mission}

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from gym_gui.envs.remote_env import Wanted
 
 _BEGIN_S = 900.0
-"""Longest time until an episode begins: its functions are compiled before the first."""
+"""Time limit in seconds for beginning an episode: functions are compiled before the first one."""
 
 
 _UNDRAWN = ("GraphColoring", "MMST")
-"""Jumanji lays their graphs out anew for each picture, which takes it half a minute and more."""
+"""Environments without pictures: Jumanji computes a new graph layout for each, for half a minute or more."""
 
 
 class _Task(NamedTuple):
@@ -92,7 +92,7 @@ _TASKS: Mapping[str, _Task] = {
 
 
 class JumanjiFamily(OwnPythonFamily):
-    """``jumanji/Snake-v1``. Sokoban is left out: it downloads its levels when it is made."""
+    """``jumanji/Snake-v1``. Sokoban is left out, because it downloads its levels when it is made."""
 
     name: ClassVar[str] = "jumanji"
     title: ClassVar[str] = "Jumanji"
@@ -118,7 +118,7 @@ class JumanjiFamily(OwnPythonFamily):
         return replace(super().wanted(spec, {"env": spec.short_id, **arguments}), begin_s=_BEGIN_S)
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """Where agents see the whole field, only what the others do at the same time is hidden."""
+        """Return true for several agents: only their simultaneous choices are hidden."""
         return _TASKS[spec.short_id].together
 
     def title_of(self, spec: EnvSpec) -> str:

@@ -1,4 +1,4 @@
-"""Melting Pot: small societies of two to sixteen players whose interests agree, clash, or both."""
+"""Melting Pot: societies of two to sixteen players whose interests agree, conflict, or both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ASSETS = "meltingpot-assets-2.3.0.tar.gz"
 _BEGIN_S = 600.0
-"""Longest time until an episode begins: importing the package alone takes half a minute on a busy machine."""
+"""Time limit in seconds for beginning an episode: the import alone takes half a minute on a busy machine."""
 _MATRIX = "Collect resources of one kind or another, then meet others: what you carry decides {}."
 _SUMMARIES: Mapping[str, str] = {
     "allelopathic_harvest": "Plant berries in one colour so that they grow fast, and agree in which.",
@@ -83,7 +83,7 @@ _VARIANTS: Mapping[str, tuple[str, ...]] = {
     "territory": ("inside_out", "open", "rooms"),
 }
 _WON = ("paintball", "hidden_agenda")
-"""Where one side gains what the other loses; predators and prey are paid for different things."""
+"""Substrates in which one side gains what the other loses; predators and prey have different goals."""
 
 
 class MeltingPotFamily(OwnPythonFamily):
@@ -95,7 +95,7 @@ class MeltingPotFamily(OwnPythonFamily):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"meltingpot": ""}
     apis: ClassVar[tuple[str, ...]] = ("parallel",)
-    # What its setup.py names, but for what only its human players need; it imports TensorFlow in any case.
+    # The requirements of its setup.py, except those for human players; it always imports TensorFlow.
     requirements: ClassVar[tuple[str, ...]] = (
         "absl-py",
         "chex",
@@ -117,7 +117,7 @@ class MeltingPotFamily(OwnPythonFamily):
     usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=8)
 
     def build_variables(self, folder: Path) -> Mapping[str, str]:
-        """Without its bots: building it downloads them, unless their archive lies in the temporary folder."""
+        """Return variables for a build without bots: a local archive replaces their download."""
         import tarfile
 
         with tarfile.open(folder / _ASSETS, "w:gz") as archive:
@@ -134,7 +134,7 @@ class MeltingPotFamily(OwnPythonFamily):
         return [self.spec(f"melting_pot/{name}", entry) for name in sorted(names)]
 
     def candidates(self, task: str) -> Sequence[str]:
-        # As Shimmy writes them.
+        # Ids as Shimmy writes them.
         end = task.removeprefix("meltingpot/").removesuffix("-v0")
         return (task, f"melting_pot/{end}") if task.startswith("meltingpot/") else (task,)
 

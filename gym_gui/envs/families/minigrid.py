@@ -1,4 +1,4 @@
-"""Packages that register with Gymnasium while they are imported: MiniGrid, BabyAI, Atari."""
+"""Families of packages that register with Gymnasium at their import: MiniGrid, BabyAI, Atari."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class IndexedFamily(Family):
-    """A package whose import fills Gymnasium's registry; listed through the index.
+    """Family of a package whose import fills Gymnasium's registry; the index lists it.
 
     Attributes:
-        registers: The module that does so; by default the package itself.
+        registers: Module that registers the environments; by default the package itself.
     """
 
     registers: ClassVar[str] = ""
@@ -43,11 +43,11 @@ class IndexedFamily(Family):
         ]
 
     def is_listed(self, env_id: str, entry_point: str) -> bool:
-        """Whether something that the package registers is one of its environments here."""
+        """Return whether a registered id is one of the family's environments."""
         return True
 
     def facts_of(self, env_id: str) -> Mapping[str, Any]:
-        """Further fields of its :class:`EnvSpec`."""
+        """Return further fields of an id's :class:`EnvSpec`."""
         return {}
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
@@ -57,7 +57,7 @@ class IndexedFamily(Family):
         return gymnasium.make(spec.id, render_mode=render_mode, disable_env_checker=True, **env_kwargs)
 
     def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
-        """Of an environment for one agent; those for several are given other names for theirs here."""
+        """Return the source of a single-agent environment; the others rename their agents here."""
         if spec.api != "gymnasium":
             return None
         imports = ("import gymnasium", f"import {self.registers or self.modules[0]}")
@@ -67,7 +67,7 @@ class IndexedFamily(Family):
 
 
 def _made_with(given: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts of one environment, with the arguments that its package registered it with."""
+    """Return the facts of an environment, with the arguments that its package registered."""
     return {**facts, "traits": {**facts.get("traits", {}), "kwargs": given}}
 
 
@@ -85,7 +85,7 @@ class MiniGridFamily(IndexedFamily):
     options_by: ClassVar[str] = "gym_gui.envs.options.grid:minigrid_options"
 
     def success(self, environment: Instance) -> bool | None:
-        """MiniGrid and BabyAI pay for the solved task alone, in the step that ends it."""
+        """Return whether the last step paid: MiniGrid and BabyAI pay only for the solved task."""
         reward, terminated = last_step(environment)
         return terminated and reward > 0
 
@@ -93,7 +93,7 @@ class MiniGridFamily(IndexedFamily):
         return enum_names(environment.env.actions)
 
     def noop_action(self, environment: Instance, agent: str) -> Any | None:
-        """``done`` changes nothing, except where a task's own ``step`` listens for it."""
+        """Return ``done``, which changes nothing unless a task's own ``step`` checks for it."""
         from gym_gui.envs.describers import minigrid_rules
 
         game = environment.env
@@ -130,7 +130,7 @@ class AtariFamily(IndexedFamily):
     modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
-        """Which game it is stands in the id."""
+        """Return the arguments without the game, which the id contains."""
         return {name: about for name, about in super().arguments(spec).items() if name != "game"}
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
@@ -144,15 +144,15 @@ class AtariFamily(IndexedFamily):
         return f"https://ale.farama.org/environments/{name}/"
 
     def summary(self, spec: EnvSpec) -> str:
-        """The emulator is one class for all games, and says nothing of any."""
+        """Return a general summary: the emulator has one class for all games, without descriptions."""
         return f"{self.title_of(spec)} for the Atari 2600, played for its score."
 
 
 def _generated(spec: EnvSpec) -> bool:
-    """Whether its map, and its class, are made while the program runs (wave function collapse)."""
+    """Return whether the map and the class are generated at runtime (wave function collapse)."""
     return str(spec.entry_point).startswith("minigrid.envs.wfc:")
 
 
 def _class(spec: EnvSpec) -> str:
-    """Name of the class of an environment."""
+    """Return the name of an environment's class."""
     return (_WFC if _generated(spec) else str(spec.entry_point)).rpartition(":")[2]

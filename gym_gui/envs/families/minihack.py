@@ -17,7 +17,7 @@ _LEFT_OUT = (
     "MiniHack-Boxoban",  # takes levels that are downloaded, by Python's global random numbers
     "MiniHack-LavaCrossing",  # cannot be made with MiniGrid 3, whose rooms it asks for in a size they refuse
     "MiniHack-SimpleCrossing",
-    "MiniHack-Navigation-Custom",  # bases of one's own levels
+    "MiniHack-Navigation-Custom",  # base classes for levels that users write
     "MiniHack-Skill-Custom",
 )
 _NETHACK: Mapping[str, str] = {
@@ -70,7 +70,7 @@ _MINIHACK: Mapping[str, str] = {
 
 
 class MiniHackFamily(IndexedFamily):
-    """The game NetHack with several aims, and small levels made of its parts."""
+    """The game NetHack with several goals, and small levels made from its parts."""
 
     name: ClassVar[str] = "minihack"
     title: ClassVar[str] = "NetHack and MiniHack"
@@ -98,7 +98,7 @@ class MiniHackFamily(IndexedFamily):
         return NetHackEnv(spec.id, render_mode, env_kwargs)
 
     def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
-        """Here its seeds follow from the episode's, as in no program of one's own."""
+        """Return ``None``: the seeds follow from the episode's seed in a way that no other program has."""
         return None
 
     def title_of(self, spec: EnvSpec) -> str:
@@ -122,13 +122,13 @@ class MiniHackFamily(IndexedFamily):
         return words(environment.env.actions)
 
     def noop_action(self, environment: Instance, agent: str) -> Any | None:
-        """Waiting for a turn, or searching, which is waiting with open eyes."""
+        """Return the action that waits for a turn, or else searches, which also waits."""
         meanings = self.action_meanings(environment, agent)
         return next((meanings.index(word) for word in ("wait", "search") if word in meanings), None)
 
 
 def _aim(env_id: str) -> str:
-    """One sentence on what is wanted; the longest name that fits counts."""
+    """Return one sentence about the goal; of several matching names the longest counts."""
     for head, table in (("MiniHack-", _MINIHACK), ("", _NETHACK)):
         if env_id.startswith(head):
             rest = env_id.removeprefix(head)

@@ -1,7 +1,7 @@
 """Multi-agent particle environments (mpe2, the successor of ``pettingzoo.mpe``).
 
-The package has no registry: each environment is a module ``mpe2/<name>_v<n>.py``, so
-the names of its files are the list.
+The package has no registry. Each environment is a module ``mpe2/<name>_v<n>.py``, so the file names are the
+    list.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ class Mpe2Family(Family):
         return EnvironmentSource((f"import {spec.module}",), called(function, **env_kwargs))
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """Most worlds hide from each agent how all others move, and more; one world has a single agent."""
+        """Return false for two worlds; the others hide at least how all other agents move."""
         return _world(spec) not in ("simple", "collect_treasure")
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """Adversaries against the rest, by the flag each agent of the world carries."""
+        """Return adversaries and the other agents as teams, by each agent's flag."""
         against = [a.name for a in adapter.env.unwrapped.world.agents if getattr(a, "adversary", False)]
         if not against:
             return super().teams(spec, adapter)
@@ -85,7 +85,7 @@ class Mpe2Family(Family):
         return f"https://mpe2.farama.org/environments/{_world(spec)}/"
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
-        """Words of moving and of speaking; who does both has a word for each pair."""
+        """Return words for moves and for messages; an agent that does both has a word for each pair."""
         world = environment.env.world
         body = next(a for a in world.agents if a.name == agent)
         said = () if body.silent else tuple(f"say {letter}" for letter in LETTERS[: world.dim_c])
@@ -96,5 +96,5 @@ class Mpe2Family(Family):
 
 
 def _world(spec: EnvSpec) -> str:
-    """``mpe2/simple_tag_v3`` is ``simple_tag``."""
+    """Return the name of the world: ``mpe2/simple_tag_v3`` is ``simple_tag``."""
     return split_version(spec.id.removeprefix("mpe2/"))[0]

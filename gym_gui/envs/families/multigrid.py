@@ -29,12 +29,12 @@ _AIMS = {
 }
 _GREEN_BLUE = ("green", "blue")
 _SIDES = {"AF": ("red", "green")}
-"""Colours of the two sides; football numbers its teams from 0."""
+"""Colors of the two sides; American football numbers its teams from 0."""
 _FORMAT = re.compile(r"^(\d+)vs?(\d+)$")
 
 
 class MultiGridFamily(IndexedFamily):
-    """Soccer, basketball, American football, ball collecting; agents named by team."""
+    """Soccer, basketball, American football and ball collecting; agents are named by team."""
 
     name: ClassVar[str] = "multigrid"
     title: ClassVar[str] = "MOSAIC MultiGrid"
@@ -58,12 +58,12 @@ class MultiGridFamily(IndexedFamily):
     usual_pace: ClassVar[Pace] = Pace(rate=10)
 
     def candidates(self, task: str) -> Iterable[str]:
-        """Names of earlier releases: the sport in full, ``NvsM``, any version.
+        """Yield the task and, for a name of an earlier release, today's spelling.
 
-        ``Soccer`` is ``S``, ``Basketball`` ``BB``, ``AmericanFootball`` ``AF``,
-        ``Collect`` ``C``; ``2vs2`` is ``2v2``; the observation variant ``IndAgObs`` may
-        be left out. Such a name means the newest version there is, because the old
-        numbers counted something else. A name in today's spelling is never changed.
+        Earlier names had the sport in full, ``NvsM`` and other version numbers. ``Soccer`` is ``S``,
+        ``Basketball`` ``BB``, ``AmericanFootball`` ``AF``, ``Collect`` ``C``; ``2vs2`` is ``2v2``; the
+        observation variant ``IndAgObs`` may be missing. Such a name means the newest version, because the old
+        numbers counted something else. A name in today's spelling never changes.
         """
         yield task
         new = _respell(task)
@@ -97,10 +97,10 @@ class MultiGridFamily(IndexedFamily):
         return teams
 
     def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:
-        """Goals; they live on the environment, its info says nothing of them.
+        """Return goals by team, from the environment itself: its info does not contain them.
 
-        The field counts by colour: teams that an experiment has formed otherwise have their
-        colour's goals, and where one mixes colours there is no score.
+        The environment counts by color. Teams of an experiment get their color's goals; if one mixes colors,
+        there is no score.
         """
         goals: Mapping[int, int] | None = getattr(environment.env, "team_scores", None)
         if goals is None:
@@ -112,19 +112,19 @@ class MultiGridFamily(IndexedFamily):
         return {team: by_color[color] for team, (color,) in colors.items()}
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """By goals; ball collecting, which counts nothing, by the teams' returns."""
+        """Return the outcome by goals; for ball collecting, which has no goals, by the teams' returns."""
         scores = self.scores(environment, returns)
         return ranked(team_returns(environment.teams, returns) if scores is None else scores)
 
     def success(self, environment: Instance) -> bool | None:
-        """For a team that plays alone: whether it scored what it takes to win."""
+        """For a team that plays alone, return whether it scored enough goals to win."""
         goals: Mapping[int, int] | None = getattr(environment.env, "team_scores", None)
         if not goals or len(environment.teams) > 1:
             return None
         return max(goals.values()) >= environment.env.goals_to_win
 
     def title_of(self, spec: EnvSpec) -> str:
-        """``MosaicMultiGrid-S-G-2v0-IndAgObs-v1`` is ``Soccer 2v0``."""
+        """Return the title: ``MosaicMultiGrid-S-G-2v0-IndAgObs-v1`` is ``Soccer 2v0``."""
         sport, *rest = _id_parts(spec)
         size = next((word for word in rest if _FORMAT.match(word)), "")
         return f"{_TITLES.get(sport, sport)} {size}".strip()
@@ -145,7 +145,7 @@ class MultiGridFamily(IndexedFamily):
         return f"{aim} {' against '.join(people)}{'' if len(people) > 1 else ' alone, to practise'}."
 
     def documentation(self, spec: EnvSpec) -> str:
-        """That of the class and of the sports it is built on; each says what it adds."""
+        """Return the documentation of the class and of its base classes; each adds its own part."""
         found = source.find(str(spec.entry_point))
         chain = [] if found is None else list(source.classes(found))
         return "\n\n".join(
@@ -158,12 +158,12 @@ class MultiGridFamily(IndexedFamily):
         return enum_names(environment.env.actions)
 
     def options(self, environment: Instance, agent: str) -> OptionLibrary | None:
-        """Of soccer; the other sports have none."""
+        """Return options for soccer; the other sports have none."""
         return super().options(environment, agent) if _id_parts(environment.spec)[0] == "S" else None
 
 
 def _id_parts(spec: EnvSpec) -> list[str]:
-    """Words of an id: ``S``, ``2v2``, ``IndAgObs``."""
+    """Return the parts of an id: ``S``, ``2v2``, ``IndAgObs``."""
     return split_version(spec.id)[0].removeprefix(_HEAD).split("-")
 
 
@@ -172,7 +172,7 @@ def _people(n: int, color: str) -> str:
 
 
 def _respell(task: str) -> str | None:
-    """Today's spelling of a name of earlier releases, or ``None`` if it is none."""
+    """Return today's spelling of a name of an earlier release; ``None`` for other names."""
     if not task.startswith(_HEAD):
         return None
     old = task.removeprefix(_HEAD).split("-")

@@ -14,8 +14,8 @@ from pettingzoo.utils import parallel_to_aec
 class MultiGridParallel(ParallelEnv[int, Any, Any]):
     """A MultiGrid environment as PettingZoo Parallel.
 
-    The packages' own ``pettingzoo.PettingZooWrapper`` drops the infos of agents that ended, on which
-    ``AECEnv.last()`` then stumbles.
+    The packages' own ``pettingzoo.PettingZooWrapper`` drops the infos of agents that have ended, which makes
+    ``AECEnv.last()`` fail.
     """
 
     def __init__(self, env: Any) -> None:
@@ -58,5 +58,5 @@ class MultiGridParallel(ParallelEnv[int, Any, Any]):
 
 
 def as_aec(env: MultiGridParallel) -> Any:
-    """Turn-based view of ``env``: agents move in order, the field advances once all have."""
+    """Return a turn-based view of ``env``: agents move in order, and the game advances after the last one."""
     return parallel_to_aec(env)

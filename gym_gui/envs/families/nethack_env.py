@@ -1,4 +1,4 @@
-"""NetHack and MiniHack with episodes that their seed repeats, observations that last, and pictures."""
+"""NetHack and MiniHack with reproducible episodes, copied observations, and pictures."""
 
 # NLE and MiniHack are untyped: what comes from them is Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -22,11 +22,11 @@ INVENTORY = ("inv_strs", "inv_letters")
 DESCRIPTIONS = "screen_descriptions"
 _SEEDS = 2**31 - 1
 _LETTERS = 24
-"""Height of the letters below the map, in pixels."""
+"""Height of the text below the map, in pixels."""
 
 
 def import_packages() -> None:
-    """Import MiniHack, and NLE with it; MiniHack asks setuptools for its place, which warns of itself."""
+    """Import MiniHack and NLE, without the warning that MiniHack's use of setuptools causes."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="pkg_resources is deprecated")
         importlib.import_module("minihack")
@@ -35,16 +35,16 @@ def import_packages() -> None:
 class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
     """One of NLE's or MiniHack's environments.
 
-    - Seeds of NetHack follow from the one that ``reset`` gets; phases of the moon and Fridays from it too.
-    - Observations are copies: NLE writes each over the one before.
-    - What the game says of each cell (``screen_descriptions``, 132 kB) is left out unless it is asked
-      for; MiniHack's observations have the inventory, which most of its tasks need.
+    - NetHack's seeds follow from the seed that ``reset`` gets; so do phases of the moon and Fridays.
+    - Observations are copies: NLE reuses one memory for all.
+    - The game's description of each cell (``screen_descriptions``, 132 kB) is left out unless it is
+    requested; MiniHack's observations contain the inventory, which most of its tasks need.
     - An episode that is cut off is ``truncated`` and not also ``terminated``.
-    - It is drawn as tiles, with the message and the two lines of the state below them (``rgb_array``), or
-      as a terminal shows it (``ansi``).
+    - It is drawn as tiles, with the message and two status lines below (``rgb_array``), or as a terminal
+    shows it (``ansi``).
 
     Args:
-        env_id: As its package registers it.
+        env_id: Id under which the package registers it.
         render_mode: ``"rgb_array"``, ``"ansi"`` or ``None``.
         options: Keyword arguments of the environment.
     """
@@ -73,7 +73,7 @@ class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
 
     @property
     def render_mode(self) -> str | None:
-        """How it is drawn."""
+        """The render mode."""
         return self._mode
 
     def reset(
@@ -85,7 +85,7 @@ class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
         core, display = (int(game.np_random.integers(_SEEDS)) for _ in range(2))
         game.nethack.set_initial_seeds(core, display, False, None)
         maze: Any = getattr(game, "minigrid_env", None)
-        if maze is not None:  # of which MiniHack takes the walls
+        if maze is not None:  # MiniHack uses its walls
             maze.reset(seed=core)
         seen, _ = game.reset()
         return self._copied(seen), {}
@@ -110,7 +110,7 @@ class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
         return None
 
     def _screen(self) -> list[str]:
-        """What a terminal shows, line by line: the message, the map, two lines of the state."""
+        """Return the lines of the terminal: the message, the map and two status lines."""
         game: Any = self.unwrapped
         screen = game.last_observation[game._observation_keys.index("tty_chars")]
         return [bytes(row).decode("latin-1").rstrip() for row in screen]
@@ -120,7 +120,7 @@ class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
 
 
 def _with_lines(tiles: Any, lines: Sequence[str]) -> Any:
-    """Tiles of a map, (H, W, 3) ``uint8``, with lines of text below, where a player reads them."""
+    """Return the tiles of a map, (H, W, 3) ``uint8``, with lines of text below."""
     from PIL import Image, ImageDraw, ImageFont
 
     height, width, _ = tiles.shape

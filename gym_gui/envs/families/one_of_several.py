@@ -1,4 +1,4 @@
-"""One agent of several as an environment of its own: where policies for a slot are trained."""
+"""One agent of several as a separate environment, in which policies for a slot are trained."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_gui.envs.spec import EnvSpec
 
 
 class SingleAgentFamily(DerivedFamily):
-    """``SingleAgent/<task>``: the first agent of a task; others, where there are some, do nothing."""
+    """``SingleAgent/<task>``: the first agent of a task; its other agents do nothing."""
 
     name: ClassVar[str] = "single_agent"
     title: ClassVar[str] = "One agent of several"
@@ -37,5 +37,5 @@ class SingleAgentFamily(DerivedFamily):
         return SingleAgentEnv(environment)
 
     def success(self, environment: Instance) -> bool | None:
-        """In the word of the task."""
+        """Return whether the task was solved, as the task reports it."""
         return environment.env.environment.success()

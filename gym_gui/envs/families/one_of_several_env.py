@@ -1,4 +1,4 @@
-"""An environment for several agents, seen and played by one of them."""
+"""An environment for several agents, played by one of them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from gym_gui.envs.environment import Environment
 
 
 class SingleAgentEnv(gymnasium.Env[Any, Any]):
-    """The first agent's slot: what it sees, does and earns is what it would with others in theirs.
+    """The slot of the first agent: observations, actions and rewards are the same as with other players.
 
-    The others do nothing. An episode is over for good once this agent's is.
+    The other agents do nothing. An episode ends when this agent's does.
 
     Args:
-        environment: Whose agents act at once; closed with this one.
+        environment: Environment with simultaneous agents; it is closed together with this one.
 
     Attributes:
-        environment: As given.
-        agent: The agent.
+        environment: The given environment.
+        agent: The first agent.
 
     Raises:
-        UsageError: Another agent has no action with which it does nothing.
+        UsageError: Another agent has no action that does nothing.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012

@@ -25,7 +25,7 @@ from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
 
 _HEAD = "open_spiel/"
-# What these games call their actions in a position, and not in general.
+# These games name their actions only in a position and not in general.
 _MEANINGS: Mapping[str, tuple[str, ...]] = {
     "kuhn_poker": ("pass", "bet"),
     "blackjack": ("hit", "stand"),
@@ -35,7 +35,7 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
 
 
 class OpenSpielFamily(Family):
-    """Games that load without parameters; ``env_kwargs={"config": {…}}`` sets those."""
+    """Games that load without parameters; ``env_kwargs={"config": {…}}`` sets parameters."""
 
     name: ClassVar[str] = "openspiel"
     title: ClassVar[str] = "OpenSpiel"
@@ -54,10 +54,12 @@ class OpenSpielFamily(Family):
         return [self._listed(row) for row in index.entries("openspiel", "pyspiel")]
 
     def lookup(self, names: Iterable[str]) -> EnvSpec | None:
-        """Also games made of others, and with parameters, as OpenSpiel writes them: ``misere(game=nim())``.
+        """Return a game, also one composed of others or with parameters in OpenSpiel's syntax.
+
+        An example is ``misere(game=nim())``.
 
         Raises:
-            UsageError: OpenSpiel cannot make it.
+            UsageError: OpenSpiel cannot make the game.
         """
         wanted = list(names)
         found = super().lookup(wanted)
@@ -74,14 +76,14 @@ class OpenSpielFamily(Family):
         return (_HEAD + task.removeprefix(_HEAD).removeprefix("openspiel/"),)
 
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
-        """None: the game and its parameters stand in the id, ``open_spiel/hanabi(players=3)``."""
+        """Return no arguments: the id contains the parameters, as in ``open_spiel/hanabi(players=3)``."""
         return {}
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
         return spec.load()(game_name=spec.id.removeprefix(_HEAD), render_mode=render_mode, **env_kwargs)
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """As OpenSpiel states it; a choice that all make at once is hidden while they make it."""
+        """Return what OpenSpiel states; a simultaneous choice counts as hidden information."""
         return str(spec.traits["information"]) != "PERFECT_INFORMATION"
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
@@ -90,13 +92,13 @@ class OpenSpielFamily(Family):
         return each_alone(adapter)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """By returns, once the game is over: one that a limit cut off is no draw."""
+        """Return the outcome by returns, after the end of the game; a game cut off by a limit is no draw."""
         if not environment.adapter.is_episode_done():
             return None
         return ranked(team_returns(environment.teams, returns))
 
     def seat_names(self, environment: Instance) -> Mapping[str, str]:
-        """The colours of board games; others count their players from 1."""
+        """Return the colors in board games; players of other games are numbered from 1."""
         game = environment.spec.id.removeprefix(_HEAD)
         if game in READERS:
             return boards.seat_names(environment, game)
@@ -118,7 +120,7 @@ class OpenSpielFamily(Family):
         return openspiel_text.fireworks(boards.state_of(environment))
 
     def notates(self, spec: EnvSpec) -> bool:
-        """Boards, and games whose moves everybody sees or hears."""
+        """Return true for boards and for games whose moves all players see or hear."""
         return self.has_board(spec) or _is_open(spec)
 
     def notation(self, environment: Instance, played: Sequence[tuple[str, Any]], since: int) -> Sequence[str]:
@@ -145,7 +147,7 @@ class OpenSpielFamily(Family):
         return name if name in READERS or name == "hanabi" else ""
 
     def documentation(self, spec: EnvSpec) -> str:
-        """OpenSpiel documents its games in papers; only parameters are left to be told."""
+        """Return the table of parameters; OpenSpiel documents the games themselves only in papers."""
         parameters: Mapping[str, str] = spec.traits["parameters"]
         if not parameters:
             return ""
@@ -186,7 +188,7 @@ _MADE = re.compile(r"\w+\(.*\)")
 
 
 def _row(name: str) -> dict[str, Any]:
-    """What a game that is written out says of itself."""
+    """Return the facts of a game that is written with parameters."""
     spiel: Any = importlib.import_module("pyspiel")
     if "filename" in name:
         raise UsageError(f"{name} is a game that OpenSpiel reads from a file: MOSAIC does not play these")
@@ -213,7 +215,7 @@ _PAID = {
 
 
 def _is_open(spec: EnvSpec) -> bool:
-    """Whether players move in turn, and nothing that one of them does is secret."""
+    """Return whether players move in turn and no move is secret."""
     if spec.id.removeprefix(_HEAD).partition("(")[0] in openspiel_text.HEARD:
         return True
     traits = spec.traits
@@ -225,12 +227,12 @@ def _is_open(spec: EnvSpec) -> bool:
 
 
 def _name(environment: Instance) -> str:
-    """Of the game, without its parameters."""
+    """Return the name of the game, without its parameters."""
     return environment.spec.id.removeprefix(_HEAD).partition("(")[0]
 
 
 def _kind(traits: Mapping[str, Any]) -> str:
-    """Kind of game in words, from what OpenSpiel states of it."""
+    """Return the kind of game in words, from OpenSpiel's facts."""
     least, most = traits["players"]
     many = str(least) if least == most else f"{least} to {most}"
     parts = [

@@ -1,6 +1,6 @@
-"""Shimmy's OpenSpiel environment with its rewards put right."""
+"""Shimmy's OpenSpiel environment with corrected rewards."""
 
-# Shimmy is untyped: what comes from it is Any.
+# Shimmy has no type annotations, so its objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 
@@ -14,15 +14,13 @@ from gym_gui.core.errors import UsageError
 
 
 class OpenSpielEnv(OpenSpielCompatibilityV0):
-    """OpenSpiel as PettingZoo AEC.
+    """OpenSpiel as PettingZoo AEC, also rendered as text (``render_mode="ansi"``).
 
-    Shimmy 2.0 pays the last rewards again with every dead step (tic-tac-toe ends
-    +1 / -2), and at nodes where several players move at once pays the rewards of the
-    round before with every partial move. Here an agent earns what the game's own
-    ``returns()`` grew by. Shimmy also counts the deals and dice of chance against the
-    game's greatest length, which counts moves, and so cut card games off in the middle
-    (Kuhn poker after one bet); here only moves count. Also renders as text
-    (``render_mode="ansi"``).
+    Shimmy 2.0 pays the last rewards again with every dead step (tic-tac-toe ends +1 / -2). At nodes with
+    simultaneous moves it pays the rewards of the round before with every partial move. Here an agent earns
+    the increase of the game's own ``returns()``. Shimmy also counts chance events (deals and dice) against
+    the game's maximum length, which counts moves, and so cuts off card games in the middle (Kuhn poker after
+    one bet); here only moves count.
     """
 
     metadata = {**OpenSpielCompatibilityV0.metadata, "render_modes": ["human", "ansi"]}  # noqa: RUF012
@@ -33,7 +31,7 @@ class OpenSpielEnv(OpenSpielCompatibilityV0):
 
     @property
     def game_name(self) -> str:
-        """What each episode loads: the game as it was written out, of which Shimmy keeps the first word."""
+        """The game that each episode loads, with its parameters; Shimmy keeps only the first word."""
         return self._written
 
     @game_name.setter
@@ -43,13 +41,14 @@ class OpenSpielEnv(OpenSpielCompatibilityV0):
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         self._paid = [0.0] * len(self.possible_agents)
         super().reset(seed=seed, options=options)
-        self.game_length = 0  # of moves; Shimmy begins with 1 and takes a full-length game for a cut one
+        self.game_length = 0  # in moves; Shimmy begins with 1 and takes a full-length game for a cut one
 
     def step(self, action: Any) -> None:
-        """A move.
+        """Play a move.
 
         Raises:
-            UsageError: It is not legal: a few games (negotiation) take such a one, and the process, down.
+            UsageError: The action is illegal: a few games (negotiation) would accept it and crash the
+                process.
         """
         agent = self.agent_selection
         if not (self.terminations[agent] or self.truncations[agent]):

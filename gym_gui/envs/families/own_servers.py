@@ -1,4 +1,4 @@
-"""Environments that a person has served: one folder each, with a ``server.toml`` that says by whom."""
+"""Environments from the user's servers: a folder each, with a ``server.toml`` that describes the server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ENV_KEYS = {"entry", "api", "arguments", "title", "summary", "max_episode_steps
 
 
 def servers_dir() -> Path:
-    """Folder in which a person describes servers of environments, one folder each."""
+    """Return the folder in which the user describes servers of environments, one folder each."""
     return data_dir() / "environment_servers"
 
 
@@ -39,12 +39,12 @@ class Listed:
     """One environment of a ``server.toml``.
 
     Attributes:
-        entry: What the server is asked for.
+        entry: Entry that the server is asked for.
         api: Its interface.
-        arguments: Keyword arguments that it is always made with.
-        title: Name for people.
+        arguments: Keyword arguments that are always passed to it.
+        title: Display name.
         summary: One sentence.
-        max_episode_steps: Limit, where it has one.
+        max_episode_steps: Step limit; ``None`` if it has none.
     """
 
     entry: str
@@ -57,21 +57,21 @@ class Listed:
 
 @dataclass(frozen=True)
 class Description:
-    """What a ``server.toml`` says.
+    """Content of a ``server.toml``.
 
     Attributes:
-        folder: Where it lies; its name is the family's.
-        title: Name for people.
-        python: Interpreter that serves; ``None``: ours.
-        path: Folders that it imports from.
-        command: A program that speaks JSON lines, in place of an interpreter.
-        address: ``host:port`` of a server that runs already.
-        token_file: Where its token stands.
-        tls_root: Certificate that its own is checked against.
-        begin_s: Longest time in which one is made or begins an episode.
-        step_s: Longest time of one step.
-        one_at_a_time: Whether all its environments are one world, as a simulator's are.
-        environments: By the end of their ids.
+        folder: Folder of the file; its name is the family's name.
+        title: Display name.
+        python: Interpreter of the server; ``None`` for this process's own.
+        path: Folders that the server imports from.
+        command: Program that speaks JSON lines, in place of an interpreter.
+        address: ``host:port`` of a server that is already running.
+        token_file: File with the server's token.
+        tls_root: Certificate that verifies the server's own.
+        begin_s: Time limit in seconds for making an environment or beginning an episode.
+        step_s: Time limit in seconds for one step.
+        one_at_a_time: Whether all its environments share one world, as a simulator's do.
+        environments: Environments by the last part of their ids.
     """
 
     folder: Path
@@ -94,10 +94,10 @@ class Description:
 
 
 class OwnServerFamily(ServedFamily):
-    """``NAME/ID``: what a person's ``server.toml`` lists.
+    """Family ``NAME`` with ids ``NAME/ID``: the environments of a user's ``server.toml``.
 
     Args:
-        description: The file.
+        description: Content of the file.
     """
 
     title: ClassVar[str] = "Own servers"
@@ -107,7 +107,7 @@ class OwnServerFamily(ServedFamily):
 
     def __init__(self, description: Description) -> None:
         self._description = description
-        # Each is a family of its own, by the name of its folder.
+        # Each description is a family of its own, named after its folder.
         self.name, self.title = description.name, description.title  # type: ignore[misc]
         self.prefixes = (f"{description.name}/",)  # type: ignore[misc]
 
@@ -143,7 +143,7 @@ class OwnServerFamily(ServedFamily):
         return Wanted(listed.entry, {**listed.arguments, **arguments}, listed.api, told.begin_s, told.step_s)
 
     def world(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> str:
-        """The server, where it says that it has one world for all."""
+        """Return the server's world, if the description says that its environments share one."""
         return f"{self.name} (one at a time)" if self._description.one_at_a_time else ""
 
     def title_of(self, spec: EnvSpec) -> str:
@@ -153,14 +153,14 @@ class OwnServerFamily(ServedFamily):
         return self._listed(spec).summary
 
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
-        return {}  # so do they
+        return {}  # unknown here: the server checks them
 
     def _listed(self, spec: EnvSpec) -> Listed:
         return self._description.environments[spec.id.removeprefix(self.prefixes[0])]
 
 
 def own_servers() -> Iterator[Family | UsageError]:
-    """A family for each description, or what is wrong with it."""
+    """Yield a family for each description, or the error in it."""
     folder = servers_dir()
     for file in sorted(folder.glob(f"*/{FILE}")) if folder.is_dir() else ():
         try:
@@ -170,10 +170,10 @@ def own_servers() -> Iterator[Family | UsageError]:
 
 
 def read_description(file: Path) -> Description:
-    """Read a ``server.toml``; files that it names lie beside it.
+    """Read a ``server.toml``; relative paths in it start at its folder.
 
     Raises:
-        UsageError: It cannot be read, or says what cannot be; names the key.
+        UsageError: The file cannot be read or is invalid; the message names the key.
     """
     try:
         source = file.read_text("utf-8")
@@ -183,7 +183,7 @@ def read_description(file: Path) -> Description:
 
 
 def parse_description(source: str, file: Path) -> Description:
-    """As :func:`read_description`, from the file's text; ``file`` is where it lies or would lie."""
+    """Parse the text of a ``server.toml``, as :func:`read_description`; ``file`` is its path."""
     try:
         return _description(source, file)
     except UsageError as error:
@@ -249,7 +249,7 @@ def _beside(file: Path, text: Any) -> Path:
 
 
 def _python(file: Path, table: Mapping[str, Any]) -> Path | None:
-    """An interpreter, or the one in a virtual environment."""
+    """Return an interpreter, or that of a virtual environment."""
     if "python" not in table:
         return None
     path = _beside(file, table["python"])
@@ -278,7 +278,7 @@ def _seconds(file: Path, table: Mapping[str, Any], key: str, default: float) -> 
 
 
 def _token(told: Description) -> str:
-    """The content of the token file, which no other user may read.
+    """Return the content of the token file, which no other user may read.
 
     Raises:
         UsageError: The file cannot be read, or other users can read it.

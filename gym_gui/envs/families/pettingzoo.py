@@ -31,12 +31,14 @@ from gym_gui.envs.spec import EnvSpec
 
 _AREAS = ("classic", "butterfly", "sisl", "atari")
 _TURNS = frozenset({"classic"})
-"""Native interface AEC even where a Parallel one exists (rock-paper-scissors)."""
+"""Areas whose native interface is AEC even if a Parallel one exists (rock-paper-scissors)."""
 _RIVALS = frozenset({"classic", "atari"})
 _COOPERATIVE = ("classic/hanabi", "atari/entombed_cooperative")
 _DRAWN = ("butterfly/",)
-"""What their agents observe is the screen, which is not drawn without a render mode:
-pistonball and cooperative_pong then show them nothing but black."""
+"""Environments whose agents observe the screen, which is drawn only with a render mode.
+
+Without one, the observations of pistonball and cooperative_pong are black.
+"""
 _OPEN = frozenset({"chess", "connect_four", "cooperative_pong", "go", "tictactoe"})
 """Games in which all players see the same board or screen."""
 _OWN_EXTRA = frozenset({"atari", "sisl"})
@@ -52,7 +54,7 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
     "cooperative_pong": ("noop", "up", "down"),
     "pursuit": ("left", "right", "down", "up", "noop"),
 }
-# All eighteen of the console, as the Arcade Learning Environment numbers them.
+# The console's 18 actions, in the numbering of the Arcade Learning Environment.
 FULL_ATARI = (
     *("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT"),
     *("UPFIRE", "RIGHTFIRE", "LEFTFIRE", "DOWNFIRE"),
@@ -69,7 +71,7 @@ _WORDS: Mapping[str, str] = {
     "gin_rummy": "cards",
     "rps": "rock paper scissors",
 }
-"""What people may look for, by game."""
+"""Additional search words, by game."""
 _NEEDS: Mapping[str, tuple[str, ...]] = {
     "atari": ("multi_agent_ale_py", "pygame"),
     "chess": ("chess", "pygame"),
@@ -81,7 +83,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "multiwalker": ("Box2D", "pygame"),
     "pursuit": ("pygame", "scipy"),
 }
-"""Import names, by game or else by area."""
+"""Import names that are needed, by game or else by area."""
 _PACES: Mapping[str, Pace] = {
     "atari": Pace(realtime=True, rate=60),  # every frame of the console is a step
     "butterfly": Pace(realtime=True, rate=15),
@@ -91,7 +93,7 @@ _PACES: Mapping[str, Pace] = {
 
 
 def underscored(env_id: str) -> str:
-    """``classic/chess-v6`` as the world writes it: ``classic/chess_v6``."""
+    """Return an id with an underscore before its version: ``chess-v6`` becomes ``chess_v6``."""
     base, dash, version = env_id.rpartition("-v")
     return f"{base}_v{version}" if dash and version.isdigit() else env_id
 
@@ -108,11 +110,11 @@ DESCRIBED_BY: Mapping[str, str] = {
     "pursuit": "gym_gui.envs.describers.pursuit:PursuitDescriber",
     "rps": "gym_gui.envs.describers.cards:RockPaperScissorsDescriber",
 }
-"""What says in words what a game without a board shows, by its name."""
+"""Describer class of a game without a board, by game."""
 
 
 class PettingZooFamily(Family):
-    """Classic board and card games, Butterfly, SISL, multi-player Atari."""
+    """Classic board and card games, Butterfly, SISL and multi-player Atari."""
 
     name: ClassVar[str] = "pettingzoo"
     title: ClassVar[str] = "PettingZoo"
@@ -163,27 +165,27 @@ class PettingZooFamily(Family):
         return EnvironmentSource(("import pettingzoo",), call)
 
     def reusable(self, spec: EnvSpec) -> bool:
-        """All but knights_archers_zombies, whose ``reset`` leaves zombies behind."""
+        """Return false for knights_archers_zombies, whose ``reset`` leaves zombies behind."""
         return "knights_archers_zombies" not in spec.id
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """All but those whose players share the board or the screen."""
+        """Return false for games whose players share the board or the screen."""
         return _game(spec) not in _OPEN and not spec.id.startswith("atari/")
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
         return each_alone(adapter) if _rivals(spec) else super().teams(spec, adapter)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Rewards decide a game: plus for the winner, minus for the loser.
+        """Return the outcome from the rewards: positive for the winner, negative for the loser.
 
-        A game that a limit truncated has no winner, and is no draw either.
+        A game that a limit truncated has no winner and is no draw either.
         """
         if not _rivals(environment.spec) or not environment.adapter.is_episode_done():
             return None
         return ranked(team_returns(environment.teams, returns))
 
     def seat_names(self, environment: Instance) -> Mapping[str, str]:
-        """The colours of board games; others of the classics count their players from 1."""
+        """Return the colors in board games; players of other classic games are numbered from 1."""
         spec = environment.spec
         if self.has_board(spec):
             return boards.seat_names(environment, _game(spec))
@@ -203,7 +205,7 @@ class PettingZooFamily(Family):
         return openspiel_text.fireworks(environment.env.hanabi_env.game_state)
 
     def _after_folding(self, environment: Instance, outcome: Mapping[str, Outcome]) -> str:
-        """In poker: whether cards were shown."""
+        """In poker, return whether the hand ended by folding or at the showdown."""
         moved: tuple[str, Any] | None = getattr(environment.adapter, "last_move", None)
         if not _game(environment.spec).startswith(("leduc", "texas")) or moved is None:
             return ""
@@ -213,7 +215,7 @@ class PettingZooFamily(Family):
         return f": {self.seat_names(environment)[agent]} folds" if folded else " at the showdown"
 
     def notates(self, spec: EnvSpec) -> bool:
-        """Boards, and cards whose moves everybody hears: poker, Hanabi."""
+        """Return true for boards, and for card games whose moves all players hear: poker, Hanabi."""
         return self.has_board(spec) or _game(spec).startswith(("leduc", "texas", "hanabi"))
 
     def notation(self, environment: Instance, played: Sequence[tuple[str, Any]], since: int) -> Sequence[str]:
@@ -284,7 +286,7 @@ class PettingZooFamily(Family):
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         spec = environment.spec
         words = FULL_ATARI if spec.id.startswith("atari/") else _MEANINGS.get(_game(spec), ())
-        if _game(spec) == "rps":  # can be made with more choices than three
+        if _game(spec) == "rps":  # it can have more choices than three
             words = tuple(str(move).lower() for move in environment.env._moves[:-1])
         return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
 
@@ -294,5 +296,5 @@ def _rivals(spec: EnvSpec) -> bool:
 
 
 def _game(spec: EnvSpec) -> str:
-    """Name of the game: ``classic/connect_four_v3`` is ``connect_four``."""
+    """Return the name of the game: ``classic/connect_four_v3`` is ``connect_four``."""
     return spec.id.rpartition("/")[2].rpartition("_v")[0]

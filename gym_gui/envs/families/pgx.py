@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 JAX = "jax==0.10.2"
 _BEGIN_S = 900.0
-"""Longest time until an episode begins: the first of a large game on a machine is compiled for minutes."""
+"""Time limit in seconds for beginning an episode: the first one of a large game compiles for minutes."""
 
 
 class _Game(NamedTuple):
@@ -62,7 +62,7 @@ _GAMES: Mapping[str, _Game] = {
 
 
 class PgxFamily(OwnPythonFamily):
-    """``pgx/connect_four``."""
+    """Games under ids such as ``pgx/connect_four``."""
 
     name: ClassVar[str] = "pgx"
     title: ClassVar[str] = "Pgx"
@@ -116,10 +116,10 @@ class PgxFamily(OwnPythonFamily):
 
 
 def compiled_once(family: str) -> Mapping[str, str]:
-    """Variables with which JAX keeps what it has compiled, and stays on the processor.
+    """Return variables that make JAX cache compiled code and stay on the processor.
 
     Args:
-        family: Whose folder in the cache directory it is kept in.
+        family: Family whose folder in the cache directory holds the code.
     """
     return {
         "JAX_COMPILATION_CACHE_DIR": str(cache_dir() / "environments" / family / "jax"),

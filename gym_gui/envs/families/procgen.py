@@ -1,4 +1,4 @@
-"""Procgen: sixteen games whose levels are generated, each seed a level of its own."""
+"""Procgen: sixteen games with generated levels, a different level for each seed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _GAMES: Mapping[str, str] = {
 
 
 class ProcgenFamily(OwnPythonFamily):
-    """``procgen/coinrun``."""
+    """Games under ids such as ``procgen/coinrun``."""
 
     name: ClassVar[str] = "procgen"
     title: ClassVar[str] = "Procgen"
@@ -51,7 +51,7 @@ class ProcgenFamily(OwnPythonFamily):
         return [self.spec(f"procgen/{game}", "mosaic_env_server.shims.procgen:Procgen") for game in _GAMES]
 
     def candidates(self, task: str) -> Sequence[str]:
-        # As Gym registers them: procgen-coinrun-v0, and procgen:procgen-coinrun-v0.
+        # Ids as Gym registers them: procgen-coinrun-v0, and procgen:procgen-coinrun-v0.
         game = task.removeprefix("procgen:").removeprefix("procgen-").removesuffix("-v0")
         return (task, f"procgen/{game}")
 
@@ -65,7 +65,7 @@ class ProcgenFamily(OwnPythonFamily):
         return _GAMES[spec.short_id]
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
-        """Arrows, two at once for a slant; what a game does beside is on the letter that is its name."""
+        """Return arrow keys, two at once for a diagonal; other actions use the letter that is their name."""
         scheme = super().keys(environment, agent, player)
         words = environment.action_meanings(agent)
         letters = {word: number for number, word in enumerate(words) if len(word) == 1}

@@ -1,4 +1,4 @@
-"""Gymnasium-Robotics: arms, hands, mazes and a kitchen in MuJoCo, most with a goal that is observed."""
+"""Gymnasium-Robotics: arms, hands, mazes and a kitchen in MuJoCo, most with a goal in the observation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, split_version
 
 _LEFT_OUT = ("MujocoPy", "envs.mujoco.", "ant_maze_v3")
-"""Parts of the entry points of environments that need mujoco-py, which is no longer maintained."""
+"""Parts of entry points of environments that need mujoco-py, which is no longer maintained."""
 _SUMMARIES: Mapping[str, str] = {
     "fetch.reach": "Bring the gripper of an arm to a place.",
     "fetch.push": "Push a box to a place on the table with a closed gripper.",
@@ -38,7 +38,7 @@ _SUMMARIES: Mapping[str, str] = {
     "adroit_hand.adroit_relocate": "Take a ball with a hand and bring it to a place.",
     "franka_kitchen": "Do what is asked for in a kitchen with an arm: open, switch on, move.",
 }
-"""By module of the package, without what comes after."""
+"""Summary by module prefix."""
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "fetch": ("x", "y", "z", "gripper"),
     "maze.point_maze": ("x", "y"),
@@ -65,7 +65,7 @@ class RoboticsFamily(IndexedFamily):
         return not any(part in entry_point for part in _LEFT_OUT)
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        """Drawn in a way that works here, also without a display; where there is none, nothing is made."""
+        """Make the environment, after choosing a drawing backend that works here, even without a display."""
         if render_mode is not None:
             mujoco_gl.choose()
         with contextlib.redirect_stderr(io.StringIO()):  # news of other versions, at each import
@@ -78,11 +78,11 @@ class RoboticsFamily(IndexedFamily):
         return UndisturbedByLooks(made)
 
     def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
-        """A program of one's own that draws would go another way than MOSAIC does."""
+        """Return ``None``: a program that draws with the package alone gets different episodes."""
         return None
 
     def success(self, environment: Instance) -> bool | None:
-        """In the package's word; the kitchen ends when all is done."""
+        """Return the package's own result; the kitchen ends when all tasks are done."""
         if _area(environment.spec) == "franka_kitchen":
             return last_step(environment)[1]
         return success_in_info(environment)
@@ -112,5 +112,5 @@ class RoboticsFamily(IndexedFamily):
 
 
 def _area(spec: EnvSpec) -> str:
-    """Module of the environment within the package: ``fetch.reach``."""
+    """Return the environment's module within the package: ``fetch.reach``."""
     return spec.module.removeprefix("gymnasium_robotics.envs.")

@@ -1,4 +1,4 @@
-"""Gymnasium-Robotics whose pictures change nothing."""
+"""Gymnasium-Robotics with pictures that do not change the state."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 
 class UndisturbedByLooks(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An environment that goes on after a picture as if there had been none.
+    """Environment that continues after a picture as if none had been drawn.
 
-    The package moves the mark of the goal before it draws, and has MuJoCo work the state out anew for that:
-    the next steps then begin from other forces, and go another way.
+    The package moves the goal's mark before it draws and lets MuJoCo recompute the state for that. The next
+    steps would then begin with other forces and take another course.
     """
 
     def render(self) -> Any:
@@ -22,11 +22,11 @@ class UndisturbedByLooks(gymnasium.Wrapper[Any, Any, Any, Any]):
             return self.env.render()
         finally:
             for name, value in _arrays(data):
-                if value.shape == kept[name].shape:  # forces of contacts are worked out by each step itself
+                if value.shape == kept[name].shape:  # contact forces are recomputed by each step
                     value[...] = kept[name]
 
 
 def _arrays(data: Any) -> list[tuple[str, Any]]:
-    """All arrays of MuJoCo's state; its Python cannot copy one state into another."""
+    """Return all arrays of MuJoCo's state; its Python interface cannot copy one state into another."""
     found = ((name, getattr(data, name)) for name in dir(data) if not name.startswith("_"))
     return [(name, value) for name, value in found if isinstance(value, np.ndarray)]

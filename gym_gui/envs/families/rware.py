@@ -1,4 +1,4 @@
-"""The robotic warehouse: robots that bring the shelves that are asked for, and take them back."""
+"""Robotic warehouse: robots bring requested shelves and take them back."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _REQUESTS: Mapping[str, str] = {
 }
 _ID = re.compile(rf"rware-(?P<size>{'|'.join(_SIZES)})-(?P<robots>\d+)ag(?P<asked>-easy|-hard|)-v2")
 _ROBOTS = range(1, 20)
-"""Of the names that the package registers; of one robot in ``-hard`` nothing is ever asked for."""
+"""Numbers of robots that the package registers; in ``-hard``, one robot never gets a request."""
 _LISTED = (2, 4, 8)
-"""Robots of those that are listed; the others are found by name."""
+"""Numbers of robots of the listed environments; the others are found by name."""
 _ROLES: Mapping[str, str] = {
     "noop": "wait",
     "forward": "up",
@@ -48,7 +48,7 @@ class WarehouseFamily(Family):
     built_by: ClassVar[str] = "gym_gui.envs.families.rware_env:warehouse"
     described_by: ClassVar[str] = "gym_gui.envs.describers.rware_words:WarehouseDescriber"
     documented: ClassVar[bool] = False
-    """The package's drawing of a warehouse stands in the constructor, not in the class."""
+    """False, because the package documents a warehouse in the constructor, not in the class."""
     web_page: ClassVar[str] = "https://github.com/semitable/robotic-warehouse"
     modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
@@ -76,7 +76,7 @@ class WarehouseFamily(Family):
         return SimultaneousAdapter(env)
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
-        """None where robots also send bits."""
+        """Return words for the actions; empty if robots also send bits."""
         return tuple(_ROLES) if hasattr(environment.adapter.action_space(agent), "n") else ()
 
     def title_of(self, spec: EnvSpec) -> str:

@@ -1,7 +1,7 @@
-"""Families whose environments live in another process: what they have in common.
+"""Base classes of families whose environments live in another process.
 
-What a family's own code knows of its environments by looking into them, a served one says itself, where
-it says anything: in its ``metadata``, and when it is asked (``mosaic_env_server``).
+Other families look into their environments; a served environment reports the same facts itself, in its
+``metadata`` and when it is asked (``mosaic_env_server``).
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 
 class ServedFamily(Family):
-    """Environments that a server makes."""
+    """Family of environments that a server makes."""
 
     def place(self, spec: EnvSpec) -> Place:
-        """Who serves it."""
+        """Return the place of an environment's server."""
         raise NotImplementedError
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        """What is asked of the server.
+        """Return the request to the server.
 
         Args:
             spec: The environment.
-            arguments: The keyword arguments of :meth:`build`, ``render_mode`` and ``api`` added.
+            arguments: Keyword arguments of :meth:`build`, with ``render_mode`` and ``api`` added.
         """
         from gym_gui.envs.remote_env import Wanted
 
@@ -50,7 +50,7 @@ class ServedFamily(Family):
         return make_served(self.place(spec), self.wanted(spec, arguments))
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """As it says; else those who take turns play each for themselves."""
+        """Return the teams that the environment states; else each agent of a turn-based game is a team."""
         metadata = _metadata(adapter.env)
         named: Any = metadata.get("teams")
         if isinstance(named, Mapping):
@@ -65,14 +65,14 @@ class ServedFamily(Family):
         return {str(team): float(score) for team, score in found.items()} if found else None
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """By its scores, else by returns, once the game is over, where teams play against each other."""
+        """Return the outcome by scores, else by returns, after the end of a game between teams."""
         if not environment.adapter.is_episode_done():
             return None
         scores = self.scores(environment, returns)
         return ranked(team_returns(environment.teams, returns) if scores is None else scores)
 
     def success(self, environment: Instance) -> bool | None:
-        """In its own word, else in that of ``info["is_success"]`` where it is played alone."""
+        """Return the environment's own result, else ``info["is_success"]`` for a single agent."""
         found = _asked(environment, "success")
         if found is None and len(environment.adapter.possible_agents) == 1:
             stated = environment.adapter.info(environment.adapter.possible_agents[0]).get("is_success")
@@ -103,14 +103,14 @@ class ServedFamily(Family):
 
 
 class OwnPythonFamily(ServedFamily):
-    """Environments whose packages need an interpreter of their own: ``mosaic envs install`` makes it.
+    """Family whose packages need a separate interpreter, made by ``mosaic envs install``.
 
     Attributes:
-        requirements: What is installed there, as pip writes it.
-        bare_requirements: What is installed last, without what it asks for itself.
-        archives: Packages that no registry has, and where they are published; installed after all others.
-        imports: What has to be importable there.
-        system: Debian packages that it needs beyond Python's.
+        requirements: Packages to install there, as pip writes them.
+        bare_requirements: Packages to install last, without their own requirements.
+        archives: Packages that no registry has, with their URLs; installed after all others.
+        imports: Modules that must be importable there.
+        system: Debian packages that are needed in addition.
         server_variables: Environment variables of its server.
     """
 
@@ -123,14 +123,14 @@ class OwnPythonFamily(ServedFamily):
 
     @property
     def interpreter(self) -> Path:
-        """Its Python."""
+        """Interpreter of the family."""
         return interpreter_of(self.name)
 
     def build_variables(self, folder: Path) -> Mapping[str, str]:
-        """Environment variables with which :attr:`bare_requirements` are built.
+        """Return environment variables for building :attr:`bare_requirements`.
 
         Args:
-            folder: Empty; files that building looks for may be put there.
+            folder: Empty folder for files that the build looks for.
         """
         return {}
 

@@ -1,4 +1,4 @@
-"""What families have in common whose worlds are engines that the user starts."""
+"""Base class of families whose worlds are engines that the user starts."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
     from gym_gui.envs.remote_env import Wanted
 
 _CALLS = 8
-"""Calls of one step, each of which may take its whole time."""
+"""Calls of one step, each of which may use its whole time limit."""
 
 
 class SimulatorFamily(OwnPythonFamily):
-    """Environments whose server speaks to an engine, and waits for it with time limits of its own.
+    """Environments whose server talks to an engine and waits for it with separate time limits.
 
     Attributes:
-        port: Where its engines listen, unless it is said.
+        port: Default port of the engine.
     """
 
     port: ClassVar[int]
 
     def world(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> str:
-        """The engine."""
+        """Return the name of the engine with its host and port."""
         return f"{self.name} {env_kwargs.get('host', '127.0.0.1')}:{env_kwargs.get('port', self.port)}"
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        """Give the server the time in which it says itself that the engine does not answer."""
+        """Return the request with limits long enough that the server itself can report a silent engine."""
         wanted = super().wanted(spec, arguments)
         longest = _CALLS * (_seconds(arguments.get("timeout_s")) + _seconds(arguments.get("step_s")))
         return replace(wanted, begin_s=max(wanted.begin_s, longest), step_s=max(wanted.step_s, longest))
 
 
 def _seconds(value: Any) -> float:
-    """A setting, where it is a number; what else is wrong with it the environment says."""
+    """Return a setting if it is a valid number, else 0; the environment reports what is wrong with it."""
     return float(value) if isinstance(value, int | float) and 0 < value < 1e6 else 0.0

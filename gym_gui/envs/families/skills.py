@@ -1,4 +1,4 @@
-"""One option of a manager as an episode: where controllers learn their skills."""
+"""One option of a manager as an episode, in which controllers learn their skills."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_gui.envs.spec import EnvSpec
 
 
 class SkillFamily(DerivedFamily):
-    """``Skills/<task>``: the options of a task for one agent, one after the other."""
+    """``Skills/<task>``: the options of a single-agent task, one after the other."""
 
     name: ClassVar[str] = "skills"
     title: ClassVar[str] = "Skills: one option of a manager"
@@ -35,5 +35,5 @@ class SkillFamily(DerivedFamily):
         return SkillEnv(environment.with_manager())
 
     def success(self, environment: Instance) -> bool | None:
-        """Whether the option reached its end."""
+        """Return whether the option reached its end."""
         return environment.env.reached

@@ -1,4 +1,4 @@
-"""One option as an episode: what a controller sees, does and earns while it learns its skills."""
+"""One option as an episode, in which a controller learns its skills."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from gym_gui.envs.environment import Environment
 
 
 class SkillEnv(gymnasium.Env[Mapping[str, Any], int]):
-    """A controller's slot, whose manager chooses at random among the options that can start.
+    """A controller's slot; its manager chooses at random among the options that can start.
 
-    Observations are those of the slot: ``Dict(observation, option)``. An option that reaches its end
-    pays ``1 - 0.9 * moves / budget`` and terminates the episode, as does solving the task itself; one
-    whose budget is spent truncates it. The next episode goes on in the same world, where its state is
-    one that skills are needed in, until that world's own episode is over. ``reset(seed=…)`` begins
-    another one, as ``reset()`` in the middle of an option does.
+    Observations are those of the slot: ``Dict(observation, option)``. An option that reaches its end pays ``1
+        - 0.9 * moves / budget`` and terminates the episode, as does solving the task itself. An option whose
+        budget is spent truncates the episode. The next episode continues in the same world, whose state is
+        one that needs skills, until the world's own episode is over. ``reset(seed=…)`` begins a new world
+        episode, and so does ``reset()`` in the middle of an option.
 
     Args:
-        environment: Made with a manager above its only agent; closed with this one.
+        environment: Made with a manager above its only agent; it is closed together with this one.
 
     Attributes:
-        environment: As given.
+        environment: The given environment.
         agent: Its only agent.
         reached: Whether the option of this episode reached its end; ``None`` while it lasts.
     """

@@ -1,4 +1,4 @@
-"""TextArena: games that are told and played in words, for one player or several."""
+"""TextArena: text games for one or several players."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class _Game(NamedTuple):
-    """What the registry does not say.
+    """Facts about a game that the registry lacks.
 
     Attributes:
-        summary: What it is about.
-        seats: Players, unless ``env_kwargs`` has ``players``.
-        most: Most players.
-        least: Fewest; 0: as ``seats``.
-        open: Whether everybody sees everything.
-        halves: Whether the first half plays against the second.
+        summary: What the game is about.
+        seats: Number of players, unless ``env_kwargs`` has ``players``.
+        most: Largest number of players; 0 for ``seats``.
+        least: Smallest number of players; 0 for ``seats``.
+        open: Whether all players see everything.
+        halves: Whether the first half of the players plays against the second.
     """
 
     summary: str
@@ -134,11 +134,11 @@ _GAMES: Mapping[str, _Game] = {
     "SecretMafia": _Game("A village talks and votes; some of it kill by night.", 6, _MANY),
     "Santorini": _Game("Build towers and climb them.", 2, 3, open=True),
 }
-"""By their folder in the package."""
+"""Facts by the game's folder in the package."""
 
 
 class TextArenaFamily(OwnPythonFamily):
-    """``textarena/KuhnPoker-v0``: names of the registry, those of trainings found and not listed."""
+    """``textarena/KuhnPoker-v0``: the registered names; training variants are found but not listed."""
 
     name: ClassVar[str] = "textarena"
     title: ClassVar[str] = "TextArena"
@@ -146,7 +146,7 @@ class TextArenaFamily(OwnPythonFamily):
     closed: ClassVar[bool] = True
     requirements: ClassVar[tuple[str, ...]] = ("textarena==0.7.4",)
     imports: ClassVar[tuple[str, ...]] = ("textarena",)
-    # Some games walk through sets of words.
+    # Some games iterate over sets of words, whose order depends on the hash seed.
     server_variables: ClassVar[Mapping[str, str]] = {"PYTHONHASHSEED": "0"}
     documented: ClassVar[bool] = False
     web_page: ClassVar[str] = "https://github.com/LeonGuertler/TextArena"
@@ -169,10 +169,10 @@ class TextArenaFamily(OwnPythonFamily):
         ]
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        """With how many play, and who with whom.
+        """Return the request with the number of players and their teams.
 
         Raises:
-            UsageError: So many cannot play it.
+            UsageError: The game does not allow this number of players.
         """
         game, given = _game(spec), dict(arguments)
         seats = given.pop("players", game.seats)
@@ -195,7 +195,7 @@ class TextArenaFamily(OwnPythonFamily):
         return spec.api != "gymnasium" and not (_game(spec).open and "blind" not in spec.id)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """As TextArena pays: who is paid most has won, be it several, unless all are paid alike."""
+        """Return the outcome as TextArena pays: all with the best reward win, unless all are equal."""
         paid = team_returns(environment.teams, returns)
         if len(paid) < 2 or not environment.adapter.is_episode_done():
             return None

@@ -1,4 +1,4 @@
-"""TextWorld: text adventures that are generated, with a world of fixed size by id."""
+"""TextWorld: generated text adventures, with a world size for each id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SIZES: Mapping[str, Mapping[str, int]] = {
 
 
 class TextWorldFamily(Family):
-    """Games of Microsoft's generator, as its command ``tw-make custom`` makes them."""
+    """Games of Microsoft's generator, made like those of its command ``tw-make custom``."""
 
     name: ClassVar[str] = "textworld"
     title: ClassVar[str] = "TextWorld"

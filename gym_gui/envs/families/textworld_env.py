@@ -1,6 +1,6 @@
-"""TextWorld as a Gymnasium environment of texts, its games made once and kept."""
+"""TextWorld as a Gymnasium environment with text spaces; its games are made once and cached."""
 
-# TextWorld is untyped: what comes from it is Any.
+# TextWorld has no type annotations, so its objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 
@@ -24,30 +24,35 @@ from gym_gui.core.paths import cache_dir
 
 LETTERS = string.ascii_letters + string.digits + string.punctuation + " \n"
 WRITTEN = string.ascii_letters + string.digits + " -',"
-"""Of commands. The interpreter beneath (dumb Frotz) takes a backslash for an order to itself, and crashes
-on some of them."""
+"""Characters of commands.
+
+The underlying interpreter (dumb Frotz) takes a backslash as a command to itself and crashes on some of these
+commands.
+"""
 VERBS = frozenset(
     "go north south east west n s e w look l examine x inventory i take get drop wait z".split()  # noqa: SIM905
 )
-"""That any game knows, beside its own. ``save``, ``restore``, ``quit`` and what else speaks to the
-interpreter and not to the game do not reach it."""
+"""Verbs that every game knows, in addition to its own.
+
+``save``, ``restore``, ``quit`` and other commands to the interpreter do not reach it.
+"""
 _LONGEST, _LONGEST_COMMAND = 8192, 100
 _UNKNOWN = "That's not a verb I recognise."
 
 
 class TextWorldEnv(gymnasium.Env[str, str]):
-    """A text adventure: what the game writes is observed, a command in words is the action.
+    """A text adventure: observations are the game's text, actions are commands in words.
 
-    The reward is what the game's score grows by: 1 for a solved quest. It ends when the quest is solved or
-    cannot be any more.
+    The reward is the increase of the game's score: 1 for a solved quest. An episode ends when the quest is
+    solved or has become impossible.
 
     Args:
-        rooms: Rooms of the world.
-        objects: Things in it.
-        quest_length: Commands that the shortest solution has.
-        games: How many worlds there are; the seed of an episode picks one.
-        game_seed: Of the first world; the others follow it.
-        max_steps: Commands of an episode at most.
+        rooms: Number of rooms.
+        objects: Number of objects.
+        quest_length: Number of commands in the shortest solution.
+        games: Number of games; the seed of an episode picks one.
+        game_seed: Seed of the first game; the others use the following seeds.
+        max_steps: Maximum number of commands of an episode.
         render_mode: ``"ansi"`` or ``None``.
     """
 
@@ -94,7 +99,7 @@ class TextWorldEnv(gymnasium.Env[str, str]):
             )
             path = game_file(self._make, self._first + number)
             with warnings.catch_warnings():
-                # Its interpreter knows old games by name; of others it says that it counts no moves in them.
+                # Its interpreter knows old games by name; for others it warns that it does not count moves.
                 warnings.filterwarnings("ignore", message=".*is not fully supported")
                 self._open[number] = textworld.start(str(path), wanted)
         self._game = self._open[number]
@@ -127,7 +132,7 @@ class TextWorldEnv(gymnasium.Env[str, str]):
 
 
 def clean(text: str) -> str:
-    """What a game writes, without its prompt, its status line and letters beyond ASCII."""
+    """Return a game's text without its prompt, its status line and non-ASCII characters."""
     lines = [line.rstrip() for line in text.split("\n>")[0].splitlines()]
     kept = "\n".join(lines).strip()
     while "\n\n\n" in kept:
@@ -136,11 +141,11 @@ def clean(text: str) -> str:
 
 
 def game_file(sizes: dict[str, int], seed: int) -> Path:
-    """A game, made where it is not there yet; that takes some seconds.
+    """Return the file of a game; make the game first if necessary, which takes some seconds.
 
     Args:
         sizes: ``world_size``, ``nb_objects`` and ``quest_length``.
-        seed: All of the game follows from it.
+        seed: Seed that determines the whole game.
     """
     facts = json.dumps([textworld.__version__, sizes, seed], sort_keys=True)
     name = f"game-{hashlib.sha256(facts.encode()).hexdigest()[:16]}.z8"
@@ -152,7 +157,7 @@ def game_file(sizes: dict[str, int], seed: int) -> Path:
     options = textworld.GameOptions()
     options.nb_rooms, options.nb_objects = sizes["world_size"], sizes["nb_objects"]
     options.quest_length, options.seeds = sizes["quest_length"], seed
-    # Made aside and moved, so that two processes never read a half of it; the game comes last.
+    # Made in a temporary folder and moved, so that no process reads a partial file; the game comes last.
     with tempfile.TemporaryDirectory(dir=folder) as aside:
         options.path, options.force_recompile = str(Path(aside) / name), True
         generator.compile_game(generator.make_game(options), options)

@@ -1,4 +1,4 @@
-"""Environments of Gymnasium whose agents are the parts of tuples, as agents that act at once."""
+"""Wraps Gymnasium environments with tuples of agents as PettingZoo Parallel environments."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 
 class TupleParallel:
-    """PettingZoo's Parallel interface over an environment that takes and returns tuples, a part per agent.
+    """PettingZoo's Parallel interface to an environment with tuples, one part per agent.
 
-    Agents are ``agent_0``, ``agent_1``, … in the order of the tuples. One that has ended is not asked again:
-    the environment is given an idle action for it.
+    Agents are ``agent_0``, ``agent_1``, … in the order of the tuples. An agent whose episode has ended need
+    not act: the environment gets an idle action for it.
 
     Args:
-        env: Its spaces are tuples; flags and rewards are tuples, or one for all.
-        idle: What is played for agents that have ended.
+        env: Environment whose spaces are tuples; flags and rewards are tuples, or one value for all.
+        idle: Action for agents whose episode has ended.
     """
 
     def __init__(self, env: Any, idle: Any) -> None:
@@ -32,21 +32,21 @@ class TupleParallel:
         return self.env.render_mode
 
     def observation_space(self, agent: str) -> Any:
-        """What one agent sees."""
+        """Return an agent's observation space."""
         return self.env.observation_space[self.possible_agents.index(agent)]
 
     def action_space(self, agent: str) -> Any:
-        """What one agent can do."""
+        """Return an agent's action space."""
         return self.env.action_space[self.possible_agents.index(agent)]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        """Begin an episode: observations and infos by agent."""
+        """Begin an episode; return observations and infos by agent."""
         seen, _ = self.env.reset(seed=seed, options=options)
         self.agents = self.possible_agents[:]
         return dict(zip(self.agents, seen, strict=True)), {agent: {} for agent in self.agents}
 
     def step(self, actions: Mapping[str, Any]) -> Any:
-        """Have all act: observations, rewards, ends, cuts and infos by agent that acted."""
+        """Play a step; return observations, rewards, ends, truncations and infos by agent that acted."""
         acted = self.agents
         chosen = tuple(actions.get(agent, self._idle) for agent in self.possible_agents)
         seen, rewards, ended, cut, _ = self.env.step(chosen)
@@ -63,7 +63,7 @@ class TupleParallel:
         return {agent: told[agent] for agent in agents}
 
     def render(self) -> Any:
-        """As the environment draws it."""
+        """Return the environment's picture."""
         return self.env.render()
 
     def close(self) -> None:

@@ -30,17 +30,20 @@ _SUMMARIES: Mapping[str, str] = {
     "TakeCover": "Step aside from fireballs for as long as you can.",
     "Deathmatch": "Kill as many monsters as you can in an arena full of weapons.",
 }
-"""By scenario."""
+"""Summary by scenario."""
 _MATCH = re.compile(rf"{_HEAD}Multi(?P<name>[A-Z][a-z]+)-(?P<players>\d)p(?P<buttons>-MultiBinary)?-v0")
 _MATCHES: Mapping[str, tuple[int, str]] = {
     "Deathmatch": (4, "Hit the others more often than they hit you, in an arena full of weapons."),
     "Duel": (2, "Step aside from the other's shots, and hit."),
     "Cooperative": (4, "Kill the monsters of a whole map together."),
 }
-"""Most players, and what it is about. Each by itself, buttons also turn and look by numbers there."""
+"""Largest number of players and summary, by match.
+
+In the multi-binary variant, players also turn and look by numbers.
+"""
 _FREE: Mapping[str, Any] = {"actions": "buttons", "deltas": ("turn left right", "look up down")}
 _DELTAS = ("turn left right", "look up down", "move left right", "move forward backward", "move up down")
-"""What the engine can turn and move by numbers."""
+"""Actions of the engine that take a number (delta buttons)."""
 _ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "actions": {
         "oneOf": [
@@ -62,7 +65,7 @@ _ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 _FILES = ("config_file", "scenario_config_file", "level")
-"""Of the package's class: which scenario it is, as the id says."""
+"""Arguments of the package's class that choose the scenario, which the id fixes already."""
 _SINGLE: Mapping[str, str] = {
     "attack": "act",
     "speed": "alter",
@@ -72,10 +75,10 @@ _SINGLE: Mapping[str, str] = {
     "jump": "wait",
     "crouch": "end",
 }
-"""Roles of buttons; ways to the side depend on what other buttons there are."""
+"""Key role by button; sideways buttons depend on the other buttons."""
 _SIDES = ("left", "right")
 _ASIDE = (("J", "L"), ("Z", "X"))
-"""Of who also turns, by person: keys for a step aside."""
+"""Keys for a sidestep if the player can also turn, by person."""
 _BY_NUMBER: Mapping[str, tuple[str, str]] = {
     "turn left right": ("turn left", "turn right"),
     "look up down": ("look down", "look up"),
@@ -83,19 +86,19 @@ _BY_NUMBER: Mapping[str, tuple[str, str]] = {
     "move forward backward": ("move backward", "move forward"),
     "move up down": ("move down", "move up"),
 }
-"""What is less and what is more of what is turned and moved by numbers."""
+"""Words for the negative and positive direction of each delta button."""
 _LOOK = (("K", "I"), ("V", "G"))
-"""Of each person, keys to look down and up."""
+"""Keys to look down and up, by person."""
 _TURN, _MOVE = 5.0, 20.0
-"""By a key: degrees in a step, and a part of a running step, which is 50."""
+"""Change per key press: degrees per step, and the share of a running step, which is 50."""
 _PER_PIXEL: Mapping[str, tuple[str, float]] = {
     "turn left right": ("MouseX", 0.25),
     "look up down": ("MouseY", -0.25),
 }
-"""Degrees for a pixel of the mouse's motion."""
+"""Mouse axis, and degrees per pixel of its motion, by delta button."""
 _CLICKS: Mapping[str, str] = {"attack": "MouseLeft", "use": "MouseRight", "altattack": "MouseMiddle"}
 _RATE = 35
-"""Of the game, in steps per second."""
+"""Speed of the game in steps per second."""
 
 
 class VizdoomFamily(Family):
@@ -110,13 +113,13 @@ class VizdoomFamily(Family):
     hints: ClassVar[Mapping[str, str]] = {"doom": "", "gymnasium": "", "gym": ""}
     described_by: ClassVar[str] = "gym_gui.envs.describers.vizdoom_words:VizdoomDescriber"
     documented: ClassVar[bool] = False
-    """The package has one class for all scenarios."""
+    """False, because the package has one class for all scenarios."""
     web_page: ClassVar[str] = "https://vizdoom.farama.org/environments/default/"
     modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
     usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=_RATE)
 
     def specs(self) -> Sequence[EnvSpec]:
-        """The scenarios; maps of whole games, several hundred, are found by name."""
+        """Return the scenarios; several hundred maps of whole games can only be found by name."""
         return [spec for spec in self.findable() if not _MAP.search(spec.id)]
 
     def findable(self) -> Sequence[EnvSpec]:
@@ -142,29 +145,29 @@ class VizdoomFamily(Family):
         return doom(spec.id, render_mode, env_kwargs)
 
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
-        """Three of our own say what actions are; alone the package's own beside them."""
+        """Return the three arguments about actions and, for a single player, the package's own ones."""
         if _MATCH.fullmatch(spec.id) is not None:
             return _ARGUMENTS
         own = super().arguments(spec)
         return {**_ARGUMENTS, **{name: about for name, about in own.items() if name not in _FILES}}
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """Everybody for themselves, but where monsters are fought together."""
+        """Return a team for each player, or one team if all fight monsters together."""
         return each_alone(adapter) if _against_each_other(spec) else super().teams(spec, adapter)
 
     def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:
-        """Frags of a match, or monsters killed together; alone there is no score but the return."""
+        """Return frags of a match, or monsters killed together; a single player has only the return."""
         if _MATCH.fullmatch(environment.spec.id) is None:
             return None
         return team_returns(environment.teams, environment.env.counts)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """By frags."""
+        """Return the outcome by frags."""
         scores = self.scores(environment, returns)
         return ranked(scores) if scores is not None and _against_each_other(environment.spec) else None
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
-        """What is pressed, ``move left + attack``; none where buttons are pressed one by one."""
+        """Return the pressed buttons of each action, ``move left + attack``; empty for separate buttons."""
         if not hasattr(environment.adapter.action_space(agent), "n"):
             return ()
         return tuple(" + ".join(pressed) or "noop" for pressed in environment.env.pressed)
@@ -212,9 +215,9 @@ def _against_each_other(spec: EnvSpec) -> bool:
 
 
 def _pushes(environment: Instance, agent: str, player: int) -> dict[str, tuple[Axis, ...]]:
-    """Keys and mouse where buttons are pressed one by one, or something is turned and moved by numbers.
+    """Return keys and mouse axes for separate buttons and delta buttons.
 
-    The mouse is the first person's.
+    Only the first person has the mouse.
     """
     env, space = environment.env, environment.adapter.action_space(agent)
     parts: Mapping[str, Any] = getattr(space, "spaces", None) or {"": space}
@@ -239,7 +242,7 @@ def _pushes(environment: Instance, agent: str, player: int) -> dict[str, tuple[A
 
 
 def _number_keys(player: int) -> Mapping[str, tuple[str, str]]:
-    """Keys for less and more of what is turned and moved by numbers, where no button does that."""
+    """Return the keys for the negative and positive direction of each delta button."""
     roles = LAYOUTS[player].roles
     return {
         "turn left right": (roles["left"], roles["right"]),
@@ -251,7 +254,7 @@ def _number_keys(player: int) -> Mapping[str, tuple[str, str]]:
 
 
 def _buttons(known: Sequence[str], player: int, turns: bool) -> dict[str, str]:
-    """A key for each button that has one; who can also turn has other keys for a step aside."""
+    """Return a key for each button that has one; a player who can also turn has other keys to sidestep."""
     roles = LAYOUTS[player].roles
     keys = {button: roles[role] for button, role in _SINGLE.items()}
     for side, aside in zip(_SIDES, _ASIDE[player], strict=True):

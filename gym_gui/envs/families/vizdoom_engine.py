@@ -1,4 +1,4 @@
-"""Doom's engine as a process: it lives no longer than who plays it, and leaves no files behind."""
+"""Doom's engine as a process that ends with its player and leaves no files behind."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from mosaic_worker import launch
 
 _SHARED = Path("/dev/shm")
 _KINDS = ("ViZDoomSM", "ViZDoomMQCtr", "ViZDoomMQDoom")
-"""Shared memory that the package makes for an engine, by the number that it gives it."""
+"""Kinds of shared memory that the package makes for an engine, named with its number."""
 _NUMBER = "+viz_instance_id"
 _PREFIX = "mosaic-doom-"
 _SAID = 3
-"""Last lines of its output that an error message has."""
+"""Number of last log lines that an error message contains."""
 
 
 class Engine:
-    """The process behind one ``DoomGame``, with a folder of its own for all that it writes.
+    """Process of one ``DoomGame``, with a separate folder for all that it writes.
 
-    The package starts it by a path alone, so that it gets a small script: that goes to the folder, where the
-    engine writes what it works out of maps, and ties its life to ours.
+    The package starts the engine by a path alone, so it gets a small script. The script changes to the
+        folder, where the engine writes its map caches, and ends the engine together with this process.
 
     Args:
         game: A ``DoomGame`` that has not been started yet.
@@ -45,21 +45,21 @@ class Engine:
 
     @property
     def pid(self) -> int | None:
-        """Its process, once it was started."""
+        """Process id of the engine; ``None`` before its start."""
         with contextlib.suppress(OSError, ValueError):
             return int((self.folder / "pid").read_text())
         return None
 
     @property
     def last_log_line(self) -> str:
-        """The end of what it said, on one line."""
+        """Last lines of the engine's log, joined into one."""
         with contextlib.suppress(OSError):
             lines = (self.folder / "log").read_text(errors="replace").replace("\r", "\n").splitlines()
             return " | ".join([line.strip() for line in lines if line.strip()][-_SAID:])
         return ""
 
     def kill(self) -> None:
-        """End the engine where it does not end by itself."""
+        """Kill the engine, if it runs."""
         pid = self.pid
         with contextlib.suppress(OSError):
             # Another process may have the number by now; but only this engine has its working directory.
@@ -67,7 +67,7 @@ class Engine:
                 os.kill(pid, signal.SIGKILL)
 
     def remove(self) -> None:
-        """Remove its folder, and the shared memory that one which was killed leaves; safe to call twice."""
+        """Remove the folder and a killed engine's shared memory; it is safe to call this twice."""
         _remove(self.folder)
 
     def _script(self, engine: str) -> Path:
@@ -99,7 +99,7 @@ def _remove(folder: Path) -> None:
 
 
 def _remove_orphans() -> None:
-    """Remove what processes left that were killed: their engines have ended with them."""
+    """Remove files and shared memory of killed processes; their engines have ended, too."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError, ValueError):
             if folder.lstat().st_uid == os.getuid() and not folder.is_symlink():

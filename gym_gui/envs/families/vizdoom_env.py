@@ -1,4 +1,4 @@
-"""ViZDoom's Gymnasium environments, with what their package leaves undone."""
+"""ViZDoom's Gymnasium environments, with fixes that the package lacks."""
 
 # ViZDoom's stubs leave much out.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -18,27 +18,26 @@ from gym_gui.core.errors import UsageError
 from gym_gui.envs.families.vizdoom_engine import Engine
 
 _ACTIONS: Mapping[str, int] = {"buttons": 0, "numbered": 1, "combinations": 2}
-"""Most buttons that are held at once, by the word for it; 0 is as many as one likes, each by itself."""
+"""Maximum number of buttons held at once, by the word for it; 0 allows any number of separate buttons."""
 _DELTA = " delta"
 BOUND = 10.0
-"""Of what is turned and moved by numbers that a scenario was given: degrees, or a part of a running step."""
+"""Default bound of delta buttons in ``deltas``: degrees, or a share of a running step."""
 
 
 def doom(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
     """Make an environment of the package.
 
     Args:
-        env_id: As the package registers it.
+        env_id: Id under which the package registers it.
         render_mode: ``"rgb_array"`` or ``None``.
-        env_kwargs: For the package's class, and three of our own. ``actions`` is ``"buttons"`` (each by
-            itself, any number at once), ``"combinations"`` (numbered; of two unless ``max_buttons_pressed``
-            says more) or ``"numbered"`` (one at a time). ``deltas`` are what is turned and moved by numbers
-            (``"turn left right"``), in place of the scenario's own. ``delta`` bounds these numbers, and 0
-            leaves them out.
+        env_kwargs: Arguments of the package's class, and three more. ``actions`` is ``"buttons"`` (separate,
+            any number at once), ``"combinations"`` (numbered pairs, or more with ``max_buttons_pressed``) or
+            ``"numbered"`` (one at a time). ``deltas`` names the delta buttons (``"turn left right"``) in
+            place of the scenario's. ``delta`` bounds their numbers; 0 removes the delta buttons.
 
     Raises:
-        UsageError: The game's file is not there (the package has Freedoom's, not Doom's), or one of our own
-            arguments is none of these.
+        UsageError: The game's file is missing (the package contains Freedoom's, not Doom's), or one of the
+            three arguments is invalid.
     """
     import_module("vizdoom.gymnasium_wrapper")
     kwargs = dict(env_kwargs)
@@ -55,7 +54,7 @@ def doom(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) ->
         kwargs["available_buttons"] = [*wanted, *_binary(made.unwrapped.game.get_available_buttons())]
         made, delta = make(), BOUND if delta is None else delta
     game = str(made.unwrapped.game.get_doom_game_path())
-    # The engine also looks in the package itself, where Freedoom's are.
+    # The engine also searches the package itself, which contains Freedoom's files.
     places = [Path(game), Path(game).parents[1] / Path(game).name] if game else []
     if places and not any(place.is_file() for place in places):
         raise UsageError(f"{env_id}: there is no {game}", fix="Put it there, or play a map of Freedoom")
@@ -63,14 +62,14 @@ def doom(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) ->
 
 
 def bound_of(delta: Any) -> float | None:
-    """The bound of what is turned and moved by numbers; raises :class:`UsageError` where it is none."""
+    """Return the bound of delta buttons; raises :class:`UsageError` for an invalid one."""
     if delta is not None and not (isinstance(delta, (int, float)) and delta >= 0):
         raise UsageError(f"delta is {delta!r}", fix="It is a number of 0 or more")
     return delta
 
 
 def held_at_once(actions: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The package's arguments for a word that says what actions are; raises :class:`UsageError`."""
+    """Return the package's arguments for a kind of actions; raises :class:`UsageError` for an unknown one."""
     if actions is None:
         return {}
     if actions not in _ACTIONS:
@@ -84,13 +83,13 @@ def held_at_once(actions: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def delta_buttons(names: Any) -> list[Any]:
-    """The engine's buttons for what is turned and moved by numbers.
+    """Return the engine's delta buttons by name.
 
     Args:
         names: ``"turn left right"``, ``"look up down"``, ….
 
     Raises:
-        UsageError: There is none of that name.
+        UsageError: A name is unknown.
     """
     engine: Any = import_module("vizdoom")
     known = {
@@ -105,7 +104,7 @@ def delta_buttons(names: Any) -> list[Any]:
 
 
 def name_of(button: Any) -> str:
-    """What a button of the engine is called: ``turn left``, ``select weapon 1``."""
+    """Return the name of an engine's button: ``turn left``, ``select weapon 1``."""
     name = str(button.name).lower().replace("_", " ")
     return name.replace("weapon", "weapon ") if name[-1].isdigit() else name
 
@@ -116,11 +115,11 @@ def _binary(buttons: Any) -> list[Any]:
 
 
 class _Doom(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A game whose time that is up is a cut alone, with observations of the caller's own; it leaves no files.
+    """Game with a pure truncation at its time limit, copied observations, and no files left behind.
 
     Args:
-        env: Of the package.
-        delta: Most that is turned or moved by a number, or 0 for not at all; ``None`` as the package has it.
+        env: Environment of the package.
+        delta: Bound of the delta buttons, or 0 to remove them; ``None`` keeps the package's.
     """
 
     def __init__(self, env: Any, delta: float | None) -> None:
@@ -157,7 +156,7 @@ class _Doom(gymnasium.Wrapper[Any, Any, Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         env: Any = self.env
         if env.automap and not env.game.is_running():
-            env.reset(seed=seed, options=options)  # the first map of all is drawn otherwise than later ones
+            env.reset(seed=seed, options=options)  # the very first map is drawn differently from later ones
         seen, info = env.reset(seed=seed, options=options)
         return _copied(seen), info
 

@@ -1,11 +1,11 @@
-"""A match of ViZDoom: two to four players in one world, each with an engine and a screen of its own.
+"""A ViZDoom match: two to four players in one world, each with a separate engine and screen.
 
-The engines are peers of one network game on this machine, stepped tic by tic. Of two, the host gathers what
-they do (``-netmode 1``), and takes its tic before the other, whose action counts a tic later. Now and then a
-match begins in which the host has to wait for the other, whose action is then in time; such a match is begun
-again, so that what is played can be played again. More than two do not get to the first tic that
-way, so that each tells each other (``-netmode 0``) and all are stepped at once; an action then counts a tic
-later now and then, and a match cannot be played again.
+The engines are peers of a network game on this machine and are stepped tic by tic. With two players, the host
+collects the actions (``-netmode 1``) and takes its tic before the other, whose action counts one tic later.
+In some matches the host waits for the other's first action, which is then in time; such a match is started
+again, so that every match can be reproduced. With more players the engines do not reach the first tic that
+way. Each then sends its actions to all others (``-netmode 0``) and all are stepped at once. An action then
+sometimes counts one tic later, so such a match cannot be reproduced.
 """
 
 # ViZDoom's stubs leave much out.
@@ -34,11 +34,11 @@ from gym_gui.envs.families.vizdoom_engine import Engine
 from gym_gui.envs.families.vizdoom_env import BOUND, bound_of, delta_buttons, held_at_once, name_of
 
 _START_S, _STEP_S, _CLOSE_S, _KILLED_S = 60.0, 20.0, 5.0, 1.0
-"""Longest that engines are waited for."""
+"""Longest waits for engines in seconds: start, step, close, and the end of a killed one."""
 _APART_S = 0.2
-"""Between the starts of two engines."""
+"""Seconds between the starts of two engines."""
 _STARTS, _AHEAD_S = 8, 1.0
-"""How often engines are started until they are in step, and how long the host may take for its first tic."""
+"""Maximum number of starts to get engines in step, and longest duration of the host's first tic."""
 _WIDTH, _HEIGHT = 320, 240
 _VARIABLES = (
     *("KILLCOUNT", "HEALTH", "ARMOR", "SELECTED_WEAPON", "SELECTED_WEAPON_AMMO"),
@@ -52,19 +52,19 @@ _LENGTH = 4200
 """Tics of an episode, as in the package's deathmatch: two minutes."""
 _RULES = "+sv_forcerespawn 1 +sv_noautoaim 1 +sv_nocrouch 1 +viz_respawn_delay 0 +viz_nocheat 1"
 _SAME = "+cl_noprediction 1 +cl_capfps 1 +net_ticbalance 0"
-"""What is seen is what was played, and not what an engine guesses."""
+"""Engine arguments that show what was played, and not what an engine predicts."""
 
 
 class Scenario(NamedTuple):
-    """Where a match is played, and what it is about.
+    """Map and rules of a match.
 
     Attributes:
-        wad: File of the package's scenarios; empty for the whole game's maps.
-        map: Which map of it.
-        rules: Arguments of the engine.
-        counts: The game variable that is scored; a step's reward is what was added to it.
-        together: Whether all are of one team.
-        most: Most players.
+        wad: File among the package's scenarios; empty for the game's own maps.
+        map: Name of the map in the file.
+        rules: Command-line arguments of the engine.
+        counts: Game variable that is the score; a step's reward is its increase.
+        together: Whether all players are in one team.
+        most: Largest number of players.
     """
 
     wad: str
@@ -90,10 +90,10 @@ SCENARIOS: Mapping[str, Scenario] = {
 
 
 class _Hand(threading.Thread):
-    """Does one thing after the other with one engine.
+    """Thread that runs one engine's jobs in order.
 
-    The package now and then waits without end for an engine that was killed: such a thread is left behind,
-    and does not hold up the end of the program.
+    The package sometimes waits forever for an engine that was killed. Such a thread is abandoned and does not
+        block the end of the program.
     """
 
     def __init__(self, player: int) -> None:
@@ -102,17 +102,17 @@ class _Hand(threading.Thread):
         self.last: Future[None] | None = None
 
     def do(self, job: Callable[[], Any]) -> Future[None]:
-        """Have it done after what was asked for before."""
+        """Queue a job and return its future."""
         done = self.last = Future[None]()
         self._jobs.put((done, job))
         return done
 
     def rest(self) -> None:
-        """Nothing more is to be done."""
+        """End the thread after its queued jobs."""
         self._jobs.put(None)
 
     def run(self) -> None:
-        """See the class."""
+        """Run the queued jobs until the end."""
         while (each := self._jobs.get()) is not None:
             done, job = each
             try:
@@ -124,21 +124,21 @@ class _Hand(threading.Thread):
 
 
 class DoomMatch:
-    """PettingZoo's Parallel interface over several engines that play one match.
+    """PettingZoo's Parallel interface to several engines that play one match.
 
-    What players see is a dict of ``screen`` (240, 320, 3) ``uint8`` and ``gamevariables``, the numbers named
-    by :attr:`variables`. Nothing ends a match but its length, which is a cut, or ``frag_limit``.
+    An observation is a dict of ``screen`` (240, 320, 3) ``uint8`` and ``gamevariables``, the numbers named by
+    :attr:`variables`. A match ends by its length, as a truncation, or by ``frag_limit``.
 
     Args:
-        scenario: Where and what.
-        players: How many.
+        scenario: Map and rules.
+        players: Number of players.
         render_mode: ``"rgb_array"``, a picture of all screens, or ``None``.
-        env_kwargs: ``actions``, ``max_buttons_pressed``, ``deltas`` and ``delta`` as of the scenarios for
-            one; ``frame_skip`` tics for each action; ``episode_timeout`` in tics; ``frag_limit``,
+        env_kwargs: ``actions``, ``max_buttons_pressed``, ``deltas`` and ``delta`` as in the single-player
+            scenarios; ``frame_skip`` tics per action; ``episode_timeout`` in tics; ``frag_limit``,
             ``doom_skill`` (1 to 5) and ``doom_map``.
 
     Raises:
-        UsageError: An argument is unknown, or not what it should be.
+        UsageError: An argument is unknown or invalid.
     """
 
     metadata: ClassVar[Mapping[str, Any]] = {
@@ -204,20 +204,20 @@ class DoomMatch:
         return self
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        """The same for all."""
+        """Return the observation space, the same for all agents."""
         return self._sees
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """The same for all."""
+        """Return the action space, the same for all agents."""
         return self._acts
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """What one player sees at this moment."""
+        """Return a player's current observation."""
         return self._seen[self.possible_agents.index(agent)]
 
     @property
     def counts(self) -> dict[str, float]:
-        """What is scored, by player, as it stands."""
+        """Current score by player."""
         place = _VARIABLES.index(self.scenario.counts)
         return {
             agent: float(seen["gamevariables"][place])
@@ -225,7 +225,7 @@ class DoomMatch:
         }
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> Any:
-        """Begin a match with engines of its own: observations and infos by agent.
+        """Begin a match with new engines; return observations and infos by agent.
 
         Raises:
             RuntimeError: An engine did not start.
@@ -247,10 +247,10 @@ class DoomMatch:
         return dict(zip(self.agents, self._seen, strict=True)), {agent: {} for agent in self.agents}
 
     def step(self, actions: Mapping[str, Any]) -> Any:
-        """Have all act at once: observations, rewards, ends, cuts and infos by agent.
+        """Play a step of all agents; return observations, rewards, terminations, truncations and infos.
 
         Raises:
-            RuntimeError: An engine died, or did not answer; the match is over.
+            RuntimeError: An engine died or did not answer; the match is over.
         """
         before = self.counts
         acts = [self._pressed(actions[agent]) for agent in self.possible_agents]
@@ -275,7 +275,7 @@ class DoomMatch:
         return seen, rewards, ends, cuts, {agent: {} for agent in acted}
 
     def render(self) -> Any:
-        """All screens side by side, (H, W, 3) ``uint8``; ``None`` without a render mode."""
+        """Return all screens side by side, (H, W, 3) ``uint8``; ``None`` without a render mode."""
         if self.render_mode is None:
             return None
         screens = [seen["screen"] for seen in self._seen] or [self._zeros()["screen"]]
@@ -285,7 +285,7 @@ class DoomMatch:
         return np.vstack(rows)
 
     def close(self) -> None:
-        """End the engines; safe to call twice."""
+        """End the engines; it is safe to call this twice."""
         for patience in (_CLOSE_S, _KILLED_S):
             free = zip(self._games, self._hands, strict=True)
             free = [(game, hand) for game, hand in free if hand.last is None or hand.last.done()]
@@ -314,7 +314,7 @@ class DoomMatch:
         self._all(self._begin, _START_S, "did not start")
 
     def _in_step(self) -> bool:
-        """Take the first tic, in which no player acts; returns whether the host took it without waiting."""
+        """Take the first tic, without actions; return whether the host took it without waiting."""
         if len(self._turns()) == 1:
             return True
         idle = [0.0] * len(self._available)
@@ -328,7 +328,7 @@ class DoomMatch:
         return ahead
 
     def _begin(self, player: int) -> None:
-        """Start an engine, a moment after those before are processes: two that start at once abort ours."""
+        """Start an engine shortly after the previous one runs: two that start at once abort this process."""
         until = time.monotonic() + _START_S
         while player and self._engines[player - 1].pid is None and time.monotonic() < until:
             time.sleep(_APART_S / 10)
@@ -372,14 +372,14 @@ class DoomMatch:
         game.advance_action(1, last)
 
     def _turns(self) -> Sequence[Sequence[int]]:
-        """Who takes a tic at once, one group after the other."""
+        """Return the groups of players that take a tic together, one group after the other."""
         players = range(len(self._games))
         return [[player] for player in players] if len(players) == 2 else [players]
 
     def _all(
         self, do: Callable[[int], Any], patience: float, fails: str, players: Sequence[int] | None = None
     ) -> None:
-        """Have engines do something at once, by default all; where one fails, all are ended."""
+        """Run a job on several engines at once, by default all; if one fails, end all engines."""
         if not self._hands:
             raise RuntimeError("no match is played: reset() begins one")
         players = range(len(self._hands)) if players is None else players
@@ -404,7 +404,7 @@ class DoomMatch:
         for engine in self._engines:
             engine.kill()
 
-    # -- what is pressed and seen
+    # -- actions and observations
 
     def _action_space(self, bound: float) -> spaces.Space[Any]:
         count = len(self.buttons)
@@ -415,7 +415,7 @@ class DoomMatch:
         return spaces.Dict({"binary": binary, "continuous": continuous})
 
     def _pressed(self, action: Any) -> list[float]:
-        """The engine's list: what is turned and moved by numbers, then buttons."""
+        """Return the engine's list of an action: the delta values first, then the buttons."""
         numbers, buttons = (action["continuous"], action["binary"]) if self.deltas else ((), action)
         held = self._ways[int(buttons)] if len(self._ways) else buttons
         return [*map(float, numbers), *map(float, held)]
@@ -428,7 +428,7 @@ class DoomMatch:
 
     @staticmethod
     def _look(game: Any, before: dict[str, Any]) -> dict[str, Any]:
-        """What a player sees; when the match is over, what it saw last."""
+        """Return a player's observation; after the end of the match, its last one."""
         state = game.get_state()
         if state is None:
             return before
@@ -445,9 +445,9 @@ def _whole(kwargs: dict[str, Any], name: str, default: int, *, least: int = 0, m
 
 
 def _free_port() -> tuple[socket.socket, int]:
-    """A port that no other match takes for as long as the socket is open.
+    """Return a port that no other match takes while the socket is open.
 
-    The engine speaks UDP; the same number of TCP is what matches agree by, as only one can have it.
+    The engine uses UDP. Matches reserve the TCP port of the same number, because only one can bind it.
     """
     while True:
         lease = socket.socket(socket.AF_INET, socket.SOCK_STREAM)

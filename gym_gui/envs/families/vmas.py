@@ -14,9 +14,9 @@ from gym_gui.envs.spec import EnvSpec
 
 _HEAD = "vmas/"
 _PLACES = (("", "vmas.scenarios"), ("mpe", "vmas.scenarios.mpe"))
-"""Folders of scenarios, and how they are imported; those for debugging are left out."""
+"""Folders of scenarios with their import names; scenarios for debugging are left out."""
 _LENGTH = 100
-"""Steps of an episode unless ``max_steps`` says otherwise; most scenarios go on for ever by themselves."""
+"""Steps of an episode unless ``max_steps`` is given; most scenarios never end by themselves."""
 _STEP_KEYS = ("x", "y", "turn")
 _SUMMARIES: Mapping[str, str] = {
     "balance": "Carry a ball on a bar up to its goal without letting it roll off.",
@@ -53,7 +53,7 @@ _SUMMARIES: Mapping[str, str] = {
 
 
 class VmasFamily(Family):
-    """The scenarios of the package, one world at a time."""
+    """The scenarios of the package, one instance per environment."""
 
     name: ClassVar[str] = "vmas"
     title: ClassVar[str] = "VMAS"
@@ -64,7 +64,7 @@ class VmasFamily(Family):
     hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": "", "pettingzoo": ""}
     apis: ClassVar[tuple[str, ...]] = ("parallel",)
     documented: ClassVar[bool] = False
-    """Scenarios say nothing of themselves."""
+    """False, because scenarios have no documentation."""
     web_page: ClassVar[str] = "https://vmas.readthedocs.io/en/latest/usage/scenarios.html"
     modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
     usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=10)
@@ -92,11 +92,11 @@ class VmasFamily(Family):
         return SimultaneousAdapter(env)
 
     def reusable(self, spec: EnvSpec) -> bool:
-        """Road traffic keeps something of the episode before."""
+        """Return false for road traffic, which keeps state from the last episode."""
         return spec.short_id != "road_traffic"
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """Adversaries against the rest, by the flag of each agent; in football by colour."""
+        """Return adversaries and the other agents as teams, by each agent's flag; in football by color."""
         agents = adapter.possible_agents
         against = adapter.env.adversaries
         if against:
@@ -113,7 +113,7 @@ class VmasFamily(Family):
         return _SUMMARIES.get(spec.short_id, "")
 
     def noop_action(self, environment: Instance, agent: str) -> Any | None:
-        """Of discrete actions the first pushes nowhere, and says nothing."""
+        """Return the first discrete action, which does not push and says nothing."""
         return 0 if hasattr(environment.adapter.action_space(agent), "n") else None
 
     def components(self, spec: EnvSpec) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""VMAS, one world at a time, with episodes of their own seed and pictures that need no display."""
+"""VMAS with one instance per environment, a separate random stream, and pictures without a display."""
 
 # VMAS is loaded here alone, and untyped.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -24,24 +24,24 @@ _WHITE = (255, 255, 255)
 
 
 class VmasParallel:
-    """A scenario as agents that act at once, each under the name that the package has for it.
+    """A scenario with simultaneous agents, named as in the package.
 
-    The package draws for all its environments from one stream of random numbers, and sets it at every
-    reset with a seed: here each has its own.
+    The package uses one random stream for all its environments and seeds it at every reset. Here each
+    environment has its own stream.
 
     Args:
-        scenario: Name of its file.
+        scenario: Name of the scenario's file.
         render_mode: ``"rgb_array"`` or ``None``.
-        kwargs: Of the package's ``make_env``, and of the scenario.
+        kwargs: Arguments of the package's ``make_env`` and of the scenario.
 
     Attributes:
-        adversaries: Agents that the scenario calls so.
+        adversaries: Agents that the scenario marks as adversaries.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10, "is_parallelizable": True}  # noqa: RUF012
 
     def __init__(self, scenario: str, render_mode: str | None, kwargs: Mapping[str, Any]) -> None:
-        with contextlib.redirect_stderr(io.StringIO()):  # the old Gym it is built on says that it is old
+        with contextlib.redirect_stderr(io.StringIO()):  # old Gym, which VMAS imports, prints a warning
             make: Any = import_module("vmas").make_env
         self._env = make(scenario, num_envs=1, seed=0, terminated_truncated=True, **kwargs)
         self._shared: list[Any] = self._env.vmas_random_state
@@ -60,26 +60,26 @@ class VmasParallel:
 
     @property
     def world(self) -> Any:
-        """The package's world."""
+        """World object of the package."""
         return self._env.world
 
     def observation_space(self, agent: str) -> Any:
-        """What one agent sees."""
+        """Return an agent's observation space."""
         return self._sees[agent]
 
     def action_space(self, agent: str) -> Any:
-        """What one agent can do."""
+        """Return an agent's action space."""
         return self._acts[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        """Begin an episode: observations and infos by agent."""
+        """Begin an episode; return observations and infos by agent."""
         with self._drawing_its_own():
             seen = self._env.reset(seed=None if seed is None else seed % _SEEDS)
         self.agents = self.possible_agents[:]
         return self._by_name(map(_plain, seen)), {agent: {} for agent in self.agents}
 
     def step(self, actions: Mapping[str, Any]) -> Any:
-        """Have all act: observations, rewards, ends, cuts and infos by agent."""
+        """Play a step of all agents; return observations, rewards, terminations, truncations and infos."""
         chosen = [np.asarray(actions[agent]).reshape(1, -1) for agent in self.agents]
         with self._drawing_its_own():
             seen, rewards, ended, cut, _ = self._env.step(chosen)
@@ -95,18 +95,18 @@ class VmasParallel:
         )
 
     def render(self) -> Picture | None:
-        """The world from above: what the package's window shows, without lines of sensors and the like."""
+        """Return a picture from above, like the package's window but without lines of sensors."""
         return _draw(self._env) if self.render_mode == "rgb_array" else None
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
     def _by_name(self, parts: Any) -> dict[str, Any]:
         return dict(zip(self.possible_agents, parts, strict=True))
 
     @contextlib.contextmanager
     def _drawing_its_own(self) -> Generator[None]:
-        """Have the package draw from this environment's stream of random numbers."""
+        """Let the package use this environment's random stream."""
         others = list(self._shared)
         self._shared[:] = self._own
         try:
@@ -117,7 +117,7 @@ class VmasParallel:
 
 
 def _space(old: Any) -> Any:
-    """A space of old Gym as one of Gymnasium."""
+    """Return an old Gym space as a Gymnasium space."""
     if hasattr(old, "spaces"):
         parts = old.spaces
         return spaces.Dict({name: _space(part) for name, part in parts.items()})
@@ -129,7 +129,7 @@ def _space(old: Any) -> Any:
 
 
 def _plain(seen: Any) -> Any:
-    """What one agent sees in the only world."""
+    """Return an agent's observation in the only instance."""
     if isinstance(seen, dict):
         return {name: _plain(part) for name, part in seen.items()}
     return seen[0].detach().cpu().numpy().astype(np.float32)
@@ -151,7 +151,7 @@ def _draw(env: Any) -> Picture:
 
 
 def _draw_body(pen: ImageDraw.ImageDraw, body: Any, x: float, y: float, scale: float) -> None:
-    """A body at a place of the picture, in pixels."""
+    """Draw a body at a position of the picture, in pixels."""
     shape, kind = body.shape, type(body.shape).__name__
     color = _color(body.color)
     if kind == "Sphere":

@@ -1,4 +1,4 @@
-"""What is said to a server of environments on another machine: a gRPC stream."""
+"""gRPC stream to a server of environments on another machine."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from mosaic_worker.pb import environment_pb2 as pb
 from mosaic_worker.remote import METHOD
 
 _REFUSED_S = 2.0
-"""Longest wait for a server that refuses the connection: gRPC has tried twice by then."""
+"""Longest wait in seconds for a server that refuses the connection: gRPC has tried twice by then."""
 
 
 class GrpcLink(Link[pb.FromEnvironment, pb.ToEnvironment]):
-    """The same messages as one gRPC stream, to a server on another machine.
+    """Sends and receives the messages as one gRPC stream, for a server on another machine.
 
     Args:
         call: The started call.
-        channel: What it runs on.
-        outgoing: What the call sends, ``None`` at its end.
+        channel: Channel of the call.
+        outgoing: Messages to send; ``None`` ends the stream.
     """
 
     def __init__(self, call: Any, channel: Any, outgoing: queue.SimpleQueue[pb.ToEnvironment | None]) -> None:
@@ -44,14 +44,14 @@ class GrpcLink(Link[pb.FromEnvironment, pb.ToEnvironment]):
 
     def close(self) -> None:
         self._outgoing.put(None)
-        # The stream ends in good order where the server does its part, else by this.
+        # A server that works ends the stream in order; otherwise this timer does.
         ending = threading.Timer(1.0, self._channel.close)
         ending.daemon = True
         ending.start()
 
 
 def _answers(channel: Any, within_s: float) -> bool:
-    """Whether a server answers; where it keeps refusing, that is known long before ``within_s``."""
+    """Return whether a server answers; a server that keeps refusing is noticed long before ``within_s``."""
     states: queue.SimpleQueue[grpc.ChannelConnectivity] = queue.SimpleQueue()
     channel.subscribe(states.put, try_to_connect=True)
     until = time.monotonic() + within_s
@@ -74,12 +74,12 @@ def open_remote(address: str, token: str, certificate: bytes | None, within_s: f
 
     Args:
         address: ``host:port``.
-        token: What it asks for.
-        certificate: PEM of what its own is checked against; ``None``: not encrypted.
-        within_s: Longest wait.
+        token: Token that the server requires.
+        certificate: PEM certificate that verifies the server's own; ``None`` for no encryption.
+        within_s: Longest wait in seconds.
 
     Raises:
-        OSError: Nothing answers there, or it does not let us in.
+        OSError: No server answers, or it refuses the connection.
     """
     if certificate is None:
         channel: Any = grpc.insecure_channel(address, options=GRPC_OPTIONS)
@@ -118,7 +118,7 @@ def open_remote(address: str, token: str, certificate: bytes | None, within_s: f
 
 
 def _words(error: Any) -> str:
-    """How a call ended, in words."""
+    """Return in words how a call ended."""
     words: dict[Any, str] = {
         grpc.StatusCode.UNAUTHENTICATED: "it refused our token",
         grpc.StatusCode.RESOURCE_EXHAUSTED: "all its places are taken, or a message was too large",

@@ -1,4 +1,4 @@
-"""Served environments, with the interfaces of Gymnasium and PettingZoo."""
+"""Served environments with the interfaces of Gymnasium and PettingZoo."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from mosaic_worker.spaces import Space
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which environment, and how long its server may take.
+    """Environment to be served, and the time limits of its server.
 
     Attributes:
         entry: ``module:factory`` as the server imports it, or a name that it was started with.
-        arguments: Keyword arguments, plain data.
-        api: Interface; ``""``: the one it has.
-        begin_s: Longest time in which one is made, or begins an episode; the first may have to compile.
-        step_s: Longest time of one step, and of a picture.
+        arguments: Keyword arguments of the factory, plain data.
+        api: Interface; ``""`` for the one that the environment has.
+        begin_s: Time limit in seconds for making an instance or beginning an episode; the first one may have
+            to compile.
+        step_s: Time limit in seconds for one step or picture.
     """
 
     entry: str
@@ -42,11 +43,11 @@ def make_served(place: Place, wanted: Wanted) -> ServedEnv:
     """Make an environment in another process.
 
     Args:
-        place: Who serves it.
-        wanted: Which.
+        place: Where the server runs.
+        wanted: The environment and its time limits.
 
     Raises:
-        UsageError: It cannot be made there, or its server cannot be started.
+        UsageError: The environment cannot be made there, or its server cannot be started.
     """
     server = server_of(place)
     order = pb.Make(entry=wanted.entry, arguments=_plain(wanted.arguments), api=wanted.api)
@@ -79,17 +80,17 @@ def _told(report: pb.Report) -> str:
 
 
 class ServedEnv:
-    """What all interfaces have in common.
+    """Common base of the interfaces to a served environment.
 
-    An instance lives in the server that runs when it begins an episode; where that has gone since, the next
-    ``reset`` makes it anew in another.
+    An instance lives in the server that runs when an episode begins. If that server has gone since, the next
+    ``reset`` makes the instance again in a new one.
 
     Args:
-        server: Who serves it.
-        order: How it is made.
-        wanted: How long it may take.
-        made: What it is.
-        first: Where it has been made already: the connection, and its number there.
+        server: Server of the environment.
+        order: Message that makes the environment.
+        wanted: Environment and time limits.
+        made: Description of the environment.
+        first: Connection and number of an instance that has been made already.
     """
 
     def __init__(
@@ -117,50 +118,50 @@ class ServedEnv:
 
     @property
     def unwrapped(self) -> ServedEnv:
-        """Itself."""
+        """The environment itself."""
         return self
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """What :meth:`ask` can be asked."""
+        """Names of questions that :meth:`ask` accepts."""
         return tuple(self._made.answers)
 
     def ask(self, name: str, agent: Any = "") -> Any:
-        """What the environment says beside its interface.
+        """Ask the environment a question that its interface does not cover.
 
         Args:
             name: One of :attr:`answers`.
-            agent: Whom it is about.
+            agent: Agent that the question is about.
 
         Raises:
-            EnvironmentFailure: It raised.
+            EnvironmentFailure: The environment raised an exception.
         """
-        if self._connection is None:  # what the game is may be asked before it is played
+        if self._connection is None:  # questions about the game may come before the first episode
             self._make_there()
         place = self._places.get(agent, 0)
         report = self._do(pb.Order(ask=pb.Ask(name=name, agent=place)), self._wanted.step_s, name)
         return loads(report.json)
 
     def render(self) -> Any:
-        """A picture, (H, W, 3) ``uint8``, or text, or ``None``."""
+        """Return a picture, (H, W, 3) ``uint8``, or text, or ``None``."""
         report = self._do(pb.Order(render=pb.Render()), self._wanted.step_s, "render()")
         assert self._connection is not None
         return self._connection.picture(report.frame)
 
     def close(self) -> None:
-        """Release it; its server goes on."""
+        """Release the instance; its server keeps running."""
         connection, self._connection = self._connection, None
         if connection is not None and not connection.lost:
             try:
                 self._give(connection, pb.Order(close=pb.Close()))
                 connection.flush()
             except EnvironmentLostError:
-                pass  # it is gone, which is what was wanted
+                pass  # the server is gone, and with it the instance
 
-    # -- for the interfaces
+    # -- used by the API adapters
 
     def reset_async(self, seed: int | None) -> None:
-        """Have an episode begun, which ``reset`` with the same seed, and no options, takes."""
+        """Begin an episode; ``reset`` with the same seed, and no options, returns its result."""
         if self._beginning is None:
             self._beginning = self._order_reset(seed, None)
 
@@ -185,7 +186,7 @@ class ServedEnv:
         return connection, self._give(connection, pb.Order(reset=reset))
 
     def _make_there(self) -> None:
-        """Make it in the server that runs, without an episode."""
+        """Make an instance in the running server, without an episode."""
         try:
             connection = self._server.connection()
         except WorkerLaunchError as error:
@@ -195,7 +196,7 @@ class ServedEnv:
         self._take(connection, making, self._wanted.begin_s, "making it")
 
     def _announce(self, actions: Mapping[Any, Any]) -> None:
-        """Have a step begun; :meth:`_end` with the same actions takes what comes of it."""
+        """Start a step; :meth:`_end` with the same actions returns its result."""
         if self._pending is None and self._connection is not None:
             self._pending = self._give(self._connection, self._step(actions))
 
@@ -228,7 +229,7 @@ class ServedEnv:
         if report.error and report.kind == LOST:
             raise EnvironmentLostError(report.error)
         if report.error:
-            # An exception of the name that it had there: messages name it.
+            # An exception class of the same name as on the server: messages contain the name.
             raise type(report.kind or "Exception", (ServedError,), {})(report.error)
         return report
 
@@ -250,45 +251,45 @@ class ServedEnv:
 
 
 class ServedError(Exception):
-    """Base of what environments elsewhere raise.
+    """Base of exceptions that environments raise on their server.
 
     Attributes:
-        elsewhere: Says that the traceback here tells nothing: what it says names the place there.
+        elsewhere: Whether the local traceback is useless because the message names the place on the server.
     """
 
     elsewhere: ClassVar[bool] = True
 
 
 class ServedGymnasium(ServedEnv):
-    """Gymnasium's interface."""
+    """Gymnasium's interface to a served environment."""
 
     @property
     def observation_space(self) -> Any:
-        """What the agent observes."""
+        """Observation space of the agent."""
         return self._spaces[0][0]
 
     @property
     def action_space(self) -> Any:
-        """What the agent does."""
+        """Action space of the agent."""
         return self._spaces[0][1]
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, Any]:
-        """Observation and info."""
+        """Begin an episode; return observation and info."""
         shown = self._begin(seed, options).agents[0]
         return self._seen(shown), _info(shown)
 
     def step_async(self, action: Any) -> None:
-        """Have a step begun, which :meth:`step` with the same action ends."""
+        """Start a step; :meth:`step` with the same action returns its result."""
         self._announce({"": action})
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Any]:
-        """Observation, reward, terminated, truncated, info."""
+        """Play a step; return observation, reward, terminated, truncated and info."""
         shown = self._end({"": action}).agents[0]
         return self._seen(shown), shown.reward, shown.terminated, shown.truncated, _info(shown)
 
 
 class ServedSeveral(ServedEnv):
-    """What both interfaces for several agents have in common."""
+    """Common base of the two interfaces for several agents."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -296,11 +297,11 @@ class ServedSeveral(ServedEnv):
         self.agents: list[Any] = []
 
     def observation_space(self, agent: Any) -> Any:
-        """What an agent observes."""
+        """Return an agent's observation space."""
         return self._spaces[self._places[agent]][0]
 
     def action_space(self, agent: Any) -> Any:
-        """What an agent does."""
+        """Return an agent's action space."""
         return self._spaces[self._places[agent]][1]
 
     def _take_in(self, state: pb.State) -> None:
@@ -311,23 +312,23 @@ class ServedSeveral(ServedEnv):
 
 
 class ServedParallel(ServedSeveral):
-    """PettingZoo's Parallel interface."""
+    """PettingZoo's Parallel interface to a served environment."""
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Observations and infos."""
+        """Begin an episode; return observations and infos by agent."""
         state = self._begin(seed, options)
         self._take_in(state)
         shown = {self._keys[each.agent]: each for each in state.agents}
         return {key: self._seen(each) for key, each in shown.items()}, _infos(shown)
 
     def step_async(self, actions: Mapping[Any, Any]) -> None:
-        """Have a step begun, which :meth:`step` with the same actions ends."""
+        """Start a step; :meth:`step` with the same actions returns its result."""
         self._announce(actions)
 
     def step(self, actions: Mapping[Any, Any]) -> tuple[dict[Any, Any], ...]:
-        """Observations, rewards, terminated, truncated, infos."""
+        """Play a step; return observations, rewards, terminated, truncated and infos by agent."""
         state = self._end(actions)
         self._take_in(state)
         shown = {self._keys[each.agent]: each for each in state.agents}
@@ -341,7 +342,7 @@ class ServedParallel(ServedSeveral):
 
 
 class ServedAEC(ServedSeveral):
-    """PettingZoo's AEC interface."""
+    """PettingZoo's AEC interface to a served environment."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -359,15 +360,15 @@ class ServedAEC(ServedSeveral):
         self._show(self._begin(seed, options))
 
     def step_async(self, action: Any) -> None:
-        """Have a step begun, which :meth:`step` with the same action ends."""
+        """Start a step; :meth:`step` with the same action returns its result."""
         self._announce({self.agent_selection: action})
 
     def step(self, action: Any) -> None:
-        """Have the selected agent act; ``None`` where it has ended."""
+        """Play an action of the selected agent; ``None`` if its episode has ended."""
         self._show(self._end({self.agent_selection: action}))
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, Any]:
-        """Of the selected agent: observation, reward since its last move, terminated, truncated, info."""
+        """Return the selected agent's observation, reward since its last move, ends and info."""
         agent = self.agent_selection
         return (
             self._observation if observe else None,
@@ -378,14 +379,14 @@ class ServedAEC(ServedSeveral):
         )
 
     def agent_iter(self, max_iter: int = 1 << 63) -> Any:
-        """The selected agent, turn by turn, while there are agents."""
+        """Yield the selected agent, turn by turn, while there are agents."""
         for _ in range(max_iter):
             if not self.agents:
                 return
             yield self.agent_selection
 
     def observe(self, agent: Any) -> Any:
-        """What the selected agent sees; of others nothing is known."""
+        """Return the selected agent's observation; ``None`` for other agents."""
         return self._observation if agent == self.agent_selection else None
 
     def _show(self, state: pb.State) -> None:

@@ -1,8 +1,8 @@
-"""The player's end of a conversation with one server of environments.
+"""Client side of the connection to one server of environments.
 
-Code that steps environments waits for them, here as where they are in its own process. What makes up for
-the way is that orders for many instances travel together (:meth:`Connection.order`), and that the server
-is at work on them while their reports are taken one by one (:meth:`Connection.report`).
+Code that steps environments waits for them, as it would in its own process. To make up for the delay of the
+connection, orders for many instances are sent together (:meth:`Connection.order`), and the server works on
+them while their reports are read one by one (:meth:`Connection.report`).
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from mosaic_worker.link import PROTOCOL
 from mosaic_worker.pb import environment_pb2 as pb
 
 _TOGETHER = 16
-"""Orders that are sent together before the caller waits for a report, so that the server can begin."""
+"""Number of orders that are sent without waiting for a report, so that the server can begin."""
 _SEND_S = 30.0
 _GONE = "closed its connection"
 
 
 class PlayerLink(Protocol):
-    """Carries messages; a caller that waits for one waits with a limit.
+    """Carries messages; receiving has a time limit.
 
     Attributes:
-        until: Time (of ``time.monotonic``) after which a call that still waits raises ``TimeoutError``.
+        until: Time (of ``time.monotonic``) after which a waiting call raises ``TimeoutError``.
     """
 
     until: float
 
     def receive(self) -> pb.FromEnvironment | None:
-        """The next message, or ``None`` when the server is gone."""
+        """Return the next message, or ``None`` if the server has ended."""
         ...
 
     def send(self, message: pb.ToEnvironment) -> None:
@@ -50,7 +50,7 @@ class PlayerLink(Protocol):
 
 
 class Ticket:
-    """One order that was given.
+    """A request that was sent to a server.
 
     Attributes:
         report: The server's report on it; ``None`` until the report is there.
@@ -63,15 +63,15 @@ class Ticket:
 
 
 class Connection:
-    """Gives orders to one server and takes its reports.
+    """Sends orders to one server and receives its reports.
 
     Args:
-        link: To the server.
-        memory: Where pictures come from on the same machine.
+        link: Link to the server.
+        memory: Shared memory with pictures, on the same machine.
 
     Attributes:
-        lost: Why nothing can be asked any more; ``""`` while all is well.
-        gone: Whether the other end has hung up: how it ended says more than that.
+        lost: Why the connection is unusable; ``""`` while it works.
+        gone: Whether the other end closed the connection; its exit status then says more.
     """
 
     def __init__(self, link: PlayerLink, memory: FrameMemory | None = None) -> None:
@@ -82,11 +82,11 @@ class Connection:
         self.lost, self.gone = "", False
 
     def greet(self, token: str = "", within_s: float = 60.0) -> pb.EnvironmentWelcome:
-        """Say hello.
+        """Exchange greetings with the server and return its welcome.
 
         Raises:
-            EnvironmentLostError: It says nothing, or is gone.
-            ValueError: It speaks another version.
+            EnvironmentLostError: The server does not answer, or has ended.
+            ValueError: The server speaks another protocol version.
         """
         with self._lock:
             player = f"mosaic/{__version__}"
@@ -102,7 +102,7 @@ class Connection:
             return message.welcome
 
     def order(self, order: pb.Order) -> Ticket:
-        """Have something done, some time before its report is taken."""
+        """Queue an order and return its ticket; the report is taken later."""
         with self._lock:
             ticket = Ticket()
             self._orders.append(order)
@@ -112,24 +112,24 @@ class Connection:
             return ticket
 
     def flush(self) -> None:
-        """Send what was ordered.
+        """Send the queued orders.
 
         Raises:
-            EnvironmentLostError: The server is gone.
+            EnvironmentLostError: The server has ended.
         """
         with self._lock:
             self._flush(_SEND_S, "an order")
 
     def report(self, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
-        """The server's report on an order; waits for it.
+        """Wait for the server's report on an order and return it.
 
         Args:
-            ticket: The order.
-            within_s: Longest wait.
-            doing: What the order does, for the message.
+            ticket: Ticket of the order.
+            within_s: Longest wait in seconds.
+            doing: Description of the order, for messages.
 
         Raises:
-            EnvironmentLostError: The server is gone, or has not answered in time.
+            EnvironmentLostError: The server has ended, or has not answered in time.
         """
         with self._lock:
             self._flush(within_s, doing)
@@ -140,10 +140,10 @@ class Connection:
             return ticket.report
 
     def picture(self, frame: pb.Frame) -> Any:
-        """The picture that a report is about; text, where the environment draws text; ``None``: nothing.
+        """Return the picture of a report; text if the environment draws text; ``None`` for neither.
 
         Raises:
-            EnvironmentLostError: It is not there.
+            EnvironmentLostError: The picture cannot be read.
         """
         if not frame.shape:
             return frame.text or None
@@ -155,7 +155,7 @@ class Connection:
             raise self._break(f"sent a picture that cannot be read: {exc}") from exc
 
     def close(self) -> None:
-        """Say goodbye; nothing can be asked any more."""
+        """Close the connection and tell the server to shut down."""
         with self._lock:
             if not self.lost:
                 self.lost = "was closed"
@@ -166,7 +166,7 @@ class Connection:
                     pass
             self._link.close()
 
-    # -- inside
+    # -- internal
 
     def _flush(self, within_s: float, doing: str) -> None:
         if self._orders:

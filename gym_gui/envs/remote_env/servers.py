@@ -1,4 +1,4 @@
-"""Where environments are served from: a process that is started here, or one on another machine."""
+"""Servers of environments: a process started on this machine, or one on another machine."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _LAST_WORDS_S = 1.0
 
 @dataclass(frozen=True)
 class Here:
-    """A server that is started on this machine.
+    """Place of a server that is started on this machine.
 
     Attributes:
-        name: What messages and ``ps`` call it.
-        python: Its interpreter; ``None``: ours.
+        name: Its name in messages and in ``ps``.
+        python: Its interpreter; ``None`` for this process's own.
         path: Folders that it imports from.
-        command: A program that speaks JSON lines, in place of the SDK's server.
-        variables: Environment variables that it gets beyond those that every child gets.
+        command: Program that speaks JSON lines, in place of the SDK's server.
+        variables: Environment variables that it gets in addition to those of every child process.
     """
 
     name: str
@@ -51,13 +51,13 @@ class Here:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A server that the user has started on another machine (``python -m mosaic_env_server.remote``).
+    """Place of a server that the user started on another machine (``python -m mosaic_env_server.remote``).
 
     Attributes:
         name: Its name in messages.
         address: ``host:port``.
-        token: The token that the server asks for.
-        tls_root: Certificate that the server's own is checked against; ``None``: not encrypted.
+        token: Token that the server requires.
+        tls_root: Certificate that verifies the server's own; ``None`` for no encryption.
     """
 
     name: str
@@ -70,10 +70,10 @@ Place = Here | Elsewhere
 
 
 class Server:
-    """One server, started when it is needed, and again when it is gone.
+    """One server, started when it is needed, and again after it has ended.
 
     Args:
-        place: Where it is.
+        place: Where it runs.
     """
 
     def __init__(self, place: Place) -> None:
@@ -86,19 +86,19 @@ class Server:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"the server of {self._place.name}"
 
     @property
     def pid(self) -> int:
-        """Its process id where it was started here and runs, else 0."""
+        """Its process id if it was started here and runs, else 0."""
         return self._child.pid if self._child is not None and self._child.running else 0
 
     def connection(self) -> Connection:
-        """To the server that runs now; one that is gone is started again.
+        """Return a connection to the running server; start it first if necessary.
 
         Raises:
-            WorkerLaunchError: It cannot be started, or reached.
+            WorkerLaunchError: The server cannot be started or reached.
         """
         with self._lock:
             if self._connection is None or self._connection.lost:
@@ -107,22 +107,23 @@ class Server:
             return self._connection
 
     def next_number(self) -> int:
-        """Number for an instance."""
+        """Return a number for a new instance."""
         return next(self._numbers)
 
     def known(self, make: pb.Make) -> pb.Made | None:
-        """What an environment like this was seen to be."""
+        """Return the stored description of an environment with the same arguments; ``None`` if unknown."""
         return self._known.get((make.entry, make.arguments, make.api))
 
     def learn(self, make: pb.Make, made: pb.Made) -> None:
-        """Remember what an environment is."""
+        """Store the description of an environment."""
         self._known[(make.entry, make.arguments, make.api)] = made
 
     def report(self, connection: Connection, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
-        """The server's report on an order.
+        """Return the server's report on an order.
 
         Raises:
-            EnvironmentLostError: The server is gone; says how it ended. This ends one that does not answer.
+            EnvironmentLostError: The server has ended, with the reason; a server that does not answer is
+                ended here.
         """
         try:
             return connection.report(ticket, within_s, doing)
@@ -130,7 +131,7 @@ class Server:
             raise EnvironmentLostError(f"{self.name} {self._why(connection, error)}") from None
 
     def close(self) -> None:
-        """End it."""
+        """End the server."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -138,10 +139,10 @@ class Server:
                 self._child.ended(_LAST_WORDS_S)
                 self._child = None
 
-    # -- inside
+    # -- internal
 
     def _why(self, connection: Connection, error: EnvironmentLostError) -> str:
-        """How a process ended says more than that its connection closed."""
+        """Return why a server was lost; a process's exit status says more than a closed connection."""
         with self._lock:
             if self._child is None or connection is not self._connection:
                 return error.message
@@ -238,7 +239,7 @@ _guard = threading.Lock()
 
 
 def server_of(place: Place) -> Server:
-    """The server of a place; one for all its environments in this process."""
+    """Return the server of a place; this process has one for all environments there."""
     with _guard:
         key = os.getpid(), place
         if key not in _servers:
@@ -247,9 +248,9 @@ def server_of(place: Place) -> Server:
 
 
 def close_servers(places: Sequence[Place] = ()) -> None:
-    """End servers that this process has started; all, or those of some places.
+    """End servers that this process has started: all of them, or those at given places.
 
-    They end with this process by themselves.
+    Otherwise they end together with this process.
     """
     with _guard:
         chosen = [key for key in _servers if key[0] == os.getpid() and (not places or key[1] in places)]

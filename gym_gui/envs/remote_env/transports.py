@@ -1,4 +1,4 @@
-"""Carriers of what is said to a server of environments, for one who waits, but not for ever."""
+"""Links to a server of environments that wait for messages with a time limit."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _LONGEST_S = 3600.0
 
 
 class PatientSocket(SocketLink[pb.FromEnvironment, pb.ToEnvironment]):
-    """Frames on a socket, for one who waits, but not for ever.
+    """Socket link with a time limit.
 
-    Both ends may have much to say at once: what arrives is taken while something is being sent.
+    Both ends may send much data at once: it reads what arrives while it sends.
 
     Args:
         sock: The socket.
@@ -42,11 +42,11 @@ class PatientSocket(SocketLink[pb.FromEnvironment, pb.ToEnvironment]):
         return True
 
     def write(self, data: bytes) -> None:
-        """Send bytes in one piece.
+        """Send all bytes.
 
         Raises:
-            OSError: The other end is gone.
-            TimeoutError: It takes nothing in.
+            OSError: The other end has closed the connection.
+            TimeoutError: The other end does not read.
         """
         left = memoryview(data)
         while left:
@@ -69,7 +69,7 @@ class PatientSocket(SocketLink[pb.FromEnvironment, pb.ToEnvironment]):
 
 
 class AwaitedLink:
-    """Any link, read by a thread of its own, so that the thread that waits can give up.
+    """Link that a separate thread reads, so that the waiting thread can give up.
 
     Args:
         link: The link; its ``receive`` blocks until there is a message.
@@ -91,7 +91,7 @@ class AwaitedLink:
             self._arrived.put(None)
 
     def receive(self) -> pb.FromEnvironment | None:
-        """The next message, or ``None`` when the server is gone."""
+        """Return the next message, or ``None`` if the server has ended."""
         try:
             found = self._arrived.get(timeout=min(max(0.0, self.until - time.monotonic()), _LONGEST_S))
         except queue.Empty:

@@ -1,1 +1,1 @@
-"""Who plays an operator's slots, as forms: one slot, or several."""
+"""Forms that set who plays an operator's slots, for one agent or several."""

@@ -1,4 +1,4 @@
-"""The panel of an environment with several agents: a row for each, and the settings of one of them."""
+"""Panel of an environment with several agents: a row for each, and the settings of one of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class MultiAgentPanel(QWidget):
-    """A row per slot; the button at its end opens that slot's settings below."""
+    """A row per slot; the button at its end opens the slot's settings below."""
 
     player_changed = pyqtSignal(str, object)
     policy_chosen = pyqtSignal(str, str)
@@ -69,7 +69,7 @@ class MultiAgentPanel(QWidget):
     def show_draft(
         self, draft: Draft, report: Report, env_info: EnvironmentInfo, checks: ConfigurationChecks
     ) -> None:
-        """Show who plays each slot, and what else could."""
+        """Show who plays each slot, and offer the other policies that could play it."""
         self._shown = (draft, env_info, checks)
         for agent in self.agents:
             self._call(agent, env_info.seat_name(agent))
@@ -77,25 +77,25 @@ class MultiAgentPanel(QWidget):
         self._show_form()
 
     def _call(self, agent: str, seat: str) -> None:
-        """Say a slot as its game does."""
+        """Set the game's name of a slot."""
         self._names[agent].setText(seat)
         self._pickers[agent].set_seat(seat)
         self._gears[agent].setToolTip(f"Settings of {seat}")
         self._gears[agent].setAccessibleName(f"Settings of {seat}")
 
     def show_offers(self, draft: Draft, report: Report, checks: ConfigurationChecks) -> None:
-        """Offer what could play, and leave the settings as they are."""
+        """Offer the usable policies of each slot; settings stay as they are."""
         for agent, picker in self._pickers.items():
             picker.show_player(draft.rows.get(agent), report.policies.get(agent, ()), checks)
 
     def open_settings(self, agent: str) -> None:
-        """Show a slot's settings; a second time, put them away."""
+        """Show a slot's settings, or hide them if they are open."""
         self._open = "" if agent == self._open else agent
         self._show_form()
 
     @property
     def form(self) -> PlayerForm | None:
-        """The settings that are open."""
+        """The open settings form; ``None`` if none is open."""
         return self._form
 
     def _show_form(self) -> None:
@@ -116,7 +116,7 @@ class MultiAgentPanel(QWidget):
 
 
 class _Chosen:
-    """A row's picker says which policy; the panel says for whom."""
+    """Callable that emits the policy chosen in a slot's picker."""
 
     def __init__(self, panel: MultiAgentPanel, agent: str) -> None:
         self._panel, self._agent = panel, agent
@@ -126,7 +126,7 @@ class _Chosen:
 
 
 class _Opened:
-    """A row's button opens its settings."""
+    """Callable that opens a slot's settings."""
 
     def __init__(self, panel: MultiAgentPanel, agent: str) -> None:
         self._panel, self._agent = panel, agent

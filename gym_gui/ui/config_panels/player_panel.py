@@ -1,4 +1,4 @@
-"""One slot: who decides, with which settings, and what follows an unusable answer."""
+"""Form for one slot: who decides, with which settings, and the rule for invalid actions."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from gym_gui.ui.language.settings_services import SettingsServices
 
 _ELSEWHERE = ("script", "script_end")
-"""What a person in front of the window has no use for; the Agents page shows it."""
+"""Settings that the form hides for a person at the window; the Agents page shows them."""
 
 
 class PlayerPicker(PickerButton):
     """Chooses who plays one slot; emits ``chosen`` with the policy's id."""
 
     opening = pyqtSignal()
-    """The list is about to be shown: what has come since may be added."""
+    """Emitted before the list is shown, so that new policies can be added."""
 
     def __init__(self, agent: str, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -46,20 +46,20 @@ class PlayerPicker(PickerButton):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def set_seat(self, seat: str) -> None:
-        """Say whom it is about, as the game calls the slot."""
+        """Set the name that the game gives the slot."""
         self._seat = seat if seat == self._agent else f"{seat} ({self._agent})"
         self.setAccessibleName(f"{seat} is played by")
         self.setToolTip(f"Who decides for {self._seat}")
 
     def open(self) -> None:
-        """Show the list."""
+        """Emit :attr:`opening` and show the list."""
         self.opening.emit()
         super().open()
 
     def show_player(
         self, player: WorkerAssignment | None, offers: Sequence[Offer], checks: ConfigurationChecks
     ) -> None:
-        """Offer what fits, and show who it is now."""
+        """Offer the usable policies and select the current player."""
         show_player(self, player, offers, checks)
         detail = next((item.detail for item in self.items if item.value == self.value), "")
         about = ", ".join(filter(None, [self.text(), detail]))
@@ -75,11 +75,11 @@ class PlayerForm(QWidget):
         checks: Knows the workers and their settings.
         env_id: The slot's environment.
         parent: Qt owner.
-        services: Asks servers and keeps keys for the form.
+        services: Tests servers and keeps keys for the form.
     """
 
     changed = pyqtSignal(str, object)
-    """The slot, and its new :class:`WorkerAssignment`."""
+    """Emitted with the slot and its new :class:`WorkerAssignment`."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class PlayerForm(QWidget):
         column = column_layout(self)
         worker = checks.worker(player)
         schema = worker.settings_schema if worker is not None else ()
-        # The choice that makes the policy is the picker's; it is not asked for twice.
+        # The picker already chooses the setting that selects the policy.
         without = [setting.name for setting in schema if setting.policies]
         without += [
             name for name in _ELSEWHERE if player.worker_type == "human" and name not in player.settings
@@ -149,7 +149,7 @@ class PlayerForm(QWidget):
         try:
             changed = replace(self._player, settings=values)
         except ConfigError as error:
-            # A key that is written out goes nowhere; what to do instead is said beside it.
+            # A key written out in the form is refused; its field shows what to do instead.
             name = error.where.removeprefix("settings.").split(".")[0]
             self.form.show_problems({name: f"{error.problem}. {error.fix}"})
             return

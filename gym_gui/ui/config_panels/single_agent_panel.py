@@ -1,4 +1,4 @@
-"""The panel of an environment with one agent: who decides, and how."""
+"""Panel of an environment with one agent: who decides, and with which settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SingleAgentPanel(QWidget):
-    """Two parts: the choice of who decides, and the settings of that choice."""
+    """Picker of who decides, with the settings of that choice below."""
 
     player_changed = pyqtSignal(str, object)
     policy_chosen = pyqtSignal(str, str)
@@ -43,7 +43,7 @@ class SingleAgentPanel(QWidget):
     def show_draft(
         self, draft: Draft, report: Report, env_info: EnvironmentInfo, checks: ConfigurationChecks
     ) -> None:
-        """Show who decides now, and what else could."""
+        """Show who decides now, and offer the other policies that could decide."""
         self.show_offers(draft, report, checks)
         player = draft.rows.get(self.agent)
         if self._form is not None:
@@ -57,13 +57,13 @@ class SingleAgentPanel(QWidget):
             self._column.addWidget(self._form)
 
     def show_offers(self, draft: Draft, report: Report, checks: ConfigurationChecks) -> None:
-        """Offer what could decide, and leave the settings as they are."""
+        """Offer the usable policies; settings stay as they are."""
         player = draft.rows.get(self.agent)
         self.picker.show_player(player, report.policies.get(self.agent, ()), checks)
 
     @property
     def form(self) -> PlayerForm | None:
-        """The settings of who decides."""
+        """The settings form; ``None`` if nobody is chosen."""
         return self._form
 
     def _on_chosen(self, policy_id: object) -> None:

@@ -1,4 +1,4 @@
-"""A window of its own for a picture or a transcript: movable, full screen, and back by closing it."""
+"""Separate window for a picture or transcript; closing it brings the content back."""
 
 from __future__ import annotations
 
@@ -28,19 +28,20 @@ NEXT_SCREEN: Final = "Ctrl+Shift+F11"
 
 
 class DetachedWindow(QWidget):
-    """Holds what a slot lends; keys that mean nothing in it go to the slot's page.
+    """Holds a slot's content and passes unused keys to the slot's page.
 
-    It has no Qt parent, so that no window manager keeps it above the main window or minimizes it with that.
+    It has no Qt parent, so that a window manager neither keeps it above the main window nor minimizes both
+    together.
 
     Args:
-        dock_slot: Whose content it holds.
-        run: Runs the command that these keys stand for; whether there was one.
+        dock_slot: Slot whose content the window holds.
+        run: Runs the command of a shortcut; returns whether there is one.
     """
 
     left = pyqtSignal()
-    """A person has closed it: what it holds goes back."""
+    """Emitted when the user closes the window, so that its content returns to the page."""
     placed = pyqtSignal()
-    """It was moved, resized, made full screen or not."""
+    """Emitted when the window was moved, resized, or changed to or from full screen."""
 
     def __init__(self, dock_slot: DockSlot, run: Callable[[str], bool]) -> None:
         super().__init__(None, Qt.WindowType.Window)
@@ -58,46 +59,46 @@ class DetachedWindow(QWidget):
 
     @property
     def seen(self) -> bool:
-        """Whether it is on a screen, and no icon."""
+        """Whether the window is visible and not minimized."""
         return self.isVisible() and not self.isMinimized()
 
     def set_title(self, title: str) -> None:
-        """Say what is shown."""
+        """Set the window's title."""
         self.setWindowTitle(f"{title} · MOSAIC" if title else "MOSAIC")
         self.setAccessibleName(f"{title}, in a window of its own")
 
     def set_note(self, note: str) -> None:
-        """Say, above what it holds, how that stands."""
+        """Set the note above the content."""
         if note != self._note.text():
             self._note.setText(note)
             self._note.setVisible(bool(note))
 
     def hold(self, content: QWidget) -> None:
-        """Take a widget in."""
+        """Take a widget as content."""
         hidden = content.isHidden()
         self._column.addWidget(content, 1)
         content.setHidden(hidden)
 
     def come_forward(self) -> None:
-        """Be in front of other windows, and have the keyboard."""
+        """Raise and activate the window."""
         if self.isMinimized():
             self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.raise_()
         self.activateWindow()
 
     def toggle_full(self) -> None:
-        """Full screen, or not."""
+        """Switch full screen on or off."""
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     def next_screen(self) -> None:
-        """Go to the next screen, where there are several."""
+        """Move the window to the next screen, if there are several."""
         screens, now = QApplication.screens(), self.screen()
         if len(screens) > 1:
             at = screens.index(now) if now in screens else -1
             self.show_on(screens[(at + 1) % len(screens)])
 
     def show_on(self, screen: QScreen) -> None:
-        """Lie in the middle of a screen; full where it was."""
+        """Move the window to the center of a screen; a full-screen window stays full screen."""
         full = self.isFullScreen()
         room = screen.availableGeometry()
         size = (self.normalGeometry().size() if full else self.size()).boundedTo(room.size())
@@ -114,7 +115,7 @@ class DetachedWindow(QWidget):
     # ------------------------------------------------------------------ events
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Its own keys; then those of the page whose picture it holds, then commands."""
+        """Handle the window's own keys, then pass a key to the page, then to the commands."""
         if a0 is None:
             return
         keys = QKeySequence(a0.keyCombination()).toString(QKeySequence.SequenceFormat.PortableText)
@@ -131,7 +132,7 @@ class DetachedWindow(QWidget):
             super().keyPressEvent(a0)
 
     def keyReleaseEvent(self, a0: QKeyEvent | None) -> None:
-        """The page's, too."""
+        """Pass a key release to the page."""
         if a0 is not None and not self._pass_on(a0):
             super().keyReleaseEvent(a0)
 
@@ -144,7 +145,7 @@ class DetachedWindow(QWidget):
         return again.isAccepted()
 
     def contextMenuEvent(self, a0: QContextMenuEvent | None) -> None:
-        """What can be done with the window."""
+        """Show a menu with the window's actions."""
         if a0 is None:
             return
         menu = QMenu(self)
@@ -162,13 +163,13 @@ class DetachedWindow(QWidget):
         menu.popup(a0.globalPos())
 
     def closeEvent(self, a0: QCloseEvent | None) -> None:
-        """What it holds goes back; then it is closed."""
+        """Ask for the content to be brought back; that closes the window."""
         if a0 is not None:
             a0.ignore()
         self.left.emit()
 
     def changeEvent(self, a0: QEvent | None) -> None:
-        """A picture that fills a screen has less of a margin; one that is an icon is not drawn."""
+        """Fit the margin to full screen and report a changed visibility or activation."""
         super().changeEvent(a0)
         if a0 is None:
             return
@@ -184,21 +185,21 @@ class DetachedWindow(QWidget):
         self._column.setContentsMargins(margin, margin, margin, margin)
 
     def showEvent(self, a0: QShowEvent | None) -> None:
-        """It is seen again."""
+        """Report that the content is visible again."""
         super().showEvent(a0)
         self._dock_slot.seen_changed.emit()
 
     def hideEvent(self, a0: QHideEvent | None) -> None:
-        """It is not seen any more."""
+        """Report that the content is hidden."""
         super().hideEvent(a0)
         self._dock_slot.seen_changed.emit()
 
     def moveEvent(self, a0: QMoveEvent | None) -> None:
-        """Remembered."""
+        """Report the new place, so that it is remembered."""
         super().moveEvent(a0)
         self.placed.emit()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Remembered."""
+        """Report the new size, so that it is remembered."""
         super().resizeEvent(a0)
         self.placed.emit()

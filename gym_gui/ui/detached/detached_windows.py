@@ -1,4 +1,4 @@
-"""The windows beside the main one: opened where they lay, remembered, closed with it."""
+"""Windows beside the main one: opened at their last place, remembered, and closed with the main window."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from gym_gui.ui.timers import single_shot_timer
 FIRST: Final = QSize(720, 560)
 _SETTLE_MS = 250
 _EVERYWHERE = ("file", "go", "view", "help")
-"""Beginnings of commands that are the window's, and no page's."""
+"""Prefixes of commands that belong to the main window and not to a page."""
 
 
 class DetachedWindows(QObject):
-    """See the module.
+    """Opens and closes detached windows and remembers their places.
 
     Args:
-        layout: Where their places are kept.
-        commands: What keys do that mean nothing in such a window.
-        pages: The stack of pages in the main window; ``None`` before there is one.
+        layout: Settings that store the windows' places.
+        commands: Commands for keys that a detached window does not handle itself.
+        pages: Returns the stack of pages in the main window; ``None`` before there is one.
         parent: Qt owner.
     """
 
@@ -52,11 +52,11 @@ class DetachedWindows(QObject):
             app.screenRemoved.connect(self._settle.start)
 
     def look_after(self, dock_slot: DockSlot, key: str) -> None:
-        """Move a slot into a window of its own when asked to, and at once if it was in one last time.
+        """Serve a slot's requests to detach, and detach it at once if it was detached last time.
 
         Args:
-            dock_slot: The place on a page.
-            key: Name under which its window is remembered.
+            dock_slot: The slot on a page.
+            key: Name under which its window's place is remembered.
         """
         if not dock_slot.key:
             dock_slot.toggle_wanted.connect(partial(self.toggle, dock_slot))
@@ -67,18 +67,18 @@ class DetachedWindows(QObject):
 
     @property
     def shown(self) -> tuple[DetachedWindow, ...]:
-        """Those that are open."""
+        """The open windows."""
         return tuple(self._open.values())
 
     def comes_back(self, key: str) -> bool:
-        """Whether there was a window of this name when the program ended."""
+        """Return whether a window of this name was open when the program ended."""
         return self._places.of(key).open
 
     def command(self, page: str, current: Callable[[], DockSlot | None]) -> Command:
-        """What moves the picture of a page into a window of its own, and back.
+        """Return the command that detaches a page's picture and brings it back.
 
         Args:
-            page: Name of the page.
+            current: Returns the slot of the page's picture; ``None`` while there is none.
             current: Where its picture is; ``None`` while there is none.
         """
 
@@ -95,18 +95,18 @@ class DetachedWindows(QObject):
         return Command(f"{page}.apart", title, run, KEYS, "View", "apart", there)
 
     def toggle(self, dock_slot: DockSlot) -> None:
-        """Into a window of its own, or back."""
+        """Detach a slot's content, or bring it back."""
         if dock_slot.own_window is None:
             self.detach(dock_slot)
         else:
             self.bring_back(dock_slot)
 
     def detach(self, dock_slot: DockSlot, *, activate: bool = True) -> None:
-        """Put what a slot holds into a window of its own.
+        """Move a slot's content into a window of its own.
 
         Args:
-            dock_slot: The place on a page.
-            activate: Give the window the keyboard.
+            dock_slot: The slot on a page.
+            activate: Whether the window gets the keyboard focus.
         """
         if self._over or dock_slot.own_window is not None:
             return
@@ -132,7 +132,7 @@ class DetachedWindows(QObject):
         self._tell_places()
 
     def bring_back(self, dock_slot: DockSlot) -> None:
-        """Show it in its place again."""
+        """Move a slot's content back to its page and close its window."""
         window = self._open.pop(dock_slot, None)
         if window is None:
             return
@@ -147,11 +147,11 @@ class DetachedWindows(QObject):
             dock_slot.content.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def put_away(self, dock_slot: DockSlot, *, forget: bool = False) -> None:
-        """What it shows is not there any more; where it comes back, it comes back in its window.
+        """Close the window of a slot without content; with new content, the slot's window opens again.
 
         Args:
-            dock_slot: The place on a page.
-            forget: Only this very one comes back there, and none of its name.
+            dock_slot: The slot on a page.
+            forget: Whether only this slot opens its window again, and no later slot of the same name.
         """
         window = self._open.pop(dock_slot, None)
         if window is None:
@@ -163,7 +163,7 @@ class DetachedWindows(QObject):
         self._end(dock_slot, window)
 
     def close(self) -> None:
-        """The main window closes: so do all others, and are there again the next time."""
+        """Close all windows with the main window; they open again at the next start."""
         self._remember()
         self._over = True
         self._settle.stop()
@@ -171,7 +171,7 @@ class DetachedWindows(QObject):
             self._end(dock_slot, window)
         self._open.clear()
 
-    # ------------------------------------------------------------------ within
+    # ---------------------------------------------------------------- internal
 
     @property
     def _main(self) -> QWidget | None:
@@ -181,7 +181,8 @@ class DetachedWindows(QObject):
     def _end(self, dock_slot: DockSlot, window: DetachedWindow) -> None:
         window.hide()
         dock_slot.take_back()
-        # Without a Qt parent it would go with its last name, in the middle of the event that has ended it.
+        # Without a Qt parent the window would be deleted with its last reference, during the event that
+        # closes it.
         self._ended.add(window)
         window.destroyed.connect(partial(self._ended.discard, window))
         window.deleteLater()
@@ -219,7 +220,7 @@ class DetachedWindows(QObject):
             dock_slot.say_place(screen.name() if several and screen is not None else "")
 
     def _run(self, dock_slot: DockSlot, keys: str) -> bool:
-        """Run the command of these keys; a page's only while it is the page of the picture."""
+        """Run the command of a shortcut; a page's command only while the slot's page is shown."""
         registry, wanted = self._commands, QKeySequence(keys)
         for command in registry.all():
             own = command.id.partition(".")[0] in _EVERYWHERE
@@ -235,7 +236,7 @@ class DetachedWindows(QObject):
         return False
 
     def _on_page(self, dock_slot: DockSlot) -> bool:
-        """Whether the page that is shown is the one of this slot."""
+        """Return whether the page that is shown contains a slot."""
         place = self._pages()
         page = place.currentWidget() if isinstance(place, QStackedWidget) else None
         return page is not None and page.isAncestorOf(dock_slot)
@@ -246,7 +247,7 @@ def _numbers(rect: QRect) -> tuple[int, int, int, int]:
 
 
 def _screens(main: QWidget | None) -> list[Screen]:
-    """All of them, the main window's first."""
+    """Return all screens, the main window's first."""
     there = QApplication.screens()
     first = (main.screen() if main is not None else None) or QApplication.primaryScreen()
     there.sort(key=lambda screen: screen is not first)

@@ -1,4 +1,4 @@
-"""The place of a picture or a transcript on its page, which it keeps while it is in a window of its own."""
+"""Slot of a picture or transcript on its page; the content may move to a separate window and back."""
 
 from __future__ import annotations
 
@@ -12,62 +12,64 @@ from gym_gui.ui.widgets import IconButton, LinkButton, label
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 KEYS: Final = "Ctrl+F11"
-"""Moves a picture into a window of its own, and back."""
+"""Shortcut that moves a picture into a separate window and back."""
 _MOST = 16777215
-"""Qt's word for a height without a bound."""
+"""Qt's maximum height of a widget (``QWIDGETSIZE_MAX``)."""
 
 
 class Holder(Protocol):
-    """The window that holds a slot's content: a
-    :class:`~gym_gui.ui.detached.detached_window.DetachedWindow`."""
+    """Window that holds a slot's content, such as a detached window.
+
+    See :class:`~gym_gui.ui.detached.detached_window.DetachedWindow`.
+    """
 
     @property
     def seen(self) -> bool:
-        """Whether it is on a screen, and no icon."""
+        """Whether the window is visible and not minimized."""
         ...
 
     def isActiveWindow(self) -> bool:
-        """Whether it has the keyboard."""
+        """Return whether the window has the keyboard focus."""
         ...
 
     def set_title(self, title: str) -> None:
-        """Say what is shown."""
+        """Set the window's title."""
 
     def set_note(self, note: str) -> None:
-        """Say how it stands."""
+        """Set the note above the content."""
 
     def hold(self, content: QWidget) -> None:
-        """Take a widget in."""
+        """Take a widget as content."""
 
     def come_forward(self) -> None:
-        """Be in front of other windows, and have the keyboard."""
+        """Raise and activate the window."""
 
 
 class DockSlot(QWidget):
-    """Holds a widget on its page; the widget may be moved into a window of its own, and back.
+    """Holds a widget on its page; the widget can be moved into a window of its own and back.
 
     There is only one widget: code that updates its content need not know which window shows it.
 
     Args:
         content: The widget; it becomes a child of the slot.
-        what: What the widget is, in words for the user: ``"picture"``.
-        keys: The shortcut that moves the widget into a window of its own, and back.
-        collapses: While the widget is in its own window, the slot is only as high as the line that says so.
+        what: Word for the widget, shown to the user: ``"picture"``.
+        keys: Shortcut that moves the widget into a window of its own and back.
+        collapses: Whether the slot shrinks to one line while its widget is in a window of its own.
         parent: Qt owner.
 
     Attributes:
         content: The widget.
-        key: Name under which the place of its window is remembered; empty until :meth:`look_after` is called.
+        key: Name under which the window's place is remembered; empty until :meth:`look_after` is called.
     """
 
     shifted = pyqtSignal(object)
-    """The window that it lies in now; ``None``: it is at home."""
+    """Emitted with the window that holds the content now; ``None`` if it is back on the page."""
     seen_changed = pyqtSignal()
-    """Its window was minimized, or is there again."""
+    """Emitted when the content may have become visible or hidden."""
     entered = pyqtSignal()
-    """Its window has the keyboard now."""
+    """Emitted when the content's window gets the keyboard focus."""
     toggle_wanted = pyqtSignal()
-    """A person wants it in a window of its own, or back."""
+    """Emitted when the user wants to move the content into a window of its own, or back."""
 
     def __init__(
         self,
@@ -92,16 +94,16 @@ class DockSlot(QWidget):
 
     @property
     def own_window(self) -> Holder | None:
-        """The window that the content lies in; ``None``: it is at home."""
+        """The window that holds the content; ``None`` while it is on the page."""
         return self._window
 
     @property
     def seen(self) -> bool:
-        """Whether the content is on a screen: on the page that is shown, or in a window that is no icon."""
+        """Whether the content is visible: on the shown page, or in a window that is not minimized."""
         return self.content.isVisible() if self._window is None else self._window.seen
 
     def set_title(self, title: str) -> None:
-        """Say what is shown, for the title of its window."""
+        """Set the title of the content's window."""
         if title == self.title:
             return
         self.title = title
@@ -109,13 +111,13 @@ class DockSlot(QWidget):
             self._window.set_title(title)
 
     def set_note(self, note: str) -> None:
-        """What is said beside the content on its page, for its window."""
+        """Set the note that the page shows beside the content, for its window."""
         self.note = note
         if self._window is not None:
             self._window.set_note(note)
 
     def button(self, size: int = 22) -> IconButton:
-        """The button that moves the widget into a window of its own, and back.
+        """Return the button that moves the widget into a window of its own and back.
 
         Hidden until :meth:`look_after` is called.
 
@@ -140,11 +142,11 @@ class DockSlot(QWidget):
             self._button.show()
 
     def lend(self, window: Holder, place: str = "") -> None:
-        """Let the content lie in a window.
+        """Move the content into a window.
 
         Args:
             window: The window.
-            place: The screen it is on, where there are several.
+            place: Name of the window's screen, if there are several screens.
         """
         if self._elsewhere is None:
             self._elsewhere = Elsewhere(self.what, self.keys, self)
@@ -162,12 +164,12 @@ class DockSlot(QWidget):
         self._tell()
 
     def say_place(self, place: str) -> None:
-        """It is on this screen now."""
+        """Show the name of the screen that the window is on now."""
         if self._elsewhere is not None:
             self._elsewhere.say(place)
 
     def take_back(self) -> None:
-        """The content lies here again, as it was."""
+        """Move the content back into the slot, with its visibility unchanged."""
         window, self._window = self._window, None
         if window is None:
             return
@@ -198,11 +200,11 @@ class DockSlot(QWidget):
 
 
 class Elsewhere(QFrame):
-    """Says that something is in a window of its own, and leads there and back.
+    """Notice in an empty slot: says that the content has a window of its own, with links to it.
 
     Args:
-        what: What is there: ``"picture"``.
-        keys: What brings it back.
+        what: Word for the content: ``"picture"``.
+        keys: Shortcut that brings the content back.
         parent: Qt owner.
     """
 
@@ -233,10 +235,10 @@ class Elsewhere(QFrame):
         column.addStretch(1)
 
     def say(self, place: str) -> None:
-        """Say where it is.
+        """Say where the content is.
 
         Args:
-            place: Name of the screen, where there are several.
+            place: Name of the screen, if there are several screens.
         """
         where = f", on {place}" if place else ""
         self._words.setText(f"The {self._what} is in a window of its own{where}.")

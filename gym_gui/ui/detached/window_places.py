@@ -1,4 +1,4 @@
-"""Where windows lay: kept for the next start, and found again on the screens that there are then."""
+"""Places of detached windows: saved for the next start and fitted to the screens that exist then."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from PyQt6.QtCore import QPoint, QRect, QSettings, QSize
 
 _KEPT = "window/apart"
 _MOST = 40
-"""So many places are remembered, those that were used last."""
+"""Number of places that are kept, the last used ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPlace:
-    """Where a window lay.
+    """Place of a window.
 
     Attributes:
-        open: Whether it was there when the program ended.
-        rect: Left, top (with its frame), width, height (without), in pixels of the desktop.
-        screen: Name of its screen.
-        full: Whether it filled the screen.
+        open: Whether the window was open when the program ended.
+        rect: Left, top (both with the frame), width, height (both without), in desktop pixels.
+        screen: Name of the screen.
+        full: Whether the window was full screen.
     """
 
     open: bool = False
@@ -32,11 +32,11 @@ class KeptPlace:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A screen as far as windows are put on it.
+    """A screen that windows can be placed on.
 
     Attributes:
-        name: The system's.
-        room: What of the desktop it shows, without panels.
+        name: The system's name of the screen.
+        room: Part of the desktop that the screen shows, without panels.
     """
 
     name: str
@@ -44,19 +44,19 @@ class Screen:
 
 
 def fitted(place: KeptPlace, screens: Sequence[Screen], first: QSize) -> tuple[Screen, QRect]:
-    """The screen to lie on, and where on it: never outside.
+    """Return the screen and the rectangle for a window, always inside the screen.
 
     Args:
-        place: Where it lay.
-        screens: What there is, the main one first; at least one.
-        first: Size of a window that was never shown.
+        place: Last place of the window.
+        screens: Existing screens, the main one first; at least one.
+        first: Size for a window that was never shown.
 
     Returns:
-        The screen it was on where that is there, else the main one; left and top count with the frame.
+        The window's last screen if it exists, else the main one; left and top include the frame.
     """
     rect = QRect(*place.rect) if place.rect is not None else None
     named = [each for each in screens if each.name == place.screen]
-    # Screens of one kind may have one name: the one that it lay on counts.
+    # Screens of one model may share a name: prefer the one that the window overlapped.
     lain = [each for each in named if rect is not None and each.room.intersects(rect)]
     screen = (lain or named or list(screens))[0]
     size = (rect.size() if rect is not None else first).boundedTo(screen.room.size())
@@ -71,10 +71,10 @@ def fitted(place: KeptPlace, screens: Sequence[Screen], first: QSize) -> tuple[S
 
 
 class KeptPlaces:
-    """The places by name, written at once: a window that is killed comes back, too.
+    """Places by name, written at every change, so that they survive a killed process.
 
     Args:
-        layout: Where they are written.
+        layout: Settings that store the places.
     """
 
     def __init__(self, layout: QSettings) -> None:
@@ -82,11 +82,11 @@ class KeptPlaces:
         self._places = _read(str(layout.value(_KEPT, "") or ""))
 
     def of(self, key: str) -> KeptPlace:
-        """Where a window lay; nowhere yet where it was never shown."""
+        """Return the place of a window; an empty place if the window was never shown."""
         return self._places.get(key, KeptPlace())
 
     def keep(self, key: str, place: KeptPlace) -> None:
-        """Remember a place."""
+        """Save the place of a window."""
         if self._places.get(key) == place:
             return
         self._places.pop(key, None)
@@ -96,13 +96,13 @@ class KeptPlaces:
         self._layout.setValue(_KEPT, json.dumps({name: asdict(p) for name, p in self._places.items()}))
 
     def close(self, key: str) -> None:
-        """It does not come back by itself; where it lay stays known."""
+        """Mark a window as closed, so that it does not open again by itself; its place stays known."""
         if self.of(key).open:
             self.keep(key, replace(self.of(key), open=False))
 
 
 def _read(text: str) -> dict[str, KeptPlace]:
-    """The places by name, parsed from the stored JSON; empty where the JSON is not valid."""
+    """Return the places by name, parsed from the stored JSON; empty if the JSON is not valid."""
     try:
         found = json.loads(text or "{}")
         return {name: _place(**values) for name, values in found.items()}

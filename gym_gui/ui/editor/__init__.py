@@ -1,1 +1,1 @@
-"""The one editor of files: programs, experiments, environments, policies, with what is wrong at its line."""
+"""File editor for programs, experiments, environments and policies, with mistakes at their lines."""

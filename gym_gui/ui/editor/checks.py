@@ -1,4 +1,4 @@
-"""Who says what is wrong with a text: a worker's own module, the reader of its format, Python's parser."""
+"""Checks that find mistakes in a text by a worker's module, a data format's reader or Python's parser."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from gym_gui.workers.manifest import parse_manifest
 from gym_gui.workers.settings.settings_schema import Setting
 
 Find = Callable[[Path, str], "MosaicError | None"]
-"""What is wrong with the text of a file, with its place."""
+"""Function that returns the first mistake in a file's text, with its place, or ``None``."""
 Offer = Callable[[str, str, int], "Offers | None"]
-"""What fits in a file, by its suffix, at a place of its text."""
+"""Function that returns completions for a suffix, a text and the cursor's offset."""
 
 
 class WorkerCheck:
-    """Asks a worker's module or command: the window knows no language.
+    """Check that asks a worker's module or command, so that the window need not know the language.
 
     Args:
-        worker: Whose.
-        setting: Names the module or the command.
-        actions: Words of the slot's actions, where they are known.
+        worker: Worker type that the file is for.
+        setting: Setting that names the module or the command.
+        actions: Names of the slot's actions, if known.
     """
 
     def __init__(self, worker: WorkerTypeDefinition, setting: Setting, actions: tuple[str, ...]) -> None:
@@ -60,21 +60,21 @@ class WorkerCheck:
         )
 
     def offers(self, path: Path | None, written: str, at: int) -> Offers | None:
-        """Nothing: what fits in a worker's own format its module does not say."""
+        """Return ``None``: a worker's module offers no completions."""
         return None
 
     async def close(self) -> None:
-        """End its process."""
+        """End the process of the worker's module."""
         await self._conversation.close()
 
 
 class TextCheck:
-    """Reads a text as the engine does, in a thread; nothing of it is run.
+    """Check that parses a text in a thread, as the engine does, without running it.
 
     Args:
-        find: Says what is wrong.
-        unchecked: What it does not look at.
-        offer: Says what fits at a place of the text of a file with a suffix.
+        find: Returns the mistake in a text.
+        unchecked: Note about what the check does not cover.
+        offer: Returns completions for a suffix, a text and an offset.
     """
 
     def __init__(self, find: Find, unchecked: str = "", offer: Offer | None = None) -> None:
@@ -91,15 +91,15 @@ class TextCheck:
         return self._offer(path.suffix, written, at) if self._offer is not None and path is not None else None
 
     async def close(self) -> None:
-        """There is nothing to end."""
+        """Do nothing: there is no process to end."""
 
 
 def check_of(path: Path, *, experiment: bool = False) -> FileCheck:
-    """What checks a file that no setting names.
+    """Return the check for a file that no setting names.
 
     Args:
         path: The file.
-        experiment: Whether it is an experiment file; of data files the content says so.
+        experiment: Whether a ``.py`` file is an experiment; data files say so themselves.
     """
     if path.suffix == ".py" and experiment:
         return TextCheck(_find_in_experiment, "a program is read when it is run", offers_in_experiment)
@@ -115,14 +115,14 @@ def for_setting(
     actions: Sequence[str],
     choose: Callable[[str], None] | None,
 ) -> FileRequest:
-    """The file that a setting names; the worker's module or command checks it.
+    """Return a request to edit the file of a setting; the worker's module or command checks it.
 
     Args:
-        worker: Whose.
+        worker: Worker type of the setting.
         setting: The setting.
-        path: The file; empty: there is none yet.
-        actions: Words of the slot's actions, where they are known.
-        choose: Takes the file that is to be used.
+        path: Path of the file; empty if there is none yet.
+        actions: Names of the slot's actions, if known.
+        choose: Called with the path of the file each time it has been saved.
     """
     return FileRequest(path, WorkerCheck(worker, setting, tuple(actions)), setting.label, choose)
 
@@ -134,13 +134,13 @@ def at_place(
     experiment: bool = False,
     again: Action | None = None,
 ) -> FileRequest:
-    """A file, with what is wrong at its line.
+    """Return a request to edit a file at a place, with the problem there.
 
     Args:
         place: File, line and column.
-        sentence: What is wrong there.
-        experiment: Whether it is an experiment file; a data file says so itself.
-        again: What is done once it is mended.
+        sentence: Description of the problem.
+        experiment: Whether a ``.py`` file is an experiment; data files say so themselves.
+        again: Text and function of a button for the time after the correction.
     """
     said = (Problem(place.line, sentence, column=place.column),) if sentence else ()
     return FileRequest(
@@ -149,13 +149,13 @@ def at_place(
 
 
 def problem_of(error: MosaicError) -> Problem:
-    """An error as the editor shows it."""
+    """Return an error as a problem that the editor shows."""
     place = error.place
     return Problem(0, str(error)) if place is None else Problem(place.line, str(error), column=place.column)
 
 
 def _problems_of(said: Mapping[str, Any]) -> list[Problem]:
-    """What is said to be wrong, by line."""
+    """Return the problems in a worker's reply, sorted by line."""
     found = [mapping(each) or {} for each in items(said.get("problems")) or ()]
     problems = [
         Problem(count(p.get("line")) or 0, text(p.get("text")) or "", text(p.get("word")) or "")

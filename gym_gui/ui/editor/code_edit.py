@@ -1,4 +1,4 @@
-"""A text field for programs: numbers of lines, colors, and lines and words that are marked as wrong."""
+"""Text field for programs with line numbers, colors, and marks for mistakes."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _ROLES: Final = {
     "keyword": "accent",
     "goal": "accent",
 }
-"""Color tokens of what a worker calls by what it is."""
+"""Color token for each kind of text that a worker's check or a lexer names."""
 
 
 class Coloring(QSyntaxHighlighter):
-    """Colors what fits a pattern, the later over the earlier, or what a lexer says; follows the theme."""
+    """Colors text by patterns (later ones win) or by a lexer's spans; follows the theme."""
 
     def __init__(self, document: QTextDocument | None) -> None:
         super().__init__(document)
@@ -48,13 +48,13 @@ class Coloring(QSyntaxHighlighter):
         theme.current().changed.connect(self._on_theme_changed)
 
     def set_rules(self, rules: Sequence[tuple[str, str]]) -> None:
-        """Color so from now on: pattern and what it is."""
+        """Set the color rules: pattern and kind of text."""
         made = tuple((QRegularExpression(pattern), role) for pattern, role in rules)
         self._rules = tuple((pattern, role) for pattern, role in made if pattern.isValid() and role in _ROLES)
         self.rehighlight()
 
     def set_spans(self, spans: Sequence[Sequence[Span]]) -> None:
-        """Color the text that stands there now so, by line; only lines that differ are drawn again."""
+        """Set the colored spans of the current text, by line; redraw only lines that differ."""
         before, self._spans = self._spans, spans
         document = self.document()
         for number, line in enumerate(spans):
@@ -79,7 +79,7 @@ class Coloring(QSyntaxHighlighter):
         self.rehighlight()
 
     def _make_forms(self) -> None:
-        """Once a theme: finding a readable color takes longer than coloring a line."""
+        """Make the text formats, once per theme: choosing readable colors is slower than coloring a line."""
         self._forms = {role: _form(role) for role in _ROLES}
 
 
@@ -95,7 +95,7 @@ def _color(role: str) -> QColor:
 
 
 class CodeEdit(QPlainTextEdit):
-    """See the module."""
+    """Text field for programs with line numbers, colors, and marks for mistakes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -114,22 +114,22 @@ class CodeEdit(QPlainTextEdit):
 
     @property
     def text(self) -> str:
-        """What stands there, each character as it is: of all spaces Qt's ``toPlainText`` makes plain ones."""
+        """The text with each character unchanged (Qt's ``toPlainText`` turns all spaces into plain ones)."""
         document = self.document()
         return "" if document is None else document.toRawText().replace("\u2029", "\n")
 
     @property
     def problems(self) -> Mapping[int, Problem]:
-        """What is marked, by line."""
+        """The marked problems, by line."""
         return self._wrong
 
     def show_problems(self, problems: Sequence[Problem]) -> None:
-        """Mark these; the first of a line counts."""
+        """Mark problems; for a line with several, the first counts."""
         self._wrong = {each.line: each for each in reversed(problems) if each.line}
         self._mark(problems)
 
     def go_to(self, line: int, column: int = 0) -> None:
-        """Stand at a line, counted from 1, at its beginning or a column of it; else at the last."""
+        """Move the cursor to a line (from 1) and column; past the end, to the last line."""
         document = self.document()
         if document is None:
             return
@@ -141,7 +141,7 @@ class CodeEdit(QPlainTextEdit):
         self.setFocus()
 
     def replace_all(self, words: str) -> None:
-        """Put another text in place of this one; Undo brings it back, and one stays in the line one is in."""
+        """Replace the whole text; Undo restores it, and cursor line and scroll position stay."""
         line, column = self.textCursor().blockNumber(), self.textCursor().positionInBlock()
         top = self.verticalScrollBar()
         seen = top.value() if top is not None else 0
@@ -157,7 +157,7 @@ class CodeEdit(QPlainTextEdit):
             top.setValue(seen)
 
     def keyPressEvent(self, e: QKeyEvent | None) -> None:
-        """Tab indents by four, Enter goes on at the indent, Ctrl+Tab leaves."""
+        """Indent by four with Tab, keep the indent at Enter, and leave the field with Ctrl+Tab."""
         if e is None:
             return
         modifiers, key = e.modifiers(), e.key()
@@ -176,7 +176,7 @@ class CodeEdit(QPlainTextEdit):
             super().keyPressEvent(e)
 
     def _indent(self, *, more: bool) -> None:
-        """The lines of the selection, or the one that the cursor is in."""
+        """Indent or dedent the lines of the selection, or the cursor's line."""
         cursor, document = self.textCursor(), self.document()
         if document is None:
             return
@@ -223,11 +223,11 @@ class CodeEdit(QPlainTextEdit):
         self.setExtraSelections(found)
         self._numbers.update()
 
-    # -- numbers of lines --------------------------------------------------------------
+    # -- line numbers ------------------------------------------------------------------
 
     @property
     def numbers_width(self) -> int:
-        """Room for the numbers."""
+        """Width of the line numbers in pixels."""
         digits = max(2, len(str(self.blockCount())))
         return 2 * _SIDE + digits * self.fontMetrics().horizontalAdvance("9")
 
@@ -246,12 +246,12 @@ class CodeEdit(QPlainTextEdit):
             self._numbers.update(0, rect.y(), self._numbers.width(), rect.height())
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """The numbers go along."""
+        """Fit the line numbers to the new size."""
         super().resizeEvent(e)
         self._place()
 
     def paint_numbers(self, painter: QPainter, area: QRect) -> None:
-        """Draw the numbers of the lines in sight; those of wrong lines in red, with a bar."""
+        """Draw the visible line numbers; those of lines with a mistake in red, with a bar."""
         now, block = theme.current(), self.firstVisibleBlock()
         painter.setFont(self.font())
         top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
@@ -273,7 +273,7 @@ class CodeEdit(QPlainTextEdit):
 
 
 class _Numbers(QWidget):
-    """Beside the text."""
+    """Column of line numbers beside the text."""
 
     def __init__(self, editor: CodeEdit) -> None:
         super().__init__(editor)

@@ -1,4 +1,4 @@
-"""Finds the colors of a text off the window's thread, after each pause in typing."""
+"""Colors a text in a thread after each pause in typing."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gym_gui.ui.editor.lexing import LEXERS, spans_of
 from gym_gui.ui.typing_pause import TypingPause
 
 COLOR_MS: Final = 40
-"""Quiet time after a key before the text is colored."""
+"""Milliseconds without a key press after which the text is colored."""
 
 
 class Colorer(TypingPause):
-    """Colors a text by the suffix of its file; one whose suffix has no lexer is left as it is.
+    """Colors a text by its file's suffix; without a lexer for the suffix the text keeps its colors.
 
     Args:
         context: The window's services.
-        edit: The text.
-        suffix: Of its file, now.
+        edit: The text field.
+        suffix: Returns the current suffix of the file.
     """
 
     def __init__(self, context: AppContext, edit: CodeEdit, suffix: Callable[[], str]) -> None:

@@ -1,4 +1,4 @@
-"""What fits where one types: keys that are declared for that place of a file, and values that they take."""
+"""Completions for experiment files and worker manifests: declared keys and their values."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _LINK: Final = re.compile(r"\[([^]]*)\]\([^)]*\)")
 
 
 def offers_in_experiment(suffix: str, text: str, at: int) -> Offers | None:
-    """What fits at a place of an experiment or tournament file; ``None`` where nothing does."""
+    """Return completions at an offset of an experiment or tournament file; ``None`` if there are none."""
     return _offers(suffix, text, at, _keys_of_experiment)
 
 
 def offers_in_manifest(suffix: str, text: str, at: int) -> Offers | None:
-    """What fits at a place of a ``worker.toml``; ``None`` where nothing does."""
+    """Return completions at an offset of a ``worker.toml``; ``None`` if there are none."""
     return _offers(suffix, text, at, _keys_of_manifest)
 
 
@@ -90,5 +90,5 @@ def _values(suffix: str, spot: Spot, listed: Mapping[str, Key[Any]]) -> list[Off
 
 
 def plain(markdown: str) -> str:
-    """A sentence of the documentation without its marks."""
+    """Return a sentence of the documentation without Markdown links and backticks."""
     return _LINK.sub(r"\1", markdown).replace("`", "")

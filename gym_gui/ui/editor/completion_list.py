@@ -1,4 +1,4 @@
-"""The list of what fits where one types, below the cursor; the text keeps the focus."""
+"""List of completions below the cursor; the text keeps the focus."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.picker_list import ItemDelegate, ItemsModel, ItemsView, PickerItem
 
 LONGEST: Final = 60_000
-"""Characters of a text that is looked through at every key; in a longer one Ctrl+Space does it."""
+"""Longest text, in characters, that is searched at every key; for a longer one press Ctrl+Space."""
 _WIDTH, _ROWS, _ABOUT = 640, 8, 44
 _ACCEPT: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
 _COMMANDS: Final = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
 
 class CompletionList(QFrame):
-    """Opens while one types, or by Ctrl+Space; arrows choose, Enter or Tab takes, Esc closes.
+    """Opens while the user types, or by Ctrl+Space; arrows choose, Enter or Tab inserts, Esc closes.
 
     Args:
-        edit: The text.
-        offers: What fits at a place of it.
-        parent: What it lies in.
+        edit: The text field.
+        offers: Returns completions for a text and an offset.
+        parent: Widget that the list lies in.
     """
 
     def __init__(self, edit: CodeEdit, offers: Callable[[str, int], Offers | None], parent: QWidget) -> None:
@@ -56,7 +56,7 @@ class CompletionList(QFrame):
         self.hide()
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Keys of the text act on the list while it is open; what is typed opens it."""
+        """Use the text's keys for the list while it is open; open it while the user types."""
         if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress:
             return self._on_key(a1)
         if a1 is not None and a1.type() in (QEvent.Type.FocusOut, QEvent.Type.Wheel):
@@ -64,7 +64,7 @@ class CompletionList(QFrame):
         return super().eventFilter(a0, a1)
 
     def open(self) -> None:
-        """Show what fits where the cursor stands."""
+        """Show the completions for the cursor's place."""
         self._renew(begun=False)
 
     def _on_key(self, event: QKeyEvent) -> bool:
@@ -90,7 +90,7 @@ class CompletionList(QFrame):
         return True
 
     def _renew(self, *, begun: bool) -> None:
-        """Show what fits now; with ``begun`` only where something of it is typed."""
+        """Show the current completions; with ``begun``, only if a part of the word is typed."""
         offers = self._find(self._edit.text, self._place())
         self._offers = offers
         if offers is None or (begun and not offers.begun):
@@ -104,7 +104,7 @@ class CompletionList(QFrame):
         self.raise_()
 
     def _place(self) -> int:
-        """Of the cursor in the text: Qt counts a character beyond U+FFFF as two."""
+        """Return the cursor's offset in the text: Qt counts a character beyond U+FFFF as two."""
         cursor = self._edit.textCursor()
         before = QTextCursor(cursor)
         before.setPosition(0)
@@ -112,7 +112,7 @@ class CompletionList(QFrame):
         return len(before.selectedText())
 
     def _lie_beside(self, rows: int) -> None:
-        """Below the line of the cursor, or above it where there is more room."""
+        """Place the list below the cursor's line, or above if there is more space."""
         parent, view = self.parentWidget(), self._edit.viewport()
         assert parent is not None and view is not None
         line = self._edit.cursorRect()
@@ -141,7 +141,7 @@ class CompletionList(QFrame):
         self._take(index)
 
     def _take(self, index: QModelIndex) -> None:
-        """Write the offer; behind a key the list shows the values that it takes."""
+        """Insert a completion; after a key, the list then shows its values."""
         row, offers = self._model.row(index.row()), self._offers
         self.hide()
         if not isinstance(row, PickerItem) or not isinstance(row.value, Offer) or offers is None:

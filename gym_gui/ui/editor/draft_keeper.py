@@ -1,4 +1,4 @@
-"""Keeps what is typed and not saved, and offers it after a crash."""
+"""Keeps unsaved text as a draft and offers it after a crash."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from gym_gui.ui.widgets import InlineMessage
 from mosaic_worker.plain_files import read_file, replace_file
 
 DRAFT_MS: Final = 1000
-"""Quiet time after a key before what is not saved is kept."""
+"""Milliseconds without a key press after which unsaved text is kept."""
 _FOLDER: Final = "drafts"
 _LARGEST: Final = 8 << 20
 
 
 class _Draft(NamedTuple):
-    """The draft of one file.
+    """Draft of one file.
 
     Attributes:
         data: The data folder.
-        name: The file's path; of one that was never saved, what it is.
+        name: Path of the file; for a file that was never saved, a title.
     """
 
     data: Path
@@ -38,11 +38,11 @@ class _Draft(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """Where it is kept."""
+        """Path of the draft's own file."""
         return self.data / _FOLDER / f"{hashlib.sha256(self.name.encode()).hexdigest()[:32]}.json"
 
     def read(self) -> str | None:
-        """What was typed; ``None`` where nothing was, or it cannot be read."""
+        """Return the text of the draft; ``None`` if there is none or it cannot be read."""
         try:
             said = mapping(orjson.loads(read_file(self.file, limit=_LARGEST))) or {}
         except (OSError, ValueError):
@@ -50,31 +50,31 @@ class _Draft(NamedTuple):
         return text(said.get("text")) if said.get("name") == self.name else None
 
     def write(self, words: str) -> None:
-        """Keep this. Raises :class:`OSError` where it cannot be."""
+        """Write a text as the draft. Raises :class:`OSError` if it cannot be written."""
         self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         content = orjson.dumps({"name": self.name, "text": words})
         replace_file(self.file, content, mode=0o600, sync=False)
 
     def remove(self) -> None:
-        """It is saved, or was thrown away."""
+        """Delete the draft."""
         with contextlib.suppress(OSError):
             self.file.unlink(missing_ok=True)
 
 
 class DraftKeeper(InlineMessage):
-    """Offers what was typed the last time; hidden while there is nothing to offer.
+    """Message that offers the draft of the last time; hidden while there is none.
 
     Args:
         context: The window's services.
-        name: What the draft is of: the path of the file, or what it is.
-        text: What stands there, where it is not saved; ``None`` where it is.
+        name: Path of the file, or the title of a new one.
+        text: Returns the unsaved text; ``None`` if all is saved.
         parent: Qt owner.
     """
 
     brought_back = pyqtSignal(str)
-    """The user asks for the draft back: its text."""
+    """Emitted with the draft's text when the user restores it."""
     troubled = pyqtSignal(str)
-    """The draft cannot be written: why."""
+    """Emitted with the reason why the draft cannot be written."""
 
     def __init__(
         self, context: AppContext, name: str, text: Callable[[], str | None], parent: QWidget
@@ -91,28 +91,28 @@ class DraftKeeper(InlineMessage):
         self.hide()
 
     def offer(self, shown: str) -> None:
-        """Offer what was typed, where it is not what stands there."""
+        """Offer the draft if it differs from the shown text."""
         words = self._draft.read()
         if words is not None and words != shown:
             self.show()
 
     def typed(self) -> None:
-        """Something was typed."""
+        """Start the pause after which unsaved text is kept."""
         self._timer.start()
 
     def forget(self) -> None:
-        """It was thrown away."""
+        """Delete the draft and hide the offer."""
         self._draft.remove()
         self.hide()
 
     def end(self, name: str) -> None:
-        """What was typed is saved, as this file."""
+        """Delete the draft after the text was saved, and keep further drafts under a file's name."""
         self._timer.stop()
         self.forget()
         self._draft = _Draft(self._folder, name)
 
     async def write(self) -> None:
-        """Keep what stands there, if it is not saved."""
+        """Write the draft, if the text is not saved."""
         text = self._text()
         if text is None:
             return
@@ -122,7 +122,7 @@ class DraftKeeper(InlineMessage):
             self.troubled.emit(f"It cannot be kept for after a crash: {error.strerror}")
 
     def let_go(self) -> None:
-        """Keep nothing more."""
+        """Stop keeping drafts."""
         self._timer.stop()
         if self._work is not None:
             self._work.cancel()

@@ -1,4 +1,4 @@
-"""The editors that are open: one for each file, beside the window."""
+"""Open file editors: one window for each file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Editors(QObject):
         self._open: list[FileEditor] = []
 
     def open(self, request: FileRequest) -> FileEditor:
-        """Open a file; one that is open comes to the front, at the place that is asked for."""
+        """Open a file in an editor, or bring its open editor to the front at the requested line."""
         editor = self._of(request.path)
         if editor is not None:
             editor.show_request(request)
@@ -41,7 +41,7 @@ class Editors(QObject):
         return editor
 
     def tell(self, path: str, problems: Sequence[Problem]) -> None:
-        """What is wrong with a file, or that nothing is, where it is open."""
+        """Show a file's problems, perhaps none, if the file is open in an editor."""
         editor = self._of(path)
         if editor is not None:
             editor.tell(problems)
@@ -56,7 +56,7 @@ class Editors(QObject):
             self._open.remove(editor)
 
     async def close(self) -> None:
-        """The window closes: what is not saved is kept."""
+        """Close all editors with the window and keep unsaved text as drafts."""
         for editor in self._open:
             await editor.shut_down()
         self._open.clear()

@@ -1,7 +1,7 @@
-"""Edits a file, with what is wrong with it at its line.
+"""Editor window for one text file that marks mistakes at their lines.
 
-What is checked, and by whom, is the request's affair (:mod:`gym_gui.ui.editor.checks`): the editor knows no
-language.
+The request's check (:mod:`gym_gui.ui.editor.checks`) finds the mistakes; the editor itself knows no file
+format.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout
 
 IDLE_MS: Final = 400
-"""Quiet time after a key before the text is checked."""
+"""Milliseconds without a key press after which the text is checked."""
 
 
 class FileEditor(Dialog):
-    """See the module.
+    """Window that edits, checks and saves one file.
 
     Args:
         context: The window's services.
-        request: Which file, and who checks it.
+        request: The file to edit, and what checks it.
         parent: Qt owner.
     """
 
     closed = pyqtSignal()
-    """It was closed; what was typed is saved, or was thrown away."""
+    """Emitted when the editor has closed, after the user saved or discarded the changes."""
 
     def __init__(self, context: AppContext, request: FileRequest, parent: QWidget | None = None) -> None:
         super().__init__("file-editor", "", parent, size=QSize(920, 620))
@@ -71,7 +71,7 @@ class FileEditor(Dialog):
 
     @property
     def path(self) -> Path | None:
-        """The file; ``None`` where there is none yet, or none that can be read."""
+        """The file's path; ``None`` if there is no file yet or it cannot be read."""
         return self._file.path
 
     def _make(self) -> None:
@@ -158,10 +158,10 @@ class FileEditor(Dialog):
         ):
             QShortcut(QKeySequence(keys), self, act)
 
-    # -- what it is asked --------------------------------------------------------------
+    # -- request ---------------------------------------------------------------------
 
     def show_request(self, request: FileRequest) -> None:
-        """The same file is asked for again, it may be at another line and with another way to go on."""
+        """Take a new request for the open file, perhaps with another line and another follow-up action."""
         self.request = request
         again = request.again
         self._run_again.setVisible(again is not None)
@@ -171,7 +171,7 @@ class FileEditor(Dialog):
         self.tell(request.problems)
 
     def tell(self, problems: Sequence[Problem]) -> None:
-        """Show problems of the saved file that were found where it was read, run or played."""
+        """Show problems of the saved file that a run or another reader found; go to the first with a line."""
         self._wrong.told = tuple(problems)
         self._show_problems()
         first = next((problem for problem in problems if problem.line), None)
@@ -179,7 +179,7 @@ class FileEditor(Dialog):
             self._editor.go_to(first.line, first.column)
 
     def run_again(self) -> None:
-        """Save it, and do what it is for once more."""
+        """Save the file if necessary, then run the request's follow-up action."""
         if self.request.again is None:
             return
         if self.dirty:
@@ -188,11 +188,11 @@ class FileEditor(Dialog):
             self.tell(())
             self.request.again[1]()
 
-    # -- the file ----------------------------------------------------------------------
+    # -- reading and saving ------------------------------------------------------------
 
     @property
     def dirty(self) -> bool:
-        """Whether the text differs from what is kept."""
+        """Whether the text differs from the saved text."""
         return self._editor.text != self._kept
 
     def _suffix(self) -> str:
@@ -216,7 +216,7 @@ class FileEditor(Dialog):
             self._kept = self._seen = self._editor.text
 
     def keep(self) -> None:
-        """Save the text, and have the setting name its file."""
+        """Save the text and report the file's path to the request; without a path, ask for one."""
         if self.path is None:
             self._on_save_as()
             return
@@ -238,7 +238,7 @@ class FileEditor(Dialog):
         self.state.setText("Saved: it counts from the next start on")
 
     def save_to(self, path: str) -> None:
-        """Save under a name; without an ending it gets the usual one."""
+        """Save under a path; a path without a suffix gets the usual suffix of such files."""
         chosen = Path(path)
         self._file.move(chosen if chosen.suffix or not self._ending else chosen.with_suffix(self._ending))
         self.keep()
@@ -254,7 +254,7 @@ class FileEditor(Dialog):
         dialog.open()
 
     def begin_with(self, words: str) -> None:
-        """Put an example in place of the text; Undo brings it back."""
+        """Replace the text by an example; Undo restores the old text."""
         self._editor.replace_all(words)
         self._editor.setFocus()
 
@@ -279,7 +279,7 @@ class FileEditor(Dialog):
         self._trouble.set_text(sentence)
         self._trouble.show()
 
-    # -- changed by another program -------------------------------------------------------
+    # -- changes by another program -------------------------------------------------------
 
     def _on_changed_on_disk(self, text: str) -> None:
         if not self.dirty:
@@ -289,7 +289,7 @@ class FileEditor(Dialog):
             self._changed.show()
 
     def take_from_disk(self) -> None:
-        """Show what is on disk; Undo brings back what stood here."""
+        """Replace the text by the file's content on disk; Undo restores the old text."""
         text = self._file.take()
         if text is None:
             return
@@ -304,10 +304,10 @@ class FileEditor(Dialog):
         self._changed.hide()
         self._editor.setFocus()
 
-    # -- what is wrong -----------------------------------------------------------------
+    # -- problems ----------------------------------------------------------------------
 
     def check(self) -> None:
-        """Ask what is wrong with the text; one question at a time."""
+        """Start a check of the text; one check runs at a time."""
         self._asking.now()
 
     def _on_check_began(self) -> None:
@@ -332,7 +332,7 @@ class FileEditor(Dialog):
                 self._say_checked(said)
 
     def _learn(self, said: Checked) -> None:
-        """What is said of all such files is the same each time."""
+        """Take file suffix, color rules and templates from the first check result; they never change."""
         if self._learned:
             return
         self._learned, self._ending = True, said.ending
@@ -351,7 +351,7 @@ class FileEditor(Dialog):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong: what has been said of the saved file, then what the check says, no line twice."""
+        """All problems: those that readers of the saved file reported, then other ones from the check."""
         return self._wrong.problems
 
     def _show_problems(self) -> None:
@@ -365,11 +365,11 @@ class FileEditor(Dialog):
         self.state.setText(f"{many}, F8 goes to the next" if problems else f"No mistake is known{unchecked}")
 
     def next_problem(self) -> None:
-        """To the next line with a mistake; after the last to the first."""
+        """Go to the next line with a mistake; after the last, to the first."""
         self._to_problem(1)
 
     def previous_problem(self) -> None:
-        """To the one before."""
+        """Go to the previous line with a mistake; before the first, to the last."""
         self._to_problem(-1)
 
     def _to_problem(self, way: int) -> None:
@@ -377,7 +377,7 @@ class FileEditor(Dialog):
         if line is not None:
             self._editor.go_to(line)
 
-    # -- finding -----------------------------------------------------------------------
+    # -- search ------------------------------------------------------------------------
 
     def _on_find(self) -> None:
         self._finder.open()
@@ -385,7 +385,7 @@ class FileEditor(Dialog):
     def _on_go_to_line(self) -> None:
         self._finder.open(":")
 
-    # -- its end -----------------------------------------------------------------------
+    # -- closing -----------------------------------------------------------------------
 
     def _on_discard(self) -> None:
         self._kept = self._editor.text
@@ -393,7 +393,7 @@ class FileEditor(Dialog):
         self.done(0)
 
     def done(self, a0: int) -> None:
-        """What is not saved is asked about first: save it, throw it away, or type on."""
+        """Close the editor; with unsaved changes, stay open and ask to save or discard them."""
         if self.dirty:
             self._unsaved.show()
             self.save.setFocus()
@@ -404,7 +404,7 @@ class FileEditor(Dialog):
         self.closed.emit()
 
     async def shut_down(self) -> None:
-        """The window closes: what is not saved is kept as a draft."""
+        """Close the editor with the window and keep unsaved text as a draft."""
         self._let_go()
         await self._draft.write()
         await self.request.check.close()

@@ -1,4 +1,4 @@
-"""What the editor of files is asked, and what is wrong in a text."""
+"""Data types of the file editor: requests, problems, check results and completions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from gym_gui.ui.widgets.message_panels import Action
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong in a text.
+    """A problem in a text.
 
     Attributes:
-        line: Its line, from 1; 0: the whole text.
-        text: What is wrong, as a sentence.
-        word: The word that is; empty: what stands from ``column`` on.
-        column: Its column, from 1; 0: the whole line.
+        line: Line, from 1; 0 for the whole text.
+        text: Description of the problem, as a sentence.
+        word: The wrong word; empty if all text from ``column`` on is wrong.
+        column: Column, from 1; 0 for the whole line.
     """
 
     line: int
@@ -29,14 +29,14 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a check says.
+    """Result of a check.
 
     Attributes:
-        problems: What is wrong, by line.
-        ending: The usual ending of such files; empty: whatever the file has.
-        colors: Patterns, and what it is that fits one; without any, a lexer of its suffix colors the file.
-        templates: Examples to begin with: name and text.
-        unchecked: What was not looked at, to be put behind "No mistake is known".
+        problems: Problems, by line.
+        ending: Usual suffix of such files; empty if any suffix is usual.
+        colors: Patterns, each with its kind of text; if empty, a lexer for the suffix colors the file.
+        templates: Examples to start from: name and text.
+        unchecked: Note about what was not checked, shown after "No mistake is known".
     """
 
     problems: tuple[Problem, ...] = ()
@@ -47,13 +47,13 @@ class Checked:
 
 
 class Offer(NamedTuple):
-    """One thing that fits.
+    """One completion.
 
     Attributes:
-        name: As people read it.
-        written: As it is written there.
-        about: What is said of it.
-        usual: What holds where it is left out; empty for values.
+        name: Name that people see.
+        written: Text that is inserted.
+        about: Description.
+        usual: Default value; empty for values.
     """
 
     name: str
@@ -63,13 +63,13 @@ class Offer(NamedTuple):
 
 
 class Offers(NamedTuple):
-    """What fits at a place.
+    """Completions for a place in a text.
 
     Attributes:
-        start: Where what it takes the place of begins.
-        end: Where that ends.
-        begun: Whether something of it is typed.
-        fitting: What fits, the nearest first.
+        start: Start offset of the text that a completion replaces.
+        end: End offset of that text.
+        begun: Whether a part of the word is typed.
+        fitting: Completions, the best first.
     """
 
     start: int
@@ -79,18 +79,18 @@ class Offers(NamedTuple):
 
 
 class FileCheck(Protocol):
-    """Says what is wrong with a text; one question at a time."""
+    """Finds problems in a text; it answers one question at a time."""
 
     async def ask(self, path: Path | None, written: str) -> Checked:
-        """What is wrong. Raises :class:`~gym_gui.core.errors.MosaicError` where that cannot be said."""
+        """Return the problems. Raises :class:`~gym_gui.core.errors.MosaicError` if the check fails."""
         ...
 
     def offers(self, path: Path | None, written: str, at: int) -> Offers | None:
-        """What fits at a place of a text; ``None`` where nothing does, or that is not known."""
+        """Return completions at an offset of a text; ``None`` if there are none or the check knows none."""
         ...
 
     async def close(self) -> None:
-        """Ask no more."""
+        """Stop the check."""
         ...
 
 

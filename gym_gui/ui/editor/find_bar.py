@@ -1,4 +1,4 @@
-"""Finds words in a text, and goes to a line."""
+"""Bar that finds words in a text and goes to a line."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gym_gui.ui.widgets.search_field import search_field
 
 
 class FindBar(QWidget):
-    """Above or below a text: what is typed is found as it is typed; digits behind a colon are a line.
+    """Finds words while the user types them; a colon with digits goes to a line.
 
     Args:
-        edit: The text.
+        edit: The text field.
         parent: Qt owner.
     """
 
@@ -45,7 +45,7 @@ class FindBar(QWidget):
         self.hide()
 
     def open(self, words: str = "") -> None:
-        """Show it with these words, or the selected ones, or those of the last time."""
+        """Show the bar with given words, else the selected ones, else those of the last time."""
         selected = self._edit.textCursor().selectedText()
         self.show()
         self.field.setText(words or (selected if "\u2029" not in selected else "") or self.field.text())
@@ -56,21 +56,21 @@ class FindBar(QWidget):
             self.field.selectAll()
 
     def shut(self) -> None:
-        """Back to the text."""
+        """Hide the bar and return the focus to the text."""
         self.hide()
         self._edit.setFocus()
         self.closed.emit()
 
     def next(self) -> None:
-        """The next place, from the first one on again after the last."""
+        """Go to the next match; after the last, to the first."""
         self._find(forward=True)
 
     def previous(self) -> None:
-        """The one before."""
+        """Go to the previous match; before the first, to the last."""
         self._find(forward=False)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Enter goes on, Shift+Enter back, Esc closes."""
+        """Find the next match with Enter, the previous one with Shift+Enter; close with Esc."""
         key = a0.key() if a0 is not None else None
         if a0 is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if self.field.text().startswith(":"):

@@ -1,4 +1,4 @@
-"""What the words of a text are, by the lexer of its kind of file (Pygments)."""
+"""Splits a text into spans with their kinds by a lexer (Pygments)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 
 class Span(NamedTuple):
-    """Part of a line, and what it is: ``comment``, ``text``, ``number``, ``keyword``, ``variable``."""
+    """Part of a line and its kind: ``comment``, ``text``, ``number``, ``keyword`` or ``variable``."""
 
     start: int
     length: int
@@ -15,9 +15,9 @@ class Span(NamedTuple):
 
 
 LEXERS: Final = {".py": "python", ".yaml": "yaml", ".yml": "yaml", ".json": "json", ".toml": "toml"}
-"""Pygments' names, by suffix."""
+"""Pygments lexer names, by suffix."""
 MOST: Final = 400_000
-"""A longer text stays uncolored."""
+"""Longest text, in characters, that is colored."""
 _ROLES: Final = (
     ("Comment", "comment"),
     ("Literal.String", "text"),
@@ -33,11 +33,11 @@ _ROLES: Final = (
 
 
 def spans_of(suffix: str, text: str) -> Sequence[Sequence[Span]]:
-    """By line. Imports the lexer, and takes a second for a megabyte: called in a thread.
+    """Return spans by line. It imports the lexer and takes a second per megabyte: call it in a thread.
 
     Args:
-        suffix: Of the file.
-        text: Its text, lines ending in ``\\n``.
+        suffix: Suffix of the file.
+        text: Text of the file, lines ending in ``\\n``.
     """
     name = LEXERS.get(suffix)
     lines: list[list[Span]] = [[]]
@@ -46,7 +46,7 @@ def spans_of(suffix: str, text: str) -> Sequence[Sequence[Span]]:
     from pygments import lex
     from pygments.lexers import get_lexer_by_name
 
-    # What a text begins and ends with stays: lines are counted.
+    # Keep leading and trailing newlines: lines are counted.
     lexer = get_lexer_by_name(name, stripnl=False, ensurenl=False)
     column = 0
     for kind, words in lex(text, lexer):

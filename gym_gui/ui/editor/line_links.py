@@ -1,4 +1,4 @@
-"""Leads from a message to the line that it is about."""
+"""Links from a message to the line of a file that the message is about."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gym_gui.workers.settings.settings_schema import Setting
 
 
 class Opens(Protocol):
-    """Opens files: the window's services."""
+    """Window services that open files."""
 
     def edit(self, request: FileRequest) -> None:
         """Open a file in the editor."""
@@ -35,17 +35,17 @@ def link_of(
     experiment: bool = False,
     again: Action | None = None,
 ) -> Action | None:
-    """What a button beside a message says and does; ``None`` where it is about no file that is there.
+    """Return text and function of a button beside a message; ``None`` without an existing file in it.
 
     Args:
         context: The window's services.
         sentence: The message.
-        operator: Whom it is about: with what it plays with files may lie that are named without a folder, and
-            who reads a program checks it in the editor, too.
-        folders: Where else files may lie.
-        place: Where it is, where that is known; else it is looked for in the message.
-        experiment: Whether that is an experiment file.
-        again: What is done once it is mended.
+        operator: Operator that the message is about. Files named without a folder may lie beside its files,
+            and its worker checks its program in the editor.
+        folders: Other folders in which files may lie.
+        place: File and line, if known; else they are searched for in the message.
+        experiment: Whether the file is an experiment file.
+        again: Text and function of a button for the time after the correction.
     """
     beside = folders_of(operator) if operator is not None else []
     found = place or place_in(sentence, [*folders, *beside])
@@ -77,7 +77,7 @@ def _open(
 
 
 def _reader_of(place: Place, operator: OperatorConfig | None) -> tuple[WorkerTypeDefinition, Setting] | None:
-    """Which worker reads a file, as which of its settings, where it can check it, too."""
+    """Return the worker and the setting that read a file, if the worker can check it."""
     from gym_gui.workers.registry import WorkerTypeRegistry
 
     for player in operator.resolved_slots().values() if operator is not None else ():
@@ -93,6 +93,6 @@ def _reader_of(place: Place, operator: OperatorConfig | None) -> tuple[WorkerTyp
 
 
 def words_for(place: Place) -> str:
-    """What a link to a place says."""
+    """Return the text of a link to a place."""
     name = Path(place.file).name
     return f"Open {name}, line {place.line}" if place.line else f"Open {name}"

@@ -1,4 +1,4 @@
-"""What is wrong with a text, a line each, below it."""
+"""List below a text with one line for each problem."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from PyQt6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 from gym_gui.ui.editor.file_request import Problem
 
 _LINE, _LINES = 24, 5
-"""Height of a mistake, and so many are seen at once."""
+"""Height of a row in pixels, and the number of rows visible at once."""
 _BESIDE: Final = 140
-"""What of the width of its window a line has not."""
+"""Pixels of the window's width that a row cannot use."""
 
 
 class ProblemList(QListWidget):
-    """Problems found where the file was read, run or played, then those of the check; none appears twice.
+    """List of problems: those from reading, running or playing the file, then others from the check.
 
     Args:
         parent: Qt owner.
@@ -48,7 +48,7 @@ class ProblemList(QListWidget):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """All of them."""
+        """All problems: ``told``, then those of ``found`` that are not among them."""
         told, found = (tuple(map(self._here, some)) for some in (self.told, self.found))
         known = {(problem.line, problem.text) for problem in told}
         return (*told, *(each for each in found if (each.line, each.text) not in known))
@@ -60,7 +60,7 @@ class ProblemList(QListWidget):
         return replace(problem, text=mistake)
 
     def renew(self) -> Sequence[Problem]:
-        """Show what there is now."""
+        """Show the current problems and return them."""
         problems = self.problems
         self.clear()
         for problem in problems:
@@ -76,7 +76,7 @@ class ProblemList(QListWidget):
         return problems
 
     def beyond(self, line: int, way: int) -> int | None:
-        """The next line with a mistake, downwards (1) or upwards (-1); after the last the first."""
+        """Return the next line with a mistake, down (1) or up (-1); after the last, the first."""
         lines = sorted({problem.line for problem in self.problems if problem.line}, reverse=way < 0)
         return next((each for each in lines if (each - line) * way > 0), lines[0] if lines else None)
 

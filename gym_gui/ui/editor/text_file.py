@@ -1,4 +1,4 @@
-"""A text in a file: read, saved, watched."""
+"""Text file that is read, saved and watched for changes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from gym_gui.ui.timers import single_shot_timer
 from mosaic_worker.plain_files import read_file, replace_file
 
 DISK_MS: Final = 60
-"""Wait after a change on disk before the file is read: a program may write it in several steps."""
+"""Milliseconds to wait after a change on disk: a program may write a file in several steps."""
 MOST: Final = 1 << 20
 
 
 class _Form(NamedTuple):
-    """What of a file is no part of its text, and stays as it was.
+    """Encoding details of a file that are kept when its text changes.
 
     Attributes:
-        mark: The byte order mark, where it begins with one.
-        line_break: Between its lines.
+        mark: Byte order mark, or ``""``.
+        line_break: Line break of the file.
     """
 
     mark: str = ""
@@ -31,33 +31,33 @@ class _Form(NamedTuple):
 
     @classmethod
     def of(cls, content: bytes) -> tuple[_Form, str]:
-        """Of a file, with its text.
+        """Return the form and the text of a file's content.
 
         Raises:
-            ValueError: It is not UTF-8.
+            ValueError: The content is not UTF-8.
         """
         text = content.decode()
         mark = "\ufeff" if text.startswith("\ufeff") else ""
         return cls(mark, "\r\n" if "\r\n" in text else "\n"), text[len(mark) :]
 
     def encoded(self, text: str) -> bytes:
-        """A text as such a file has it."""
+        """Return a text as the bytes of such a file."""
         return (self.mark + text.replace("\n", self.line_break)).encode()
 
 
 class TextFile(QObject):
-    """See the module. Overwrites no change of another program that the user has not been told of.
+    """Text file for the editor; it never overwrites another program's changes without a warning.
 
     Args:
-        path: The file; empty: there is none yet.
+        path: Path of the file; empty if there is none yet.
         parent: Qt owner.
 
     Attributes:
-        path: Where the file is; ``None`` where there is no file, or none that can be read.
+        path: Absolute path; ``None`` if there is no file or it cannot be read.
     """
 
     changed = pyqtSignal(str)
-    """Another program has written the file: the text that is on disk now."""
+    """Emitted with the text on disk after another program has written the file."""
 
     def __init__(self, path: str, parent: QObject) -> None:
         super().__init__(parent)
@@ -73,14 +73,15 @@ class TextFile(QObject):
 
     @property
     def given(self) -> str:
-        """Its path as it was given: experiments travel with files that they name by relative paths."""
+        """The path as it was given: experiments name their files by relative paths."""
         return self._written if self.path == self._asked else str(self.path)
 
     def read(self) -> str | None:
-        """Its text; ``None`` where there is no file yet.
+        """Return the file's text; ``None`` if there is no file yet.
 
         Raises:
-            UsageError: It cannot be read. It has no path then, so that it is not written over.
+            UsageError: The file cannot be read. ``path`` is then ``None``, so that nothing overwrites the
+                file.
         """
         if self.path is None:
             return None
@@ -97,10 +98,10 @@ class TextFile(QObject):
         return text
 
     def save(self, text: str) -> None:
-        """Write it.
+        """Write a text to the file.
 
         Raises:
-            UsageError: It cannot be written, or another program has written it since it was read.
+            UsageError: The file cannot be written, or another program has written it since it was read.
         """
         assert self.path is not None
         before, self._known = self._known, self._content()
@@ -112,7 +113,7 @@ class TextFile(QObject):
         try:
             data = self._form.encoded(text)
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # Where a person's own link stands it stays: the file behind it is what they edit.
+            # A symbolic link stays: write the file behind it.
             replace_file(self.path.resolve(), data, mode=_mode(self.path), sync=False)
         except (OSError, ValueError) as error:
             reason = (error.strerror if isinstance(error, OSError) else "") or "it holds what is no character"
@@ -123,16 +124,16 @@ class TextFile(QObject):
         self._watch()
 
     def move(self, path: Path) -> None:
-        """From now on it is that file; whether that may be written over has been asked."""
+        """Use another path from now on; the caller has asked whether it may be overwritten."""
         self.path = path
         self.accept()
 
     def accept(self) -> None:
-        """What is on disk is known now: it may be written over."""
+        """Take the content on disk as known, so that it may be overwritten."""
         self._known = self._content()
 
     def take(self) -> str | None:
-        """The text that is on disk now, as what is known of it; ``None`` where there is none."""
+        """Return the text on disk and take it as known; ``None`` if there is none."""
         content = self._content()
         if content is None:
             return None
@@ -144,18 +145,18 @@ class TextFile(QObject):
         return text
 
     def let_go(self) -> None:
-        """Watch it no more."""
+        """Ignore further changes on disk."""
         self._disk.stop()
 
     def _content(self) -> bytes | None:
-        """What it holds; ``None`` where it is not there, or is none that can be edited."""
+        """Return the file's content; ``None`` if it is missing or cannot be read."""
         try:
             return read_file(self.path, links=True, limit=MOST) if self.path is not None else None
         except OSError:
             return None
 
     def _watch(self) -> None:
-        """The file, and its folder: most programs put a new file in its place."""
+        """Watch the file, and its folder, because most programs save by replacing the file."""
         if self.path is None:
             return
         watched = [*self._watcher.files(), *self._watcher.directories()]
@@ -178,7 +179,7 @@ class TextFile(QObject):
 
 
 def _mode(path: Path) -> int:
-    """Who may read and write a file; what is usual where it is new."""
+    """Return the permission bits of a file; 0o666 for a new one."""
     try:
         return stat.S_IMODE(path.stat().st_mode)
     except OSError:

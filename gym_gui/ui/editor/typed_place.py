@@ -1,4 +1,4 @@
-"""Which key or value of a file is being typed, read off a text that no parser takes before it is finished."""
+"""Parser that finds the key or value at the cursor of an unfinished Python, JSON, YAML or TOML text."""
 
 from __future__ import annotations
 
@@ -28,19 +28,20 @@ _TOML_KEY: Final = re.compile(r"\s*(?P<key>[\w\"-]+)\s*=[ \t]*")
 
 
 class Spot(NamedTuple):
-    """Where one types.
+    """Place in a file at which the user types a key or a value.
 
     Attributes:
-        path: Of the mapping: keys, and places in lists from 0.
-        key: Whose value it is; empty: a key is typed.
-        start: Where the word begins, with its quotation mark.
-        end: Where it ends, behind the cursor.
-        typed: Of it what stands before the cursor, without a quotation mark.
-        quote: The quotation mark that it begins with.
-        written: Keys that the mapping has, this one left out.
-        separated: Whether what stands behind such a word follows: a colon, an equals sign, a closing bracket.
-        flow: Whether it stands in brackets.
-        table: Whether it is the name of a table of TOML.
+        path: Path of the surrounding mapping: keys, and list indices from 0.
+        key: Key whose value is typed; empty while a key is typed.
+        start: Offset at which the word begins, with its quotation mark.
+        end: Offset at which the word ends, behind the cursor.
+        typed: Part of the word before the cursor, without a quotation mark.
+        quote: Quotation mark with which the word begins.
+        written: Other keys of the mapping.
+        separated: Whether the separator already follows the word: a colon, an equals sign or a closing
+            bracket.
+        flow: Whether the mapping is written in brackets.
+        table: Whether the word is the name of a TOML table.
     """
 
     path: Path
@@ -57,7 +58,7 @@ class Spot(NamedTuple):
 
 @dataclass
 class _Frame:
-    """A mapping or list that is open: its path (``None`` where that is not known), and how far it is read."""
+    """Open mapping or list: its path (``None`` if unknown) and the state of reading it."""
 
     kind: str
     path: Path | None
@@ -69,7 +70,7 @@ class _Frame:
 
     @property
     def inner(self) -> Path | None:
-        """The path of what stands at the place that is read."""
+        """Path of the value at the place that is read; ``None`` if unknown."""
         if self.path is None or self.kind == "(":
             return None
         if self.kind == "root":
@@ -80,7 +81,7 @@ class _Frame:
 
 @dataclass
 class _Found:
-    """The frame that the cursor is in, with what was known of it there."""
+    """Frame that contains the cursor, and the key and offset of the word there."""
 
     frame: _Frame
     key: str | None
@@ -90,15 +91,15 @@ class _Found:
 
 
 def spot_in(suffix: str, text: str, at: int) -> Spot | None:
-    """Where one types.
+    """Return the place at which the user types a key or value.
 
     Args:
-        suffix: Of the file: ``.py``, ``.json``, ``.yaml``, ``.yml`` or ``.toml``.
-        text: Its text.
-        at: The cursor's place in it.
+        suffix: Suffix of the file: ``.py``, ``.json``, ``.yaml``, ``.yml`` or ``.toml``.
+        text: Text of the file.
+        at: Offset of the cursor.
 
     Returns:
-        ``None`` where neither a key nor the value of one is typed.
+        The place, or ``None`` if the cursor is at neither a key nor the value of one.
     """
     if suffix == ".py":
         found = _Brackets(text, at, python=True).read(_Frame("{", ()))
@@ -122,7 +123,7 @@ def _unquoted(word: str) -> str:
 
 
 def _is_open(match: re.Match[str]) -> bool:
-    """Whether what ends at the cursor may be typed on; a comment is, and is no word."""
+    """Return whether the token that ends at the cursor may continue; a comment may, too."""
     word = match[0]
     if match.lastgroup == "text":
         return len(word) == 1 or word[-1] != word[0]
@@ -130,7 +131,7 @@ def _is_open(match: re.Match[str]) -> bool:
 
 
 def _end_of_word(text: str, start: int, at: int) -> int:
-    """Where the word ends that begins at a place and that the cursor is in, with its quotation mark."""
+    """Return the end of the word that begins at an offset and contains the cursor, with its closing quote."""
     rest = _REST.match(text, at)
     end = rest.end() if rest is not None else at
     quote = text[start:at][:1]
@@ -138,13 +139,13 @@ def _end_of_word(text: str, start: int, at: int) -> int:
 
 
 class _Brackets:
-    """Mappings and lists in brackets: Python, JSON, and what YAML and TOML have in brackets.
+    """Reader of mappings and lists in brackets: Python, JSON, and bracketed parts of YAML and TOML.
 
     Args:
         text: The text.
-        at: The cursor's place.
+        at: Offset of the cursor.
         python: Whether a key at the beginning of a line is a name that is assigned.
-        separator: Between a key and its value.
+        separator: Token between a key and its value: ``colon`` or ``equals``.
     """
 
     def __init__(self, text: str, at: int, *, python: bool = False, separator: str = "colon") -> None:
@@ -153,7 +154,7 @@ class _Brackets:
         self.end = len(text)
 
     def read(self, root: _Frame, start: int = 0, *, one: bool = False) -> _Found | None:
-        """Read on from a place; with ``one`` until what begins there is closed."""
+        """Read from an offset on; with ``one``, stop when the bracket that opens there is closed."""
         stack = [root]
         if start <= self._at:
             typed = self._at
@@ -214,7 +215,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _in_yaml(text: str, at: int) -> _Found | None:
-    """Blocks by their indent; what is in brackets is read by :class:`_Brackets`."""
+    """Find the cursor's place in YAML blocks by their indent; :class:`_Brackets` reads bracketed parts."""
     stack = [_Frame("root", ())]
     found: _Found | None = None
     read_to = 0
@@ -260,14 +261,14 @@ def _in_yaml(text: str, at: int) -> _Found | None:
 def _flow(
     text: str, at: int, start: int, path: Path | None, separator: str = "colon"
 ) -> tuple[int, _Found | None]:
-    """Read what begins with a bracket: where it ends, and the mapping in it that the cursor is in."""
+    """Read a bracketed part; return its end and the mapping in it that contains the cursor."""
     reader = _Brackets(text, at, separator=separator)
     found = reader.read(_Frame("root", path), start, one=True)
     return reader.end, found
 
 
 def _enter(stack: list[_Frame], indent: int, dashes: str) -> int:
-    """Leave what is deeper than a line, and go into the items of lists that its dashes begin."""
+    """Close the frames that are deeper than a line and open list items for its dashes; return the indent."""
     while stack[-1].indent > indent or (
         stack[-1].indent == indent and stack[-1].kind == "[" and not dashes and len(stack) > 1
     ):
@@ -284,7 +285,7 @@ def _enter(stack: list[_Frame], indent: int, dashes: str) -> int:
 
 
 def _mapping(stack: list[_Frame], indent: int) -> _Frame:
-    """The mapping whose keys stand at this indent."""
+    """Return the mapping with keys at an indent; open it if necessary."""
     if stack[-1].kind != "map" or stack[-1].indent != indent:
         stack.append(_Frame("map", stack[-1].inner, indent))
     return stack[-1]

@@ -1,1 +1,1 @@
-"""Environments in the window: chosen from a list, looked at, explained, installed."""
+"""Environments in the window: list, thumbnails, documentation and installation."""

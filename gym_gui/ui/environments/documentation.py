@@ -1,4 +1,4 @@
-"""What an environment is about: a few lines in the inspector, all of it over the stage."""
+"""Documentation of an environment: a summary in the inspector and the full text over the stage."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.rich_text import Prose
 
 _SHORT: Final = 420
-"""Letters of the summary that stand in the inspector."""
+"""Maximum number of characters of the summary in the inspector."""
 
 
 class AboutSummary(QWidget):
-    """A few lines and the way to all of it.
+    """A short summary with a link to the full documentation.
 
     Args:
         parent: Qt parent.
@@ -46,14 +46,14 @@ class AboutSummary(QWidget):
         self.set_text("")
 
     def set_text(self, summary: str, *, more: bool = False) -> None:
-        """Show a summary; ``more``: whether there is more to read."""
+        """Show a summary; ``more`` shows the link to the full text."""
         cut = summary if len(summary) <= _SHORT else summary[:_SHORT].rsplit(" ", 1)[0] + " …"
         self.text.setText(cut)
         self._more.setVisible(more)
 
 
 class Documentation(Card):
-    """The whole documentation, in the stage's place.
+    """The full documentation, in place of the stage.
 
     Args:
         parent: Qt parent.
@@ -83,13 +83,13 @@ class Documentation(Card):
         self.add(self.browser, 1)
 
     def set_page(self, title: str, markdown: str, url: str) -> None:
-        """Show a page."""
+        """Show a page with a link to its source."""
         self._title.setText(title)
         link = f"\n\n[{url}]({url})\n" if url else ""
         self.browser.show_markdown(markdown + link)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Escape goes back."""
+        """Close on Escape."""
         if a0 is not None and a0.key() == Qt.Key.Key_Escape:
             self.closed.emit()
             return

@@ -1,4 +1,4 @@
-"""Every environment there is, grouped by family, in one searchable button."""
+"""Button with a searchable list of all environments, grouped by family."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from gym_gui.ui.widgets import PickerButton, PickerItem
 
 _NOT_INSTALLED: Final = "Not installed"
 _ABSENT: Final = "family:"
-"""Begins the value of a family that is not installed, or of one of its environments (``family:box2d/ID``)."""
+"""Prefix of values for a family that is not installed, or its environments (``family:box2d/ID``)."""
 
 
 class EnvironmentPicker(PickerButton):
-    """``⌕ CartPole-v1 ▾``: filled by :meth:`load`; emits ``chosen`` with the environment's id.
+    """Picker of an environment: :meth:`load` fills it, ``chosen`` emits the environment's id.
 
-    A family that is not installed is in the list too; choosing it offers to install it.
+    The list includes families that are not installed; choosing one offers to install it.
 
     Args:
-        context: Its event loop runs the installation; without a context, the picker offers none.
-        name: ``objectName``.
-        pictures: Whether each environment has a small picture. Background work draws the pictures; the
+        context: Runs the installation; without a context, the picker offers none.
+        name: Qt object name.
+        pictures: Whether each environment has a small picture. A background task draws the pictures; the
             owner of the picker awaits :meth:`closed` to end it.
         parent: Qt parent.
     """
 
     installed = pyqtSignal()
-    """Environments were installed from it."""
+    """Emitted after an installation that this picker started."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class EnvironmentPicker(PickerButton):
             search_hint="Search environments",
             name=name,
             searchable=True,
-            elide=Qt.TextElideMode.ElideMiddle,  # those of one title are told apart by the ends of their ids
+            elide=Qt.TextElideMode.ElideMiddle,  # ids with one title differ at the end
             pictures=self._looks.look if self._looks is not None else None,
             awaited="Listing the environments…",
             parent=parent,
@@ -72,7 +72,7 @@ class EnvironmentPicker(PickerButton):
             context.installed.connect(self._fill_anew)
 
     async def closed(self) -> None:
-        """End what draws the pictures."""
+        """End the task that draws the pictures."""
         if self._looks is not None:
             await self._looks.close()
 
@@ -82,11 +82,11 @@ class EnvironmentPicker(PickerButton):
 
     @property
     def loaded(self) -> bool:
-        """Whether the list is there."""
+        """Whether the list is filled."""
         return self._loaded
 
     def set_items(self, items: Sequence[PickerItem]) -> None:
-        """Offer these; what is not installed can be chosen, to be installed."""
+        """Offer items; an environment that is not installed can be chosen to install it."""
         offered = [
             replace(item, reason="", detail=f"{item.detail} · Install…".removeprefix(" · "))
             if self._context and _is_absent(item.value)
@@ -114,7 +114,7 @@ class EnvironmentPicker(PickerButton):
         self.renew()
 
     def renew(self) -> None:
-        """Fill the list anew after an installation; emits ``installed`` for an owner that fills the list."""
+        """Fill the list again after an installation and emit ``installed``."""
         self._fill_anew()
         self.installed.emit()
 
@@ -126,12 +126,12 @@ class EnvironmentPicker(PickerButton):
             self._context.spawn(self.load(), "Listing the environments")
 
     async def load(self) -> None:
-        """Fill the list, off the GUI thread: reading registries takes a second when cold."""
+        """Fill the list in a thread: the first read of the registries takes a second."""
         if not self._loaded:
             self.set_items(await asyncio.to_thread(catalog))
             self._loaded = True
             wanted, self._wanted = self._wanted, ""
-            if any(item.value == wanted for item in self.items):  # for whose sake its family was installed
+            if any(item.value == wanted for item in self.items):  # its family was installed for it
                 super()._on_picked(wanted)
 
 
@@ -140,9 +140,9 @@ def _is_absent(value: object) -> bool:
 
 
 def catalog() -> Sequence[PickerItem]:
-    """All environments by family; of a family that is not installed, the line that installs it.
+    """Return items for all environments by family, and for families that are not installed.
 
-    A game that several families have is found once, and says which others have it. All lists share one, until
+    A game that several families have gets one item, which names the others. All pickers share one list until
     something is installed.
     """
     return _listed(frozenset(name for name, family in envs.families().items() if family.installed))
@@ -176,7 +176,7 @@ def _listed(installed: frozenset[str]) -> Sequence[PickerItem]:
 
 
 def _known_of(family: Family) -> Iterator[PickerItem]:
-    """The environments that a family would bring; found by their names."""
+    """Yield items for the environments of a family that is not installed; a search finds them by name."""
     for env_id, title in known_names().get(family.name, {}).items():
         value = f"{_ABSENT}{family.name}/{env_id}"
         yield PickerItem(
@@ -190,7 +190,7 @@ def _of_family(
     games: Mapping[str, Sequence[EnvSpec]],
     shared: frozenset[str],
 ) -> Iterator[PickerItem]:
-    """Its environments by their titles; those that share one are told apart by id or family."""
+    """Yield items for a family's environments by title; equal titles show the id or the family."""
     short = Counter(spec.id.rpartition("/")[2] for spec in specs)
     titles = {spec.id: family.title_of(spec) for spec in specs}
     same = Counter(titles.values())

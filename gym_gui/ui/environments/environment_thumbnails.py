@@ -1,4 +1,4 @@
-"""Small pictures of environments for a list: what is seen is drawn, the rest is not."""
+"""Thumbnails of environments for a list; only visible ones are drawn."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
 
 _MOST_WAITING = 16
-"""What was asked for longer ago has been scrolled away."""
+"""Maximum number of pictures that wait to be drawn; older requests are for rows that have scrolled away."""
 
 
 class EnvironmentThumbnails(QObject):
-    """Hands out the pictures there are, and has those made that were asked for last: what is seen now.
+    """Returns the pictures that exist and draws those requested last, which are visible now.
 
     Args:
-        context: For work in the background and folders.
+        context: Runs background tasks and names the data folders.
         parent: Qt owner.
     """
 
     came = pyqtSignal()
-    """One more can be had."""
+    """Emitted when one more picture is available."""
 
     def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -39,7 +39,7 @@ class EnvironmentThumbnails(QObject):
         self._closed = False
 
     def look(self, value: object) -> QPixmap | None:
-        """The picture of an environment, by its id; ``None``: there is none, or not yet."""
+        """Return the picture of an environment by its id; ``None`` if there is none yet."""
         env_id = str(value)
         if env_id in self._known:
             return self._known[env_id]
@@ -75,7 +75,7 @@ class EnvironmentThumbnails(QObject):
 
 
 def _import() -> Any:
-    """What makes the pictures; its imports take a moment, and are made in a thread."""
+    """Return a function that makes the picture drawer; its imports are slow, so call this in a thread."""
     from gym_gui.controllers.setup.environment_pictures import PICTURES_FOLDER, EnvironmentPictures
     from gym_gui.controllers.setup.environment_probe import EnvironmentProbe
 

@@ -1,4 +1,4 @@
-"""Brings environments or a worker while the window goes on, by ``mosaic … install`` in a process."""
+"""Dialog that installs environments or a worker with ``mosaic … install`` in a separate process."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from gym_gui.ui.widgets.message_panels import Action
 
 
 class InstallDialog(Dialog):
-    """Says what is missing and installs it on request; closing it stops the installation.
+    """Says what is missing and installs it on request; closing the dialog stops the installation.
 
     Args:
-        context: Whose event loop does the work.
-        missing: What it installs.
-        title: What people call it; by default what it is known by here.
+        context: Runs background tasks.
+        missing: Package to install.
+        title: Display name; by default that of ``missing``.
         parent: The window.
     """
 
     installed = pyqtSignal(str)
-    """The name, once its environments can be made, or the worker can be started."""
+    """Emitted with the name when its environments or its worker can be used."""
 
     def __init__(
         self,
@@ -63,11 +63,11 @@ class InstallDialog(Dialog):
 
     @property
     def missing(self) -> Missing:
-        """What it installs."""
+        """The missing family or worker."""
         return self._missing
 
     def _entitle(self, words: str) -> None:
-        """Say what it does now, in its title and above its text."""
+        """Set the window title and the heading."""
         self.setWindowTitle(words)
         self._heading.setText(words)
 
@@ -84,7 +84,7 @@ class InstallDialog(Dialog):
             complaint = finished.complaint if finished.status else ""
         except MosaicError as error:
             complaint = error.sentence
-        self.work = None  # closing the dialog stops no more than the installation
+        self.work = None  # from here on, closing the dialog stops nothing
         self._progress.hide()
         if complaint:
             self._entitle(f"{self._title} could not be installed")
@@ -93,7 +93,7 @@ class InstallDialog(Dialog):
             self.start.setEnabled(True)
             return
         if self._context.spare_host is not None:
-            await self._context.spare_host.close()  # it may have imported what is another version now
+            await self._context.spare_host.close()  # the spare process may have imported an older version
         forget_lookups()
         self._context.installed.emit()
         self.installed.emit(self._missing.name)
@@ -112,14 +112,14 @@ def open_install_dialog(
     *,
     title: str = "",
 ) -> InstallDialog:
-    """Offer to install something, in a dialog beside the window; the window stays usable.
+    """Offer to install something in a dialog that leaves the window usable.
 
     Args:
-        context: Whose event loop does the work.
-        missing: What it is.
+        context: Runs background tasks.
+        missing: Family or worker to install.
         parent: A widget of the window.
-        on_installed: What is done once it is there.
-        title: What people call it; by default what it is known by here.
+        on_installed: Called after the installation.
+        title: Display name; by default that of ``missing``.
     """
     window = parent.window()
     for dialog in window.findChildren(InstallDialog) if window is not None else ():
@@ -129,7 +129,7 @@ def open_install_dialog(
             return dialog
     dialog = InstallDialog(context, missing, title, window)
     dialog.installed.connect(lambda _name: on_installed())
-    dialog.setModal(False)  # a download takes minutes, in which the window is used
+    dialog.setModal(False)  # a download takes minutes, and the window stays usable
     dialog.show()
     return dialog
 
@@ -137,16 +137,16 @@ def open_install_dialog(
 def install_action(
     context: AppContext, sentence: str, parent: QWidget, on_installed: Callable[[], object]
 ) -> Action | None:
-    """The button of a message whose sentence names the line that installs what is missing.
+    """Return text and function of an install button for a message that names an install command.
 
     Args:
-        context: Whose event loop does the work.
+        context: Runs background tasks.
         sentence: The message.
         parent: A widget of the window.
-        on_installed: What is done once it is there, such as trying again.
+        on_installed: Called after the installation, for example to try again.
 
     Returns:
-        ``None`` where nothing that it says can be installed.
+        ``None`` if the message names nothing that can be installed.
     """
     missing = missing_in(sentence)
     if missing is None:

@@ -1,4 +1,4 @@
-"""The pages of the documentation that come with MOSAIC: found, read, and made fit for Qt's Markdown."""
+"""Pages of the documentation that come with MOSAIC, converted to Qt's Markdown."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ class Book:
     """The documentation.
 
     Args:
-        roots: Where it may lie; the first one that is there counts.
+        roots: Possible folders; the first that exists is used.
     """
 
     def __init__(self, roots: tuple[Path, ...] = DOCS) -> None:
         self.root = next((root.resolve() for root in roots if (root / FIRST).is_file()), None)
 
     def path(self, page: str) -> Path:
-        """The file of a page.
+        """Return the file of a page.
 
         Args:
             page: Its name below the root, ``guide/play.md``.
 
         Raises:
-            UsageError: There is no such page here, or it is outside of the documentation.
+            UsageError: The page does not exist, or lies outside of the documentation.
         """
         if self.root is None:
             raise UsageError(
@@ -51,27 +51,27 @@ class Book:
         return path
 
     def name(self, path: Path) -> str:
-        """The name of a page by its file; empty for what is no page of this book."""
+        """Return the name of a page's file; ``""`` if the file is not part of the documentation."""
         if self.root is None or path.suffix != ".md" or not path.resolve().is_relative_to(self.root):
             return ""
         return path.resolve().relative_to(self.root).as_posix()
 
     def text(self, page: str) -> str:
-        """A page as it is written; raises as :meth:`path`."""
+        """Return the text of a page as written; raises as :meth:`path`."""
         return read_file(self.path(page)).decode("utf-8")
 
     def title(self, page: str) -> str:
-        """Its first heading; raises as :meth:`path`."""
+        """Return the first heading of a page; raises as :meth:`path`."""
         found = _TITLE.search(self.text(page))
         return found.group(1) if found is not None else page
 
     def contents(self) -> list[tuple[str, str]]:
-        """Pages of the guide with their titles, in their order: those that its first page lists."""
+        """Return name and title of the guide's pages, in the order of its first page."""
         listed = [(f"guide/{file}", title) for title, file in _OF_PAGE.findall(self.text(FIRST))]
         return [(FIRST, self.title(FIRST)), *listed]
 
     def markdown(self, page: str, *, dark: bool) -> str:
-        """A page for Qt: pictures lead to themselves and are the theme's, what only Sphinx knows is gone.
+        """Return a page for Qt: the theme's pictures link to themselves, Sphinx directives are removed.
 
         Raises as :meth:`path`.
         """
@@ -92,5 +92,5 @@ class Book:
 
 
 def slug(heading: str) -> str:
-    """What a link calls a heading, as MyST and GitHub make it."""
+    """Return the anchor of a heading as MyST and GitHub make it."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")

@@ -1,4 +1,4 @@
-"""The guide beside the window: pages with pictures, links, back and forward, and words to be found."""
+"""Dock with the guide beside the window: pages with pictures, links, history and search."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from gym_gui.ui.widgets.search_field import search_field
 WIDTH: Final = 400
 NARROWEST: Final = 280
 PAGE_NEEDS: Final = 840
-"""Pixels of the window that pages and rail need; where the guide leaves less, it is a window of its own."""
+"""Pixels that pages and rail need; if the guide leaves less, it floats as a window of its own."""
 _PAGE: Final = "guide/page"
 SHOWN: Final = "guide/shown"
 _WIDE: Final = "guide/width"
 _MOST: Final = 100
-"""Places that one can go back to."""
+"""Maximum number of places in the history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Spot:
 
     Attributes:
         page: Name of the page, ``guide/play.md``.
-        heading: What a link calls its heading; empty for the beginning.
-        scroll: How far down, in pixels, where it was left.
+        heading: Anchor of a heading; empty for the start of the page.
+        scroll: Scroll position in pixels.
     """
 
     page: str
@@ -53,16 +53,16 @@ class Spot:
 
 
 class GuideDock(QDockWidget):
-    """See the module. Made when it is first wanted; remembers its page, its width and whether it is open.
+    """Shows pages of the guide; remembers its page, its width and whether it is open.
 
     Args:
         context: The window's services.
         parent: The main window.
-        book: What it shows; what comes with MOSAIC by default.
+        book: Documentation to show; by default the one that comes with MOSAIC.
     """
 
     left = pyqtSignal()
-    """The keyboard goes back to the page."""
+    """Emitted when the keyboard focus goes back to the page."""
     shown_page = pyqtSignal(str)
 
     def __init__(self, context: AppContext, parent: QWidget, book: Book | None = None) -> None:
@@ -159,15 +159,15 @@ class GuideDock(QDockWidget):
             return
         self._pages.set_items([PickerItem(page, title) for page, title in pages])
 
-    # ------------------------------------------------------------------ going about
+    # ------------------------------------------------------------------- navigation
 
     @property
     def page(self) -> str:
-        """The page that is shown, ``guide/play.md``."""
+        """Name of the shown page, such as ``guide/play.md``."""
         return self._spot.page if self._spot is not None else ""
 
     def open(self, page: str = "", heading: str = "") -> None:
-        """Show the dock, at a page; at the one of the last time where none is given."""
+        """Show the dock at a page; by default the page of the last time."""
         self._context.layout.setValue(SHOWN, True)
         self.show()
         kept = str(self._context.layout.value(_PAGE, FIRST) or FIRST)
@@ -175,19 +175,19 @@ class GuideDock(QDockWidget):
             self.go(Spot(page or kept, heading))
 
     def shut(self) -> None:
-        """Put it away."""
+        """Hide the guide."""
         self.remember()
         self._context.layout.setValue(SHOWN, False)
         self.hide()
         self.left.emit()
 
     def remember(self) -> None:
-        """Keep how wide it is."""
+        """Save the width of the dock."""
         if self.isVisible() and not self.isFloating():
             self._context.layout.setValue(_WIDE, self.width())
 
     def find_room(self, window: QWidget) -> None:
-        """Beside the pages, or over the right edge of a window that is too narrow for both."""
+        """Dock the guide beside the pages, or float it at the window's right edge if space is short."""
         narrow = window.width() - self.wanted_width < PAGE_NEEDS
         if narrow != self.isFloating():
             self.setFloating(narrow)
@@ -197,11 +197,11 @@ class GuideDock(QDockWidget):
 
     @property
     def wanted_width(self) -> int:
-        """As wide as it was the last time, in pixels."""
+        """Width of the last time, in pixels."""
         return int(self._context.layout.value(_WIDE, WIDTH, type=int))
 
     def go(self, spot: Spot) -> bool:
-        """Go to a place, with a way back; ``False`` where there is no such page."""
+        """Go to a place and add the current one to the history; return ``False`` if there is no such page."""
         here = self._here()
         if not self._show(spot):
             return False
@@ -212,11 +212,11 @@ class GuideDock(QDockWidget):
         return True
 
     def go_back(self) -> None:
-        """Where one was before."""
+        """Go back in the history."""
         self._go_along(self._back, self._forward)
 
     def go_forward(self) -> None:
-        """Where one went back from."""
+        """Go forward in the history."""
         self._go_along(self._forward, self._back)
 
     def _go_along(self, way: list[Spot], other: list[Spot]) -> None:
@@ -227,7 +227,7 @@ class GuideDock(QDockWidget):
             self._tell_ways()
 
     def follow(self, url: QUrl) -> None:
-        """Follow a link: to a page, a heading, a picture; other addresses open in the browser."""
+        """Follow a link to a page, a heading or a picture; web addresses open in the browser."""
         if url.scheme() in ("http", "https", "mailto"):
             QDesktopServices.openUrl(url)
             return
@@ -244,7 +244,7 @@ class GuideDock(QDockWidget):
             self._context.notify(f"{path.name} is no page of the guide: it is in MOSAIC's source", "info")
 
     def find_next(self) -> None:
-        """The next place with the words, on this page or on one after it."""
+        """Go to the next match of the searched words, on this page or a later one."""
         words = self.search.text().strip()
         if not words or self._spot is None:
             return
@@ -268,7 +268,7 @@ class GuideDock(QDockWidget):
         there = self.browser.find(words)
         self._say_found("" if there else "Nowhere")
 
-    # ------------------------------------------------------------------ within
+    # ---------------------------------------------------------------- internal
 
     def _here(self) -> Spot | None:
         bar = self.browser.verticalScrollBar()
@@ -305,7 +305,7 @@ class GuideDock(QDockWidget):
         return (self._book.path(self.page).parent / target).resolve()
 
     def _show_picture(self, path: Path) -> None:
-        """A picture as large as it is, or as the screen has room for."""
+        """Show a picture at its own size, or as large as fits the screen."""
         picture = QPixmap(str(path))
         screen = self.screen()
         if picture.isNull() or screen is None:
@@ -340,7 +340,7 @@ class GuideDock(QDockWidget):
         self.search.selectAll()
 
     def _say_found(self, words: str) -> None:
-        """Say something beside the words that are looked for; their field has all of the row else."""
+        """Show a message beside the search field; ``""`` hides it."""
         self._found.setText(words)
         self._found.setVisible(bool(words))
 
@@ -351,13 +351,13 @@ class GuideDock(QDockWidget):
         self.setFloating(not self.isFloating())
 
     def _on_theme_changed(self) -> None:
-        """Pictures of the other theme; the place stays."""
+        """Show the page with the pictures of the new theme, at the same place."""
         here, self._spot = self._here(), None
         if here is not None:
             self._show(here)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Escape gives the keyboard back to the page."""
+        """Return the keyboard focus to the page on Escape."""
         if a0 is not None and a0.key() == Qt.Key.Key_Escape:
             self.left.emit()
             return

@@ -1,1 +1,1 @@
-"""Other machines that operators run on: their list, and which one an operator has."""
+"""Other machines that operators run on: the list of hosts and an operator's choice."""

@@ -1,4 +1,4 @@
-"""The person's hosts: added, changed, removed, and looked at."""
+"""Dialog to add, change, remove and check the user's hosts."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ _LIST_WIDTH, _MARK = 230, 16
 
 
 class HostsDialog(Dialog):
-    """Shows a list of hosts, and the one that is selected as a form; a new one where none is.
+    """Shows a list of hosts and a form for the selected host, or for a new one.
 
     Args:
-        context: Whose event loop reaches hosts.
+        context: Runs background tasks.
         parent: The window.
     """
 
     changed = pyqtSignal()
-    """The file has been written."""
+    """Emitted when the hosts file has been written."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__("hosts-dialog", "Hosts", parent, width=680)
@@ -58,7 +58,7 @@ class HostsDialog(Dialog):
         self._profile: SshProfile | None = None
         self._said: InlineMessage | None = None
         self._found: dict[str, tuple[MessageKind, str]] = {}
-        """What was said last of a host, by its name."""
+        """Kind and text of the last message about each host, by name."""
         self._build()
         context.spawn(self._read(), "Reading the hosts")
 
@@ -78,7 +78,7 @@ class HostsDialog(Dialog):
         self._remove.setToolTip("Forget this host; nothing on it changes")
         self._known = QWidget(self)
         self._known.setFixedWidth(_LIST_WIDTH)
-        self._known.hide()  # until there are hosts: the form is then that of the first
+        self._known.hide()  # shown once there are hosts; until then the form is for the first one
         left = column_layout(self._known)
         left.addWidget(self._list, 1)
         below = row_layout()
@@ -126,7 +126,7 @@ class HostsDialog(Dialog):
         column.addStretch(1)
         return place
 
-    # -- which one -------------------------------------------------------------------
+    # -- selection -------------------------------------------------------------------
 
     async def _read(self, select: str = "") -> None:
         first = self._profile is None
@@ -147,7 +147,7 @@ class HostsDialog(Dialog):
         if names:
             self._list.setCurrentRow(names.index(select) if select in names else 0)
         self._list.blockSignals(blocked)
-        if names or not first:  # keep what the user has begun to type about the first host
+        if names or not first:  # keep what the user has typed about the first host
             self._show_selected()
 
     @property
@@ -177,7 +177,7 @@ class HostsDialog(Dialog):
         self._say(None)
         self._show_selected()
 
-    # -- what is done with it --------------------------------------------------------
+    # -- actions on the selected host ------------------------------------------------
 
     def _on_save(self) -> None:
         self._begin(self._keep_and_check())
@@ -213,7 +213,7 @@ class HostsDialog(Dialog):
             written["keys"] = keys
         try:
             (host,) = ssh_profile_of({"hosts": [written]}).hosts
-            if before is not None:  # what is written by hand and has no row here
+            if before is not None:  # keep settings from the file that the form has no field for
                 kept = replace(host.command, processes=before.command.processes)
                 host = replace(before, name=host.name, command=kept)
             await asyncio.to_thread(HostsFile().put, host, before.name if before is not None else "")
@@ -234,12 +234,12 @@ class HostsDialog(Dialog):
             self._tell(host.name, "warning" if report.missing else "ok", report.sentence)
         except MosaicError as error:
             self._tell(host.name, "error", error.sentence)
-        except asyncio.CancelledError:  # another is looked at in its place
+        except asyncio.CancelledError:  # another host is checked in its place
             self._found.pop(host.name, None)
             raise
 
     def _tell(self, name: str, kind: MessageKind, text: str) -> None:
-        """Say something of a host, now where it is selected and whenever it is."""
+        """Store a host's message, and show it while the host is selected."""
         self._found[name] = kind, text
         self._mark(name)
         selected = self._list.currentItem()

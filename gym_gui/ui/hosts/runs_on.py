@@ -1,4 +1,4 @@
-"""Which machine an operator runs on."""
+"""Choice of the machine that an operator runs on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HOSTS: Final = "Hosts…"
 
 
 def open_hosts(context: AppContext, parent: QWidget | None) -> HostsDialog:
-    """Show the person's hosts."""
+    """Open the dialog with the user's hosts and return it."""
     from gym_gui.ui.hosts.hosts_dialog import HostsDialog
 
     dialog = HostsDialog(context, parent)
@@ -31,15 +31,15 @@ def open_hosts(context: AppContext, parent: QWidget | None) -> HostsDialog:
 
 
 class RunsOn(SteadyComboBox):
-    """This machine, one of the person's hosts, and a way to their list.
+    """Choice of this machine, one of the user's hosts, or the dialog with the hosts.
 
     Args:
-        context: Whose event loop reads the list.
+        context: Runs background tasks.
         parent: Qt owner.
     """
 
     host_chosen = pyqtSignal(str)
-    """Name of a host; empty: this machine."""
+    """Emitted with the name of a host; ``""`` for this machine."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,14 +50,14 @@ class RunsOn(SteadyComboBox):
         self._fill()
 
     def set_host(self, host: str) -> None:
-        """Show where an operator runs, among the hosts that there are now."""
+        """Show an operator's host, and read the list of hosts again."""
         self._host = host
         self._fill()
         self._read()
 
     def _read(self) -> None:
         if not self._names and not paths.hosts_file().exists():
-            return  # who has no hosts imports nothing of them
+            return  # a user without hosts does not import the host modules
         self._context.spawn(self._show_names(), "Reading the hosts")
 
     async def _show_names(self) -> None:
@@ -97,5 +97,5 @@ def _host_names() -> Sequence[str]:
 
     try:
         return [host.name for host in HostsFile().load().hosts]
-    except UsageError:  # the list of hosts says what is wrong with it
+    except UsageError:  # the hosts dialog shows this error
         return ()

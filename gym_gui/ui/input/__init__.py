@@ -1,1 +1,1 @@
-"""What people do with their hands: keys and who has them, mouse, and actions put together in a form."""
+"""Human input: keys, keyboards, mouse, and a form for actions."""

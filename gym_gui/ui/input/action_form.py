@@ -1,4 +1,4 @@
-"""An action that no key can say, put together in a form: any space there is."""
+"""Form for actions that no key can express, for any action space."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.number_fields import IntegerField, NumberField
 
 _MOST: Final = 12
-"""Numbers that get a field of their own; a longer list is typed as JSON."""
+"""Maximum number of numbers that get a field each; a longer list is typed as JSON."""
 _FAR: Final = 1e6
 
 
@@ -34,7 +34,7 @@ class ActionForm(QWidget):
     """
 
     submitted = pyqtSignal(object)
-    """Plain JSON data of the action."""
+    """Emitted with the action as plain JSON data."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,20 +55,20 @@ class ActionForm(QWidget):
         layout.addLayout(foot)
 
     def set_space(self, space: Mapping[str, Any]) -> None:
-        """Show fields for a space (its JSON data)."""
+        """Show fields for an action space, given as JSON data."""
         self._rows.clear()
         self.message.hide()
         self._read = self._fields(space, "Action")
 
     def set_asked(self, asked: bool) -> None:
-        """Whether an action can be played now."""
+        """Set whether an action can be played now."""
         self.play.setEnabled(asked)
 
     def value(self) -> Any:
-        """The action as it stands.
+        """Return the action in the fields.
 
         Raises:
-            ValueError: A field that takes JSON holds none.
+            ValueError: A JSON field contains no JSON.
         """
         return None if self._read is None else self._read()
 

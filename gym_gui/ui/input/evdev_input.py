@@ -1,8 +1,8 @@
-"""One keyboard per player, read from the kernel (Linux, extra ``[evdev]``).
+"""Reads one keyboard per player from the kernel (Linux, extra ``[evdev]``).
 
-A window cannot tell two keyboards apart; ``/dev/input`` can. The devices belong to the
-group ``input``, so the sentences here say how to be let in. Keys count only while the
-window is in front: unlike the window's own, these arrive wherever the keyboard points.
+A window cannot tell two keyboards apart; ``/dev/input`` can. The devices belong to the group ``input``, so
+the messages here say how to get access. Key presses count only while the window is in front: the kernel
+reports them even if another window has the focus.
 """
 
 from __future__ import annotations
@@ -62,51 +62,51 @@ _NAMES: Final = {
     "BACKSLASH": "\\",
     "GRAVE": "`",
 }
-"""Kernel names that Qt writes otherwise (of a US layout: the kernel knows places, not letters)."""
+"""Qt's key names for kernel names that differ (US layout: the kernel knows positions, not letters)."""
 
 
 class KeyboardSource(Protocol):
-    """What is used of an ``evdev.InputDevice``."""
+    """The part of ``evdev.InputDevice`` that is used here."""
 
     @property
     def path(self) -> str:
-        """Device file."""
+        """Path of the device file."""
         ...
 
     @property
     def name(self) -> str:
-        """What the keyboard calls itself."""
+        """Name that the keyboard reports."""
         ...
 
     @property
     def fd(self) -> int:
-        """Readable when there are events."""
+        """File descriptor; it is readable when there are events."""
         ...
 
     def read(self) -> Iterable[InputEvent]:
-        """What has happened since."""
+        """Return the events since the last call."""
         ...
 
     def grab(self) -> None:
-        """Keep its keys from everybody else."""
+        """Take the keyboard's events exclusively."""
         ...
 
     def ungrab(self) -> None:
-        """Let others have them again."""
+        """Share the keyboard's events again."""
         ...
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the device."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Keyboard:
-    """A keyboard that can be given to a player.
+    """A keyboard that can be assigned to a player.
 
     Attributes:
-        path: Its device file; names it.
-        name: What it calls itself.
+        path: Its device file; identifies the keyboard.
+        name: Name that the keyboard reports.
     """
 
     path: str
@@ -115,11 +115,11 @@ class Keyboard:
 
 @dataclass(frozen=True, slots=True)
 class Keyboards:
-    """What there is.
+    """Result of a search for keyboards.
 
     Attributes:
         found: Keyboards that can be read.
-        problem: Why there are none, or not all: a sentence with the way out; else empty.
+        problem: Sentence that says why there are none and what to do; else empty.
     """
 
     found: tuple[Keyboard, ...] = ()
@@ -129,11 +129,11 @@ class Keyboards:
 def find_keyboards(
     paths: Callable[[], Iterable[str]] | None = None, open_device: Callable[[str], Any] | None = None
 ) -> Keyboards:
-    """The keyboards of this machine; touches files, so call it off the GUI thread.
+    """Return the keyboards of this machine; it opens files, so call it off the GUI thread.
 
     Args:
         paths: Lists device files; those of ``/dev/input`` by default.
-        open_device: Opens one; ``evdev.InputDevice`` by default.
+        open_device: Opens a device file; ``evdev.InputDevice`` by default.
     """
     if find_spec("evdev") is None:
         return Keyboards(problem=f"One keyboard per player needs the package evdev. Run: {INSTALL}")
@@ -164,7 +164,7 @@ def find_keyboards(
 
 
 def _evdev() -> Any:
-    """The package, which is an extra."""
+    """Import and return the package ``evdev``, which is an extra."""
     import evdev
 
     return evdev
@@ -175,14 +175,14 @@ def _event_files() -> list[str]:
 
 
 def _is_keyboard(device: Any) -> bool:
-    """Whether it has letters and arrows; power buttons and mice have keys as well."""
+    """Return whether a device has letter keys and a space bar; power buttons and mice have keys, too."""
     ecodes = _evdev().ecodes
     keys = device.capabilities().get(ecodes.EV_KEY, ())
     return ecodes.KEY_A in keys and ecodes.KEY_SPACE in keys
 
 
 def key_name_of(code: int) -> str:
-    """A scheme's name for a kernel key code; empty for keys without one."""
+    """Return a key scheme's name for a kernel key code; empty for keys without one."""
     names: Any = _evdev().ecodes.KEY.get(code, "")
     name = names if isinstance(names, str) else names[0]
     name = name.removeprefix("KEY_")
@@ -194,7 +194,7 @@ def key_name_of(code: int) -> str:
 
 
 class EvdevInput(QObject):
-    """Reads keyboards and says which key went down on which.
+    """Reads keyboards and reports which key was pressed or released on which device.
 
     Args:
         open_device: Opens a device file; ``evdev.InputDevice`` by default.
@@ -202,10 +202,10 @@ class EvdevInput(QObject):
     """
 
     pressed = pyqtSignal(str, str)
-    """Key and device."""
+    """Emitted with key and device of a key press."""
     released = pyqtSignal(str, str)
     lost = pyqtSignal(str, str)
-    """A keyboard went away: its device, and a sentence."""
+    """Emitted when a keyboard disappears: its device, and a sentence."""
 
     def __init__(
         self, open_device: Callable[[str], KeyboardSource] | None = None, parent: QObject | None = None
@@ -220,18 +220,18 @@ class EvdevInput(QObject):
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """Keyboards that are read."""
+        """Device files of the keyboards that are read."""
         return tuple(self._devices)
 
     def open(self, path: str, *, grab: bool = False) -> str:
-        """Begin to read a keyboard.
+        """Start to read a keyboard.
 
         Args:
             path: Device file.
-            grab: Keep its keys from everybody else, this window's shortcuts included.
+            grab: Take its keys exclusively, so that not even this window's shortcuts receive them.
 
         Returns:
-            Why it cannot be, as a sentence with the way out; empty when it is so.
+            Sentence that says why it cannot be read and what to do; empty on success.
         """
         if path not in self._devices:
             try:
@@ -245,7 +245,7 @@ class EvdevInput(QObject):
         return self.set_grabbed(path, grab)
 
     def set_grabbed(self, path: str, grab: bool) -> str:
-        """Keep a keyboard's keys to the game, or not; returns as :meth:`open`."""
+        """Take a keyboard's keys exclusively or share them; returns a problem as :meth:`open` does."""
         device = self._devices.get(path)
         if device is None or grab == (path in self._grabbed):
             return ""
@@ -259,7 +259,7 @@ class EvdevInput(QObject):
         return ""
 
     def close(self, path: str) -> None:
-        """Read a keyboard no more."""
+        """Stop reading a keyboard."""
         if path not in self._devices:
             return
         self.set_grabbed(path, False)
@@ -271,11 +271,11 @@ class EvdevInput(QObject):
         self._by_fd = {fd: other for fd, other in self._by_fd.items() if other != path}
         try:
             device.close()
-        except OSError as error:  # it is gone already
+        except OSError as error:  # the keyboard is already gone
             _log.info("%s: %s", path, error)
 
     def close_all(self) -> None:
-        """Read nothing any more."""
+        """Stop reading all keyboards."""
         for path in self.devices:
             self.close(path)
 

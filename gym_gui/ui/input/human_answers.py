@@ -1,7 +1,7 @@
-"""A person's keys, buttons and mouse as answers to a session's questions.
+"""Turns keys, buttons and mouse of people at this window into answers to a session's questions.
 
-Shared by the Play page and the operators' cards: attach it to the widget that has the
-keyboard while it is played, hand it the questions, pass on what was chosen.
+The Play page and the operators' cards share it. They attach it to the widget that has the keyboard focus
+during play, pass it the questions, and send on the chosen actions.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from gym_gui.ui.input.mouse_look import MouseLook
 _WITH = (
     Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 )
-"""With one of these a key is a command of the window, not a move."""
+"""Modifiers that make a key a command of the window instead of a move."""
 
 
 class HumanInput(QObject):
-    """Answers for all slots that people play at this window.
+    """Answers the questions to all slots that people play at this window.
 
-    Keys count while the attached widget, or something in it, has the keyboard; when it
-    loses it, nothing is held any more. Where a person also plays with the mouse in real time, a click catches
-    it there until Escape is pressed. Other keyboards (:mod:`gym_gui.ui.input.evdev_input`)
-    report through :meth:`press` and :meth:`release`.
+    Keys count while the attached widget, or a child of it, has the keyboard focus. When it loses the focus,
+    all keys count as released. If a person also plays with the mouse in real time, a click grabs the mouse
+    until Escape is pressed. Separate keyboards (:mod:`gym_gui.ui.input.evdev_input`) call :meth:`press` and
+    :meth:`release`.
     """
 
     chosen = pyqtSignal(object, object)
-    """The question, and plain JSON data of the action."""
+    """Emitted with a question and the chosen action as plain JSON data."""
     refused = pyqtSignal(str)
-    """Why a key or button did nothing: a sentence."""
+    """Emitted with a sentence that says why a key or button did nothing."""
     key_pressed = pyqtSignal(str)
-    """A key that means something went down, whether a question was open or not."""
+    """Emitted when a key of some slot is pressed, whether or not a question is open."""
     held_changed = pyqtSignal()
     questions_changed = pyqtSignal()
     listening_changed = pyqtSignal(bool)
-    """Whether the attached widget has the keyboard."""
+    """Emitted with whether the attached widget has the keyboard focus."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -56,9 +56,9 @@ class HumanInput(QObject):
         self._apart: QWidget | None = None
         self._early: _EarlyKey | None = None
         self._released = ("", 0)
-        self._names: dict[int, str] = {}  # by scan code: a key keeps its name while it is down
+        self._names: dict[int, str] = {}  # by scan code: a key keeps its name while held
 
-    # -- who plays -------------------------------------------------------------------
+    # -- seats -----------------------------------------------------------------------
 
     def attach(
         self,
@@ -70,14 +70,14 @@ class HumanInput(QObject):
         words: Mapping[str, Mapping[int, str]] | None = None,
         repeat: bool = True,
     ) -> None:
-        """Listen to a widget's keys for some slots; replaces what was attached before.
+        """Handle a widget's keys for some slots; replaces the widget attached before.
 
         Args:
-            widget: Has the keyboard while it is played.
-            schemes: Keys of each slot that a person plays.
-            realtime: Whether time runs; as the schemes say by default.
-            devices: Keyboard of a slot, where it is not the window's.
-            words: Words for the action numbers of a slot.
+            widget: Widget with the keyboard focus during play.
+            schemes: Key scheme of each slot that a person plays.
+            realtime: Whether the environment runs in real time; by default each scheme says so.
+            devices: Keyboard of a slot, if it is not the window's.
+            words: Names of a slot's action numbers.
             repeat: Whether a held key acts at every step in real time.
         """
         self.detach()
@@ -104,15 +104,15 @@ class HumanInput(QObject):
         )
 
     def attach_early(self, widget: QWidget) -> None:
-        """Listen while a picture is seen and it is not yet known who plays with which keys.
+        """Handle keys while a picture is visible but nobody has a seat yet.
 
-        The first key that is pressed counts as soon as people are seated, as if it had been pressed then.
+        The first key press is replayed as soon as people have seats.
         """
         self.attach(widget)
         self._early = _EarlyKey()
 
     def extend(self, window: QWidget | None) -> None:
-        """The picture is in a window of its own, whose keys count too; ``None``: it is back."""
+        """Handle the keys of a picture's separate window, too; ``None`` if the picture is back in place."""
         before, self._apart = self._apart, window
         if self._widget is None or before is window:
             return
@@ -124,7 +124,7 @@ class HumanInput(QObject):
             window.installEventFilter(self)
 
     def set_seats(self, seats: Iterable[HumanSeat]) -> None:
-        """Change who plays with which keys; a question that is open stays open."""
+        """Replace the seats (who plays with which keys); open questions stay open."""
         before, early = self.seats, self._early
         self.seats = HumanSeats(seats)
         for question in before.questions:
@@ -139,7 +139,7 @@ class HumanInput(QObject):
                 self.release(early.name)
 
     def detach(self) -> None:
-        """Listen to nothing any more."""
+        """Stop handling keys and mouse."""
         widget, self._widget = self._widget, None
         self.mouse.give_back()
         if widget is not None:
@@ -154,7 +154,7 @@ class HumanInput(QObject):
 
     @property
     def listening(self) -> bool:
-        """Whether keys would count now."""
+        """Whether keys count now."""
         return self._holds(QApplication.focusWidget())
 
     def _holds(self, focus: QWidget | None) -> bool:
@@ -167,11 +167,11 @@ class HumanInput(QObject):
 
     @property
     def questions(self) -> tuple[HumanQuestion, ...]:
-        """What people are being asked."""
+        """Questions that wait for a person's answer."""
         return self.seats.questions
 
     def offer(self, question: HumanQuestion) -> None:
-        """A session asks; ``chosen`` follows when there is an answer, perhaps at once."""
+        """Ask a person a session's question; ``chosen`` follows with the answer, perhaps at once."""
         seat = self.seats.seat(question.slot)
         if seat is not None and _plays_with_mouse(seat):
             self.mouse.use(True)
@@ -179,25 +179,25 @@ class HumanInput(QObject):
         self.questions_changed.emit()
 
     def withdraw(self, question_id: int) -> None:
-        """The session does not wait for an answer any more."""
+        """Drop a question whose answer the session no longer waits for."""
         self.seats.withdraw(question_id)
         self.questions_changed.emit()
 
     def forget(self) -> None:
-        """The episode is over."""
+        """Drop all questions at the end of an episode."""
         self.mouse.give_back()
         self.seats.forget()
         self.questions_changed.emit()
 
     def choose(self, slot: str, action: Any) -> None:
-        """A button, or the mouse on a board."""
+        """Answer a slot's question with an action from a button or a click on a board."""
         self._tell(self.seats.choose(slot, action))
         self.questions_changed.emit()
 
     # -- keys ------------------------------------------------------------------------
 
     def press(self, key: str, device: str = KEYBOARD) -> None:
-        """A key went down, on whatever keyboard."""
+        """Handle a key press on a keyboard."""
         if not any(seat.device == device and seat.knows(key) for seat in self.seats):
             return
         self.key_pressed.emit(key)
@@ -207,12 +207,12 @@ class HumanInput(QObject):
         self.questions_changed.emit()
 
     def release(self, key: str, device: str = KEYBOARD) -> None:
-        """A key went up."""
+        """Handle a key release on a keyboard."""
         self.seats.release(key, device)
         self.held_changed.emit()
 
     def release_all(self, device: str | None = None) -> None:
-        """Nothing is held any more; on one keyboard, or on all."""
+        """Release all keys of one keyboard, or of all keyboards by default."""
         if device in (None, KEYBOARD):
             self._names.clear()
         self.seats.release_all(device)
@@ -220,11 +220,11 @@ class HumanInput(QObject):
 
     @property
     def held(self) -> frozenset[str]:
-        """Keys that are down."""
+        """Keys that are held down."""
         return frozenset(key for seat in self.seats for key in seat.held)
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Take the attached widget's keys that mean something; all others go on."""
+        """Handle the attached widget's keys that some slot uses; pass on all others."""
         if a1 is None or not isinstance(a0, QWidget) or a0 not in (self._widget, self._apart):
             return False
         if a1.type() == QEvent.Type.WindowDeactivate:
@@ -260,10 +260,10 @@ class HumanInput(QObject):
         return True
 
     def _repeats(self, name: str, event: QKeyEvent) -> bool:
-        """Whether a press is the keyboard's repetition of a key that has been down all along.
+        """Return whether a key press is an auto-repeat of a held key.
 
-        X11 says a repetition as a release and a press of one moment, which Qt does not
-        recognize where it reads them one by one.
+        X11 reports a repetition as a release and a press with the same timestamp. Qt does not recognize it if
+        it reads the two one by one.
         """
         return event.isAutoRepeat() or (
             bool(event.timestamp()) and self._released == (name, event.timestamp())
@@ -299,7 +299,7 @@ class HumanInput(QObject):
 
 
 class _EarlyKey:
-    """The first key that was pressed before a person was seated, and whether it is still down."""
+    """First key pressed before a person had a seat, and whether it is still held."""
 
     def __init__(self) -> None:
         self.name = ""

@@ -1,4 +1,4 @@
-"""Edit keys in place: choose an action, press its new key."""
+"""Editor in which a person chooses an action and presses its new key."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Target = int | tuple[int, float]
 
 
 def rows_of(scheme: KeyScheme, words: Mapping[int, str]) -> list[KeyRow]:
-    """A row per action or push, those that no key does as well."""
+    """Return a row for each action, or for each push of a continuous action, with or without a key."""
     if scheme.axes:
         return [_row_of_axis(axis) for axis in scheme.axes]
     keys: dict[int, list[str]] = {}
     for key, action in scheme.bindings.items():
         keys.setdefault(action, []).append(key)
-    # By number: a row stays where it is while keys change.
+    # Sorted by number, so that a row stays in place while keys change.
     return [
         KeyRow(action, words.get(action) or f"action {action}", tuple(keys.get(action, ())))
         for action in sorted({*keys, *words})
@@ -39,19 +39,19 @@ def _row_of_axis(axis: Axis) -> KeyRow:
 
 
 def push_word(component: int, value: float) -> str:
-    """What a push of a continuous action is called that has no word of its own."""
+    """Return the name of a continuous action's push that has no name of its own."""
     return f"part {component + 1} {local(value):+g}"
 
 
 class KeyEditor(QWidget):
-    """The key list while it is edited. What it has is kept when Done is pressed.
+    """Key list in edit mode; each change is emitted at once.
 
     Args:
         parent: Qt parent.
     """
 
     changed = pyqtSignal(object)
-    """The scheme, after every key that was bound."""
+    """Emitted with the new scheme after each key that was bound."""
     done = pyqtSignal()
     reset_wanted = pyqtSignal()
 
@@ -94,17 +94,17 @@ class KeyEditor(QWidget):
 
     @property
     def scheme(self) -> KeyScheme | None:
-        """The keys as they are shown."""
+        """The key scheme as shown."""
         return self._scheme
 
     @property
     def slot(self) -> str:
-        """Whose keys they are."""
+        """Slot whose keys are edited."""
         return self._slot
 
     @property
     def waiting(self) -> Target | None:
-        """The action whose key is awaited, or ``None``."""
+        """Action that waits for a new key, or ``None``."""
         return self._waiting
 
     def edit(
@@ -119,18 +119,18 @@ class KeyEditor(QWidget):
         """Show a slot's keys.
 
         Args:
-            slot: Whose keys.
-            scheme: As they are.
-            words: A word for each action number.
-            others: Keys and keyboard of the other people's slots, to tell what is shared.
-            device: The slot's keyboard.
+            slot: Slot whose keys are edited.
+            scheme: Current keys.
+            words: Name of each action number.
+            others: Keys and keyboard of the other people's slots, to name shared keys.
+            device: Keyboard of the slot.
         """
         self._slot, self._words = slot, words
         self._others, self._device = others or {}, device
         self._show(scheme, "")
 
     def forget(self) -> None:
-        """Nothing is shown."""
+        """Forget the shown keys, so that the next :meth:`edit` starts afresh."""
         self._scheme, self._slot = None, ""
 
     def _show(self, scheme: KeyScheme, note: str) -> None:
@@ -175,7 +175,7 @@ class KeyEditor(QWidget):
         self._waiting = None
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """The key that is awaited, whatever else it would do here."""
+        """Take the next key press as the action's new key, even if it is a shortcut."""
         if not isinstance(a0, KeyRowButton) or a1 is None:
             return False
         if a1.type() == QEvent.Type.FocusOut:
@@ -218,7 +218,7 @@ class KeyEditor(QWidget):
         )
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Escape is Done."""
+        """Finish with Escape."""
         if a0 is not None and a0.key() == Qt.Key.Key_Escape:
             self._on_done()
             return

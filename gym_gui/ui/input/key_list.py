@@ -1,4 +1,4 @@
-"""What a person can do in a slot: a row per action with its keys, each of them a button."""
+"""List with a button for each action of a slot that also shows its keys."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ CAPS_WIDTH = 104
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """One thing that keys do.
+    """One action and its keys.
 
     Attributes:
-        target: The action's number, or (component, value) of a continuous action's push.
-        word: What it is called.
-        keys: Its keys.
+        target: The action's number, or (component, value) of a push in a continuous action.
+        word: Name of the action.
+        keys: Keys of the action.
     """
 
     target: int | tuple[int, float]
@@ -32,7 +32,7 @@ class KeyRow:
 
 
 class KeyRowButton(QPushButton):
-    """A row of the list; what it does is done by a click as well as by its keys."""
+    """Row of the list; a click does the same as its keys."""
 
     def __init__(self, row: KeyRow, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,7 +65,7 @@ class KeyRowButton(QPushButton):
         self.setAccessibleName(f"{self.row.word}: {keys}")
 
     def say(self, text: str) -> None:
-        """Show a word in place of the keys, as while a new one is awaited; empty: the keys."""
+        """Show a text in place of the keys, such as a request for a new key; ``""`` shows the keys."""
         empty(self._caps)
         if text:
             note = QLabel(text)
@@ -75,7 +75,7 @@ class KeyRowButton(QPushButton):
             self._fill()
 
     def set_held(self, held: bool) -> None:
-        """Mark the row while one of its keys is down."""
+        """Mark the row while one of its keys is held."""
         if bool(self.property("held")) != held:
             self.setProperty("held", held)
             self.setDown(held)
@@ -86,15 +86,15 @@ class KeyList(QWidget):
     """Rows for all actions of a slot.
 
     Args:
-        rows: What there is to do.
-        most: More rows than this are cut off; the way to the others stands below.
+        rows: Rows to show.
+        most: Largest number of rows; the rest is cut off.
         parent: Qt parent.
     """
 
     triggered = pyqtSignal(object)
-    """A row was clicked: its target."""
+    """Emitted with a row's target after a click."""
     pushed = pyqtSignal(object, bool)
-    """A row of a continuous action went down or up: its target, and which."""
+    """Emitted with the target of a continuous action's row and whether the row is held down."""
 
     def __init__(self, rows: Sequence[KeyRow] = (), *, most: int = 20, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -106,11 +106,11 @@ class KeyList(QWidget):
 
     @property
     def buttons(self) -> Mapping[int | tuple[int, float], KeyRowButton]:
-        """The rows by what they do."""
+        """The row buttons by target."""
         return self._buttons
 
     def set_rows(self, rows: Sequence[KeyRow]) -> None:
-        """Show other rows."""
+        """Replace the rows."""
         empty(self._layout)
         self._buttons = {}
         for place, row in enumerate(rows[: self._most]):
@@ -129,12 +129,12 @@ class KeyList(QWidget):
             self._buttons[row.target] = button
 
     def set_legal(self, legal: Sequence[int] | None) -> None:
-        """Offer the legal actions alone; ``None``: all."""
+        """Enable only the rows of legal actions; ``None`` enables all."""
         for target, button in self._buttons.items():
             button.setEnabled(legal is None or not isinstance(target, int) or target in legal)
 
     def set_held(self, keys: frozenset[str]) -> None:
-        """Mark the rows whose keys are down."""
+        """Mark the rows whose keys are held."""
         for button in self._buttons.values():
             button.set_held(any(key in keys for key in button.row.keys))
 

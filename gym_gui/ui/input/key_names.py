@@ -1,4 +1,4 @@
-"""Names of keys: from Qt's events to those of key schemes, and to what people read."""
+"""Key names: from Qt's events to key schemes, and from key schemes to people."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _MODIFIERS: Final = {
     Qt.Key.Key_Meta: "Meta",
     Qt.Key.Key_AltGr: "AltGr",
 }
-"""Keys that Qt's key sequences cannot name on their own."""
+"""Keys that Qt's key sequences cannot name alone."""
 NOT_FOR_PLAY: Final = frozenset({"Esc", "Tab", "Backtab", "Meta", "AltGr", "Alt", "Ctrl", "F1"})
-"""Keys that belong to the window: they cannot be bound."""
+"""Keys that belong to the window and cannot be bound."""
 _SIGNS: Final = {
     "Up": "↑",
     "Down": "↓",
@@ -31,7 +31,7 @@ _SIGNS: Final = {
 
 
 def key_name(event: QKeyEvent) -> str:
-    """The key's name as schemes write it (``Up``, ``W``, ``Shift``); empty for none that has one."""
+    """Return a key's name in key schemes (``Up``, ``W``, ``Shift``); empty if it has none."""
     key = event.key()
     if key in _MODIFIERS:
         return _MODIFIERS[Qt.Key(key)]
@@ -41,7 +41,7 @@ def key_name(event: QKeyEvent) -> str:
 
 
 def key_sign(name: str) -> str:
-    """What a keycap shows: arrows as arrows, a chord with a plus."""
+    """Return the text of a keycap: arrows as symbols, chords with a plus."""
     if name == "+":
         return name
     return " + ".join(_SIGNS.get(part, part) for part in name.split("+") if part) or name

@@ -1,4 +1,4 @@
-"""Which keyboard each person has, where there are several people or several keyboards."""
+"""Panel that assigns a keyboard to each person."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Find = Callable[[], Keyboards]
 
 
 class KeyboardsPanel(QWidget):
-    """A row per person: this window's keyboard, or one of their own.
+    """Shows a row per person, with this window's keyboard or a separate one.
 
     Args:
-        find: Looks for keyboards; called in a thread.
+        find: Searches for keyboards; called in a thread.
         parent: Qt parent.
     """
 
     chosen = pyqtSignal(str, str)
-    """Slot and keyboard."""
+    """Emitted with slot and keyboard."""
     grab_changed = pyqtSignal(bool)
     look_wanted = pyqtSignal()
 
@@ -60,15 +60,15 @@ class KeyboardsPanel(QWidget):
 
     @property
     def pickers(self) -> dict[str, PickerButton]:
-        """The control of each person's slot."""
+        """The keyboard picker of each person's slot."""
         return self._pickers
 
     def set_people(self, devices: dict[str, str], names: Mapping[str, str] | None = None) -> None:
-        """Show these slots and the keyboard each has.
+        """Show slots and the keyboard of each.
 
         Args:
-            devices: The keyboard of each.
-            names: What slots are called in this game, where they have a name there.
+            devices: Keyboard by slot.
+            names: Names of slots in this game, for slots that have one.
         """
         if list(devices) != list(self._pickers):
             self._rows.clear()
@@ -86,7 +86,7 @@ class KeyboardsPanel(QWidget):
         self._show()
 
     async def look_again(self) -> None:
-        """Look for keyboards, in a thread."""
+        """Search for keyboards, in a thread."""
         self._found = await asyncio.to_thread(self._find)
         self._looked = True
         for picker in self._pickers.values():
@@ -95,7 +95,7 @@ class KeyboardsPanel(QWidget):
         self._show()
 
     def say(self, sentence: str) -> None:
-        """Why a keyboard cannot be had; empty: nothing is wrong."""
+        """Show why a keyboard cannot be used; ``""`` hides the message."""
         self.message.set_text(f"{sentence}." if sentence and not sentence.endswith(".") else sentence)
         self.message.setVisible(bool(sentence))
 

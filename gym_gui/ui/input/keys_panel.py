@@ -1,4 +1,4 @@
-"""The keys of the people who play: the list that is also a pad of buttons, and its editor."""
+"""Panel with the keys of each person who plays: a list of buttons, a form, and a key editor."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _CLICKS = {"MouseLeft": "left button", "MouseMiddle": "middle button", "MouseRig
 
 @dataclass(frozen=True, slots=True)
 class PersonKeys:
-    """What a person plays with.
+    """Keys and keyboard of one person.
 
     Attributes:
         scheme: The keys.
-        words: A word for each action number.
-        action: JSON data of the action space.
-        device: The keyboard, empty for the window's.
+        words: Name of each action number.
+        action: Action space as JSON data.
+        device: Device file of the person's keyboard; empty for the window's keyboard.
         own: Whether the person has changed the keys.
         noop: Whether there is an action that does nothing.
     """
@@ -42,18 +42,18 @@ class PersonKeys:
 
 
 class KeysPanel(QWidget):
-    """Keys of one person at a time; buttons above choose whose.
+    """Shows the keys of one person at a time; a row of buttons chooses the person.
 
     Args:
         parent: Qt parent.
     """
 
     acted = pyqtSignal(str, object)
-    """Slot and action, by a click."""
+    """Emitted with slot and action after a click on a row or in the form."""
     pushed = pyqtSignal(str, str, bool)
-    """Slot, key and whether it went down, by holding a row of a continuous action."""
+    """Emitted with slot, key and whether it is down, while a continuous action's row is held."""
     scheme_changed = pyqtSignal(str, object)
-    """Slot and its new keys."""
+    """Emitted with a slot and its new key scheme."""
     reset_wanted = pyqtSignal(str)
     editing_changed = pyqtSignal(bool)
 
@@ -92,20 +92,20 @@ class KeysPanel(QWidget):
 
     @property
     def slot(self) -> str:
-        """Whose keys are shown."""
+        """Slot whose keys are shown."""
         return self._slot
 
     @property
     def editing(self) -> bool:
-        """Whether keys are being changed."""
+        """Whether the key editor is open."""
         return not self._editor.isHidden()
 
     def set_people(self, people: Mapping[str, PersonKeys], names: Mapping[str, str] | None = None) -> None:
-        """Show the keys of these slots.
+        """Show the keys of slots that people play.
 
         Args:
-            people: Their keys.
-            names: What slots are called in this game, where they have a name there.
+            people: Keys by slot.
+            names: Names of slots in this game, for slots that have one.
         """
         if list(people) != list(self._people):
             self._offer_slots([(slot, (names or {}).get(slot, slot)) for slot in people])
@@ -115,7 +115,7 @@ class KeysPanel(QWidget):
         self._show()
 
     def show_slot(self, slot: str) -> None:
-        """Show another person's keys."""
+        """Show the keys of another slot."""
         if slot in self._people and slot != self._slot:
             self._slot = slot
             if self._switch is not None:
@@ -123,7 +123,7 @@ class KeysPanel(QWidget):
             self._show()
 
     def set_question(self, question: HumanQuestion | None) -> None:
-        """Offer what the shown person may do now; ``None``: nothing is asked."""
+        """Enable the actions that a question allows the shown person; ``None`` if there is no question."""
         self.list.set_legal(None if question is None else question.legal)
         self.form.set_asked(question is not None)
 
@@ -160,7 +160,7 @@ class KeysPanel(QWidget):
             self._show_editor()
 
     def start_editing(self) -> None:
-        """Show the editor in the list's place."""
+        """Show the key editor in place of the list."""
         if self._slot in self._people:
             self._editor.show()
             self._editor.forget()
@@ -168,7 +168,7 @@ class KeysPanel(QWidget):
             self.editing_changed.emit(True)
 
     def stop_editing(self) -> None:
-        """Show the list again."""
+        """Show the list in place of the key editor."""
         if self.editing:
             self._editor.hide()
             self._show()
@@ -179,7 +179,7 @@ class KeysPanel(QWidget):
         others = {s: (p.scheme, p.device) for s, p in self._people.items() if s != self._slot}
         self._editor.reset.setEnabled(person.own)
         if self._editor.slot == self._slot and self._editor.scheme == person.scheme:
-            return  # it is where the change came from: what it says of it stays
+            return  # the editor made this change; its message stays
         self._editor.edit(self._slot, person.scheme, person.words, others=others, device=person.device)
 
     def _on_triggered(self, action: object) -> None:
@@ -220,7 +220,7 @@ def _note(person: PersonKeys) -> str:
 
 
 def _mouse_note(scheme: KeyScheme) -> str:
-    """What the mouse does, where it is caught in the picture."""
+    """Return a sentence that says what mouse buttons and motion do after a click in the picture."""
     clicks = {axis.key: axis.word for axis in scheme.pointer}
     does = [f"{sign} is {clicks[key]}" for key, sign in _CLICKS.items() if key in clicks]
     if any(motion in clicks for motion in MOTIONS):

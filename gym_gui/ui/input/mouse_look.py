@@ -1,4 +1,4 @@
-"""The mouse as something to play with: caught in the picture, it turns and shoots until Escape."""
+"""Mouse control in real-time play: a click grabs the pointer until Escape is pressed."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ BUTTONS: Final = {
     Qt.MouseButton.MiddleButton: "MouseMiddle",
     Qt.MouseButton.RightButton: "MouseRight",
 }
-"""Names of its buttons, as key schemes have them."""
+"""Names of mouse buttons in key schemes."""
 _FAR: Final = 80
-"""Pixels from the middle from which the pointer is put back there: it would come to the screen's edge."""
+"""Pixels from the center at which the pointer is moved back, before it reaches the screen's edge."""
 _UNUSED_MS: Final = 1500
-"""After so long without a question the pointer is given back: it is paused, or over."""
+"""Milliseconds without a question after which the pointer is released: play has paused or ended."""
 
 
 class MouseLook(QObject):
-    """Catches the pointer at a click, tells how far it moves, and gives it back.
+    """Grabs the pointer at a click, reports its motion, and releases it.
 
     Args:
         parent: Qt parent.
     """
 
     moved = pyqtSignal(int, int)
-    """Pixels to the right and downwards."""
+    """Emitted with the pixels moved to the right and down."""
     pressed = pyqtSignal(str)
     released = pyqtSignal(str)
     caught_changed = pyqtSignal(bool)
@@ -45,14 +45,14 @@ class MouseLook(QObject):
 
     @property
     def caught(self) -> bool:
-        """Whether the pointer plays."""
+        """Whether the pointer is grabbed."""
         return self._widget is not None
 
     def use(self, wanted: bool) -> None:
-        """Call this when a person is asked for an action.
+        """Set whether the person who must act now plays with the mouse.
 
         Args:
-            wanted: Whether this person plays with the mouse; otherwise with keys alone.
+            wanted: Whether this person plays with the mouse; otherwise with keys only.
         """
         self._wanted = wanted
         if wanted:
@@ -61,10 +61,10 @@ class MouseLook(QObject):
             self.give_back()
 
     def take(self, widget: QWidget, event: QEvent) -> bool:
-        """Take an event of the widget that shows the game.
+        """Handle an event of the widget that shows the game.
 
         Returns:
-            Whether the event belongs to play with the mouse, so that no other handler may have it.
+            Whether the event is part of mouse play, so that no other handler may receive it.
         """
         kind = event.type()
         if isinstance(event, QKeyEvent):
@@ -85,7 +85,7 @@ class MouseLook(QObject):
         return True
 
     def give_back(self) -> None:
-        """The pointer is the window's again."""
+        """Release the pointer and stop mouse play until the next :meth:`use`."""
         self._unused.stop()
         self._wanted = False
         self._let_go()
@@ -118,10 +118,10 @@ class MouseLook(QObject):
         self.caught_changed.emit(False)
 
     def _follow(self, at: QPoint) -> None:
-        """How far it went, and back to the middle before it comes to an edge.
+        """Emit how far the pointer moved, and move it back to the center before it reaches an edge.
 
-        Moves that were under way when it was put back still speak of where it was; where a pointer cannot be
-        put anywhere, as on Wayland, all of them do.
+        Moves already under way when the pointer is moved back still report the old position. If the platform
+        cannot move the pointer (Wayland), all moves do.
         """
         off = (at - self._middle).manhattanLength()
         if self._put_back and off <= _FAR // 2:

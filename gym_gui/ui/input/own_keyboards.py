@@ -1,4 +1,4 @@
-"""One keyboard per person: which device is whose, as the panel says and the devices allow."""
+"""Assigns separate keyboards to people: connects the panel, the devices and the slots."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from gym_gui.ui.input.people import People
 
 
 class OwnKeyboards(QObject):
-    """Reads the keyboards that people chose, and gives them their slots.
+    """Reads the keyboards that people chose and assigns them to their slots.
 
     Args:
         spawn: Runs work in the background.
-        people_input: Told the keys.
-        people: Told whose keyboard is whose.
-        panel: Where people choose.
-        realtime: Whether time runs.
-        evdev: Reads the devices; of this machine by default.
+        people_input: Receives the key presses.
+        people: Receives the keyboard of each slot.
+        panel: Panel in which people choose.
+        realtime: Returns whether the environment runs in real time.
+        evdev: Reads the devices; by default those of this machine.
         parent: Qt parent.
     """
 
@@ -49,11 +49,11 @@ class OwnKeyboards(QObject):
         panel.grab_changed.connect(self._on_grab_changed)
 
     def set_active(self, active: bool) -> None:
-        """Whether the window is in front: keys count only then."""
+        """Set whether the window is in front; key presses count only then."""
         self.evdev.active = active
 
     def close(self) -> None:
-        """Let go of all devices."""
+        """Close all devices."""
         self.evdev.close_all()
 
     def _on_look_wanted(self) -> None:

@@ -1,4 +1,4 @@
-"""The people at this window: which keys and which keyboard each has."""
+"""Keys and keyboards of the people at this window."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class People(QObject):
-    """Gives every person's slot its keys: the environment's own, or what the person chose.
+    """Gives each person's slot its keys: the environment's, or those that the person chose.
 
-    The first person at a shared keyboard has the first set of keys, the second person the second set; a
-    person with a keyboard of their own has the first set.
+    Of the people at a shared keyboard, the first uses the first set of keys and the second the second set. A
+    person with a separate keyboard uses the first set.
 
     Args:
         context: The window's services.
-        people_input: Takes the keys of each person's slot (``set_seats``).
+        people_input: Receives the keys of each person's slot (``set_seats``).
         parent: Qt parent.
     """
 
@@ -46,13 +46,13 @@ class People(QObject):
         self.keys: dict[str, PersonKeys] = {}
 
     def set_env_info(self, env_info: EnvironmentInfo | None) -> None:
-        """Another environment."""
+        """Set the environment and forget slots, keyboards and keys."""
         self._env_info = env_info
         self._slots = ()
         self.devices, self.keys = {}, {}
 
     def seat(self, slots: Sequence[str], widget: QWidget, *, realtime: bool) -> None:
-        """Say who plays and where keys are pressed."""
+        """Set the slots that people play and the widget that receives their keys."""
         self._slots = tuple(slots)
         self.devices = {slot: self.devices.get(slot, KEYBOARD) for slot in slots}
         self._give_keys()
@@ -61,17 +61,17 @@ class People(QObject):
         self.changed.emit()
 
     def set_device(self, slot: str, device: str, *, realtime: bool) -> None:
-        """Another keyboard for a slot."""
+        """Assign a keyboard to a slot."""
         self.devices[slot] = device
         self._give_keys()
         self._input.set_seats(self._seats(realtime))
         self.changed.emit()
 
     def set_scheme(self, slot: str, scheme: KeyScheme, *, realtime: bool) -> None:
-        """Other keys for a slot; kept for every environment of the family with these actions.
+        """Save new keys for a slot; they hold for all environments of the family with these actions.
 
         Raises:
-            UsageError: They could not be saved; they hold until the window closes.
+            UsageError: The keys could not be saved; they hold until the window closes.
         """
         try:
             self._keymaps.save(self._name(slot), scheme)
@@ -79,14 +79,14 @@ class People(QObject):
             self._renew(realtime)
 
     def reset(self, slot: str, *, realtime: bool) -> None:
-        """The keys that come with the program; raises as :meth:`set_scheme`."""
+        """Restore a slot's default keys; raises as :meth:`set_scheme`."""
         try:
             self._keymaps.reset(self._name(slot))
         finally:
             self._renew(realtime)
 
     def hands(self, slot: str, player: int | None = None) -> str:
-        """What a person in a slot plays with, in words."""
+        """Return in words what a person in a slot plays with."""
         if self._env_info is None or slot not in self._env_info.slots:
             return ""
         scheme = self._scheme(slot, self._player(slot) if player is None else player)
@@ -98,7 +98,7 @@ class People(QObject):
         self.changed.emit()
 
     def _player(self, slot: str) -> int:
-        """Which of the two sets of keys: people at one keyboard are counted."""
+        """Return which of the two sets of keys a slot uses; only people at the shared keyboard count."""
         device = self.devices.get(slot, KEYBOARD)
         if device != KEYBOARD:
             return 0

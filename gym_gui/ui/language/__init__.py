@@ -1,1 +1,1 @@
-"""The window's side of players that read and write: their server, their calls, their prompts."""
+"""Window parts for language models and programs: server settings, turns and prompts."""

@@ -1,7 +1,7 @@
-"""What a card says of its players: what a model was asked and answered last, a program meant, or how actions
-were scored; what it cost.
+"""Strip of a card that sums up a player's last turn and its cost.
 
-It paints itself: labels that change with every call would have the whole card laid out again.
+It shows what a model was asked and answered, what a program intended, or how actions were scored. It paints
+itself, because labels that change with every call would force a layout of the whole card.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _TIP_COLUMNS = 80
 _LONGEST = 4000
 _SEEN = "<observation>"
 _BAR_PX, _BAR_HEIGHT = 120, 8
-"""Longest bar of a score, and how thick it is."""
+"""Length of the longest score bar and its height, in pixels."""
 
 
 class _Row(NamedTuple):
-    """A line of the strip: words after a heading; or the score of an action, with a bar of that length."""
+    """A line of the strip: a heading and words, or an action's score with a bar."""
 
     head: str
     text: str
@@ -40,7 +40,7 @@ class _Row(NamedTuple):
 
 
 class CallStrip(QFrame):
-    """Three short lines; a click shows the whole of it.
+    """Three short lines about the last turn; a click opens the transcript.
 
     Args:
         parent: Qt owner.
@@ -62,16 +62,16 @@ class CallStrip(QFrame):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What it says."""
+        """The lines of text that it shows."""
         return tuple(f"{row.head} {row.text}".strip() for row in self._rows)
 
     def show_call(self, turn: Turn, spending: Spending, *, several: bool = False) -> None:
-        """Say this turn, and what all calls have cost.
+        """Show a turn and the cost of all calls.
 
         Args:
-            turn: The newest.
-            spending: Of all calls.
-            several: Whether several agents have turns, so that it is said whose it is.
+            turn: The newest turn.
+            spending: Cost of all calls.
+            several: Whether several agents have turns, so that the agent is named.
         """
         with in_sentences():
             rows = _decision_rows(turn) if turn.is_decision else _call_rows(turn)
@@ -88,22 +88,22 @@ class CallStrip(QFrame):
         self.update()
 
     def clear(self, words: str = "No model has been asked yet") -> None:
-        """There was no turn yet; its place is kept, so that the card does not jump with the first."""
+        """Show that there is no turn yet; the strip keeps its height, so that the card does not jump."""
         self._rows, self._tip = (_Row("", words, "muted"),), None
         self.setToolTip("")
         self.setAccessibleName(". ".join(self.lines))
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Three lines."""
+        """Return the height of three lines."""
         return QSize(160, HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
-        """Words that have no room are cut."""
+        """Return the smallest size; longer words are cut."""
         return QSize(60, HEIGHT)
 
     def event(self, e: QEvent | None) -> bool:
-        """The tooltip has more of it, made when it is asked for."""
+        """Make the tooltip with the full words only when Qt asks for it."""
         if e is not None and e.type() == QEvent.Type.ToolTip and self._tip is not None:
             words = whole_words(self._tip)
             cut = f"{words[:_TIP]}…" if len(words) > _TIP else words
@@ -112,13 +112,13 @@ class CallStrip(QFrame):
         return super().event(e)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw each line, cut where it has no room."""
+        """Draw each line, cut at the right edge."""
         super().paintEvent(a0)
         painter, now = QPainter(self), theme.current()
         painter.setFont(theme.tabular(theme.font(theme.SMALL_PX + 1)))
         metrics = QFontMetrics(painter.font())
         widest = max((metrics.horizontalAdvance(row.head) for row in self._rows), default=0)
-        head_width = min(widest + 2, self.width() // 2)  # hinting rounds, and what is a pixel short is cut
+        head_width = min(widest + 2, self.width() // 2)  # 2 px more, because font hinting rounds widths
         top = (self.height() - len(self._rows) * _LINE) // 2
         for i, row in enumerate(self._rows):
             rect = QRect(8, top + i * _LINE, self.width() - 16, _LINE)
@@ -137,7 +137,7 @@ class CallStrip(QFrame):
             painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, -1), 7, 7)
 
     def _paint_bar(self, painter: QPainter, rect: QRect, row: _Row) -> None:
-        """A bar at the left of a row, whose text is moved beside the longest that there could be."""
+        """Draw a row's bar and move its text to the right of the longest possible bar."""
         now, longest = theme.current(), min(_BAR_PX, rect.width() // 2)
         bar = QRectF(rect.left(), rect.center().y() + 1 - _BAR_HEIGHT / 2, longest, _BAR_HEIGHT)
         painter.fillRect(bar, now.color("line"))
@@ -146,23 +146,23 @@ class CallStrip(QFrame):
         rect.setLeft(rect.left() + longest + 8)
 
     def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
-        """A click opens it."""
+        """Emit :attr:`opened` after a click."""
         if a0 is not None and a0.button() == Qt.MouseButton.LeftButton and self._tip is not None:
             self.opened.emit()
             a0.accept()
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
-        """The card below is not meant."""
+        """Accept the event, so that the card below does not get the click."""
         if a0 is not None:
             a0.accept()
 
     def mouseDoubleClickEvent(self, a0: QMouseEvent | None) -> None:
-        """Neither is it by a double click."""
+        """Accept the event, so that the card below does not get the double click."""
         if a0 is not None:
             a0.accept()
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Enter opens it."""
+        """Emit :attr:`opened` on Enter."""
         if a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._tip is not None:
             self.opened.emit()
             return
@@ -170,7 +170,7 @@ class CallStrip(QFrame):
 
 
 def _scored(turn: Turn) -> str:
-    """What was scored: actions, or plans that led to one."""
+    """Return the word for what was scored: actions, or plans that led to one."""
     return "action" if any(score.word == turn.word for score in turn.scores) else "choice"
 
 
@@ -184,7 +184,7 @@ def _decision_rows(turn: Turn) -> tuple[_Row, ...]:
 
 
 def _thought_rows(turn: Turn, thought: Thought) -> tuple[_Row, ...]:
-    """The plan without its place, which the transcript has: a card is narrow."""
+    """Return goal and plan of a program; the plan without its place, which the transcript shows."""
     if turn.failed:
         return _Row("Goal", thought.intention or "none", "muted"), _Row("Idle", idle_reason(turn), "error")
     plan = thought.plan.partition(": ")[2] or thought.plan
@@ -192,7 +192,7 @@ def _thought_rows(turn: Turn, thought: Thought) -> tuple[_Row, ...]:
 
 
 def _score_rows(turn: Turn) -> tuple[_Row, ...]:
-    """The action that was played, and the best of the others: which was close, or better."""
+    """Return the played action's score and the best of the others, to show how close they were."""
     own = [score for score in turn.scores if score.word == turn.word]
     others = [score for score in turn.scores if score.word != turn.word]
     shown = [*own[:1], *others[: 2 - len(own[:1])]]
@@ -200,13 +200,13 @@ def _score_rows(turn: Turn) -> tuple[_Row, ...]:
 
 
 def idle_reason(turn: Turn) -> str:
-    """Why a program chose no action."""
+    """Return why a program chose no action."""
     failed = turn.thought.failed if turn.thought is not None else ()
     return failed[-1] if failed else "nothing is left to do"
 
 
 def whole_words(turn: Turn) -> str:
-    """What was said or thought, in full."""
+    """Return the full words of a reply or a thought."""
     if turn.thought is not None:
         return "\n\n".join(f"{heading}\n{words}" for heading, words in turn.thought.pieces())
     if turn.is_decision:
@@ -225,7 +225,7 @@ def _answer(turn: Turn) -> tuple[str, str]:
 
 
 def asked_line(turn: Turn) -> str:
-    """What was asked last in one line, from where it says what is seen."""
+    """Return the last message to the model in one line, from its observation on."""
     text = turn.messages[-1].text if turn.messages else ""
     # Prompts begin and end with what is the same every time; what is seen stands between tags.
     seen = text[:_LONGEST].partition(_SEEN)[2].partition("</")[0] or text[:_LONGEST]
@@ -233,10 +233,10 @@ def asked_line(turn: Turn) -> str:
 
 
 def answer_line(turn: Turn) -> str:
-    """A turn in one line.
+    """Return a turn in one line.
 
-    Of a model's reply: its last line, where models put their decision, and the tools that it calls. Of a
-    decision: the program's intention or the best scores, then the action that was played.
+    For a model: the last line of its reply, which usually has the decision, and the tools it calls. For a
+    program: its intention or the best scores, then the action that was played.
     """
     if turn.is_decision:
         played = turn.word or str(turn.action)
@@ -248,6 +248,6 @@ def answer_line(turn: Turn) -> str:
 
 
 def last_line(text: str) -> str:
-    """The last line of a text that has words in it, white space in it made plain."""
+    """Return the last line of a text that has words, with its white space collapsed."""
     end = text[-4000:]
     return next((" ".join(line.split()) for line in reversed(end.splitlines()) if line.strip()), "")

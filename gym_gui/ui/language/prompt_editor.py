@@ -1,4 +1,4 @@
-"""Edits the texts of a worker's prompts; beside them stands what they make of the moment's observation."""
+"""Editor of a worker's prompt files, with a preview of the prompt for the current observation."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 IDLE_MS: Final = 500
-"""Quiet time after a key before the preview is made anew."""
+"""Milliseconds without a key press after which the preview is renewed."""
 _ROLES: Final = {"system": "System", "user": "User", "assistant": "Assistant"}
 
 Look = Callable[[], Awaitable[Mapping[str, Any]]]
-"""What the slot is shown at this moment: its slot and its decision."""
+"""Asynchronous function that returns the slot's current observation and decision."""
 
 
 class PromptEditor(Dialog):
-    """See the module.
+    """Window with a list of prompt files, the text of one, and the prompt that results.
 
     Args:
         context: The window's services.
-        request: Whose prompts, of which slot.
-        files: They.
-        look: Asks the running session; ``None`` where nothing plays.
+        request: Worker and slot whose prompts are edited.
+        files: The prompt files.
+        look: Asks the running session for the current decision; ``None`` if nothing plays.
         parent: Qt owner.
     """
 
@@ -152,7 +152,7 @@ class PromptEditor(Dialog):
 
     @property
     def dirty(self) -> bool:
-        """Whether the text differs from what is kept."""
+        """Whether the text differs from the saved text."""
         return bool(self._name) and self._editor.toPlainText() != self._kept
 
     def _first(self) -> int:
@@ -189,7 +189,7 @@ class PromptEditor(Dialog):
         self._tell()
 
     def keep(self) -> None:
-        """Keep the text in the person's folder, and have the slot use that."""
+        """Save the text in the user's folder and set that folder in the slot's settings."""
         if not self._name:
             return
         text = self._editor.toPlainText()
@@ -211,7 +211,7 @@ class PromptEditor(Dialog):
             self._complain(error.sentence)
             return
         self._fill_list()
-        self._kept = self._editor.toPlainText()  # it is given up on purpose
+        self._kept = self._editor.toPlainText()  # discard the text without asking
         self._open(self._name)
 
     def _tell(self) -> None:
@@ -229,7 +229,7 @@ class PromptEditor(Dialog):
         self.preview()
 
     def preview(self) -> None:
-        """Show what the texts make of what the agent sees now."""
+        """Show the prompt that the texts give for the agent's current observation."""
         self._looking.now()
 
     def _on_preview_began(self) -> None:
@@ -287,10 +287,10 @@ class PromptEditor(Dialog):
         self._trouble.set_text(sentence)
         self._trouble.show()
 
-    # -- its end -----------------------------------------------------------------------
+    # -- closing -----------------------------------------------------------------------
 
     def done(self, a0: int) -> None:
-        """What was typed is kept, also with Escape; a preview that is on its way is not waited for."""
+        """Save the text and close, also on Escape; stay open if the text cannot be saved."""
         if self.dirty:
             self.keep()
             if self.dirty:
@@ -302,9 +302,9 @@ class PromptEditor(Dialog):
 def open_prompt_editor(
     context: AppContext, request: PromptsRequest, look: Look | None, parent: QWidget
 ) -> PromptEditor | None:
-    """Open the editor over a window; where that fails, the window says why.
+    """Open the editor over a window, or return ``None`` and show why it cannot be opened.
 
-    Without a folder of their own, a person's files go to one for this worker in the data folder.
+    If the setting names no folder, the user's files go to a folder for this worker in the data folder.
     """
     try:
         defaults = default_prompts(request.worker, request.setting.module)

@@ -1,4 +1,4 @@
-"""What settings of workers need of the window: servers asked, keys kept, prompts and files edited."""
+"""Window services for forms with worker settings: test servers, keep keys, edit prompts and files."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class ServerLook:
 
 
 class SettingsServices:
-    """One per window page; handed to forms.
+    """Services of one window page that its forms use.
 
     Args:
         context: The window's services.
 
     Attributes:
-        unfolded: Whether forms show all settings; the next form shows as much as the last.
-        on_prompts: Called with a worker and a slot's settings when prompts are to be edited.
+        unfolded: Whether forms show all settings; a new form starts as the last one was.
+        on_prompts: Called with a request when the user edits prompts.
     """
 
     def __init__(self, context: AppContext) -> None:
@@ -58,23 +58,23 @@ class SettingsServices:
 
     @property
     def keys(self) -> ApiKeys:
-        """Where keys are kept."""
+        """Store of API keys."""
         return self._context.api_keys
 
     def spawn(self, work: Any, what: str) -> asyncio.Task[Any]:
-        """Do something in the background; a message shows its error."""
+        """Run work in the background; the window shows its error."""
         return self._context.spawn(work, what)
 
     def known_models(self, request: ServerRequest) -> tuple[str, ...]:
-        """What the same server listed last."""
+        """Return the models that the server listed last."""
         return self._models.get(request.place, ())
 
     async def look(self, request: ServerRequest, *, talk: bool = False) -> ServerLook:
-        """Try a server; what is wrong is in the result.
+        """Test a server; the result says what is wrong.
 
         Args:
-            request: Which.
-            talk: Have the model say a word, which may cost a fraction of a cent.
+            request: The server.
+            talk: Let the model answer with a word, which may cost a fraction of a cent.
         """
         try:
             key = await asyncio.to_thread(_key_of, request)
@@ -90,11 +90,11 @@ class SettingsServices:
         return ServerLook(bool(said.get("ok")), _sentence(said), models, _clock())
 
     def edit_file(self, request: FileRequest) -> None:
-        """Open the editor of files."""
+        """Open the file editor."""
         self._context.edit(request)
 
     def edit_prompts(self, request: PromptsRequest) -> None:
-        """Open the editor of prompts."""
+        """Open the prompt editor."""
         if self.on_prompts is not None:
             self.on_prompts(request)
 
@@ -104,10 +104,10 @@ class ServerRequest:
     """A server as a form describes it.
 
     Attributes:
-        worker: Whose.
-        module: What is run to ask it.
-        settings: Those that say which server and which model.
-        secret: Name of the setting that holds the key's reference, and that reference.
+        worker: Worker of the form.
+        module: Module that is run to ask the server.
+        settings: Settings that say which server and which model.
+        secret: Name of the setting with the key's reference, and that reference.
     """
 
     worker: WorkerTypeDefinition
@@ -117,7 +117,7 @@ class ServerRequest:
 
     @property
     def place(self) -> tuple[str, ...]:
-        """The server, whichever of its models is meant."""
+        """Identity of the server, without the chosen model."""
         kinds = {s.name: s.kind for s in self.worker.settings_schema}
         return (
             self.worker.type_id,
@@ -148,7 +148,7 @@ class PromptsRequest:
 def server_request(
     worker: WorkerTypeDefinition, schema: Sequence[Setting], module: str, values: Mapping[str, Any]
 ) -> ServerRequest:
-    """What a form says of its server, and nothing else of it."""
+    """Return the server that a form's values describe; other settings are left out."""
     providers = {setting.provider for setting in schema if setting.provider}
     about = [s for s in schema if s.kind in ("server", "model") or s.name in providers]
     settings = {s.name: v for s in about if (v := values.get(s.name, s.default)) not in (None, "")}
@@ -157,7 +157,7 @@ def server_request(
 
 
 def provider_of(setting: Setting, schema: Sequence[Setting], values: Mapping[str, Any]) -> Provider:
-    """Whose key a secret is, as the keyring knows them."""
+    """Return the provider whose key a secret setting holds, as the keyring names it."""
     choice = next((s for s in schema if s.name == setting.provider), None)
     value = str(values.get(choice.name, choice.default) or "") if choice is not None else ""
     known = next((provider for provider in PROVIDERS if provider.id == value), None)
@@ -171,10 +171,10 @@ def provider_of(setting: Setting, schema: Sequence[Setting], values: Mapping[str
 
 
 def _key_of(request: ServerRequest) -> str:
-    """The key itself, for the child's stdin.
+    """Return the key itself, for the child process's stdin.
 
     Raises:
-        MosaicError: It is not there.
+        MosaicError: The key cannot be found.
     """
     name, reference = request.secret
     if not name:

@@ -1,4 +1,4 @@
-"""Shows calls to models and explained decisions; filters them by agent and words, and goes to a step."""
+"""Panel that lists an operator's turns, filters them by agent and words, and shows one in full."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from gym_gui.ui.widgets.search_field import search_field
 TYPING_MS: Final = 200
 GROWTH_MS: Final = 100
 _SEARCH_WIDEST: Final = 420
-"""Pixels of the field for words, which are few."""
+"""Largest width of the search field in pixels."""
 _SPACES: Final = re.compile(r"\s+")
 
 
 class TranscriptPanel(QWidget):
-    """A list of turns and the one that is selected.
+    """List of turns and the selected turn.
 
     Args:
         spawn: Runs work in the background (:meth:`AppContext.spawn`).
-        orientation: Whether the call stands beside the list or below it.
+        orientation: Horizontal puts the turn beside the list, vertical below it.
         parent: Qt owner.
     """
 
     step_chosen = pyqtSignal(int, int)
-    """Episode and step of a call that a person has selected."""
+    """Emitted with episode and step of a turn that the user has selected."""
 
     def __init__(
         self,
@@ -122,16 +122,16 @@ class TranscriptPanel(QWidget):
         column.addWidget(self._splitter, 1)
         self.tools = first
 
-    # -- what is shown -----------------------------------------------------------------
+    # -- content -----------------------------------------------------------------------
 
     def show_turns(self, turns: Sequence[Turn]) -> None:
-        """Show the calls of an episode that is over."""
+        """Show the turns of a finished episode."""
         agents = tuple(dict.fromkeys(turn.agent for turn in turns))
         self._show(EpisodeTurns(turns), agents)
         self._list.select(0)
 
     def follow(self, log: CallLog | None) -> None:
-        """Show the calls of an operator that plays, and those to come; ``None``: none were made yet."""
+        """Show the turns of a running operator, and those to come; ``None`` if there are none yet."""
         if log is not None and self.log is log:
             return
         if log is None:
@@ -142,21 +142,21 @@ class TranscriptPanel(QWidget):
 
     @property
     def log(self) -> CallLog | None:
-        """Whose calls it follows."""
+        """The call log that the panel follows; ``None`` for a finished episode."""
         return self._source.log if isinstance(self._source, LiveTurns) else None
 
     def on_grown(self) -> None:
-        """There are more calls; they are shown soon."""
+        """Show new turns soon, after a short pause."""
         if not self._growth.isActive():
             self._growth.start()
 
     def go_to(self, step: int, agent: str = "", episode: int | None = None) -> bool:
-        """Select the call about a step, without the signal that a user's choice emits.
+        """Select the turn of a step, without the signal that a user's choice emits.
 
         Args:
             step: Environment step, from 0.
-            agent: Slot; empty: any.
-            episode: ``None``: the last one.
+            agent: Slot; empty for any.
+            episode: Episode index; ``None`` for the last one.
         """
         here = self.view.turn
         if here is not None and here.step == step and (episode is None or here.episode == episode):
@@ -171,14 +171,14 @@ class TranscriptPanel(QWidget):
         return True
 
     def choose_agent(self, agent: str) -> None:
-        """Follow this agent; empty: all."""
+        """Show only one agent's turns; an empty id shows all."""
         place = self._agent.findData(agent)
         if place >= 0 and place != self._agent.currentIndex():
             self._agent.setCurrentIndex(place)
             self._on_wanted()
 
     def select_last(self) -> None:
-        """Stand on the newest call, and stay on the newest."""
+        """Select the newest turn, and keep the newest selected."""
         self._list.select(self.model.rowCount() - 1)
 
     def _show(self, source: TurnSource, agents: tuple[str, ...]) -> None:
@@ -206,7 +206,7 @@ class TranscriptPanel(QWidget):
         if isinstance(source, LiveTurns):
             self._offer(tuple(source.log.agents))
         if self._searching:
-            return  # what is being searched for is looked for again when that is done
+            return  # the search repeats with the new turns when it is done
         at_end = self._list.at_end
         self.model.grow()
         self.model.retell()
@@ -219,16 +219,16 @@ class TranscriptPanel(QWidget):
             self._refresh(row)
 
     def _refresh(self, row: int) -> None:
-        """What became of the call that is shown may be known now."""
+        """Show the selected turn again if it changed: the outcome of its reply may be known now."""
         turn = self.model.turn(row)
         if turn is not None and turn != self.view.turn:
             self.view.show_turn(turn, self.model.before(row), self.wanted.words)
 
-    # -- which of them -----------------------------------------------------------------
+    # -- filter ------------------------------------------------------------------------
 
     @property
     def wanted(self) -> Wanted:
-        """Which calls are asked for."""
+        """The filter that the controls describe."""
         agent = str(self._agent.currentData() or "")
         return Wanted(agent, _SPACES.sub(" ", self._search.text()).strip(), self._failed.isChecked())
 
@@ -284,7 +284,7 @@ class TranscriptPanel(QWidget):
         turns = count(there, self._source.unit)
         self.count.setText(turns if shown == there else f"{local(shown):,} of {turns}")
 
-    # -- going about -------------------------------------------------------------------
+    # -- navigation --------------------------------------------------------------------
 
     def _on_selected(self, row: int) -> None:
         turn = self.model.turn(row)

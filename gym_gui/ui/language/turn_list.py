@@ -1,4 +1,4 @@
-"""The list of turns: two lines each, drawn when they are seen."""
+"""List view of turns with two lines each."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _SIDE: Final = 10
 
 
 class TurnDelegate(QStyledItemDelegate):
-    """Draws a turn: when and whose, how long it took, and the answer or intention in a line."""
+    """Draws a turn: step and agent, tokens and latency, and a one-line summary."""
 
     several = False
-    """Whether agents are told apart."""
+    """Whether agents are named."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
-        """All alike."""
+        """Return the size, the same for all rows."""
         return QSize(120, ROW)
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        """See the class."""
+        """Draw a turn."""
         turn = index.data(TURN_ROLE)
         if painter is None or not isinstance(turn, Turn):
             return
@@ -78,7 +78,7 @@ def _draw(painter: QPainter, rect: QRect, text: str, font: QFont, color: QColor)
 
 
 def heading_of(turn: Turn, *, several: bool) -> str:
-    """``Step 12``, ``Step 12 · green_0 · asked again``."""
+    """Return a turn's heading: ``Step 12`` or ``Step 12 · green_0 · asked again``."""
     parts = [f"Step {turn.step}"]
     if several:
         parts.append(turn.agent)
@@ -90,7 +90,7 @@ def heading_of(turn: Turn, *, several: bool) -> str:
 
 
 def facts_of(turn: Turn) -> str:
-    """``512 + 8 tokens · 35 ms``."""
+    """Return a turn's tokens and latency: ``512 + 8 tokens · 35 ms``."""
     parts: list[str] = []
     if turn.input_tokens or turn.output_tokens:
         parts.append(f"{local(turn.input_tokens):,} + {local(turn.output_tokens):,} tokens")
@@ -103,7 +103,7 @@ def facts_of(turn: Turn) -> str:
 
 
 def summary_of(turn: Turn) -> str:
-    """The answer in a line, and what is wrong with it."""
+    """Return the reply in one line, with the error if there is one."""
     if turn.thought is not None and turn.refused:
         return f"No action: {idle_reason(turn)}"
     if turn.error:
@@ -115,7 +115,7 @@ def summary_of(turn: Turn) -> str:
 
 
 class TurnList(QListView):
-    """The list; :attr:`turn_selected` tells the row on which it stands."""
+    """List of turns; :attr:`turn_selected` emits the selected row."""
 
     turn_selected = pyqtSignal(int)
 
@@ -137,25 +137,25 @@ class TurnList(QListView):
 
     @property
     def at_end(self) -> bool:
-        """Whether its newest call is selected, or nothing is."""
+        """Whether the newest turn, or none, is selected."""
         row = self.currentIndex().row()
         return row < 0 or row >= self.turns.rowCount() - 1
 
     def select(self, row: int) -> None:
-        """Stand on a row and show it."""
+        """Select a row and scroll to it."""
         index = self.turns.index(row, 0)
         if index.isValid():
             self.setCurrentIndex(index)
             self.scrollTo(index)
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """What it stands on stays in sight."""
+        """Keep the selected row visible."""
         super().resizeEvent(e)
         if self.currentIndex().isValid():
             self.scrollTo(self.currentIndex())
 
     def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
-        """Tell it."""
+        """Emit the newly selected row."""
         super().currentChanged(current, previous)
         if current.isValid():
             self.turn_selected.emit(current.row())

@@ -1,7 +1,6 @@
-"""One turn in full: a call's reply, what was thought, and the prompt; or a program's intention and beliefs;
-and how actions were scored.
+"""View of one turn in full: a model call with its prompt, or a program's decision with its beliefs.
 
-Replies are hostile text: nothing of them is ever taken for markup.
+Replies are untrusted text and are never interpreted as markup.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from gym_gui.ui.widgets import ElidedLabel, LinkButton
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 MOST: Final = 40_000
-"""Characters of one text that are laid out; Copy has all of it."""
+"""Maximum number of characters of one text that are laid out; Copy takes all."""
 _MARKS: Final = 500
 _BAR: Final = 12
-"""Characters of the longest bar: in a narrow column its word has to fit beside it."""
+"""Characters of the longest bar; short enough that its word fits beside it in a narrow column."""
 _ROLES: Final = {
     "system": "System",
     "user": "Asked",
@@ -37,16 +36,16 @@ _ROLES: Final = {
 }
 
 _ROW_OF_A_BOARD: Final = re.compile(r"\s*(\d+ )?\S( \S){2,}\s*")
-"""``8 r n b q k b n r``: its columns stand below each other where all letters are as wide."""
+"""Row of a text board such as ``8 r n b q k b n r``; a monospaced font aligns its columns."""
 
 SCORES: Final = "Scores"
-"""Heading of how actions were scored."""
+"""Heading of the action scores."""
 Section = tuple[str, str, str]
-"""Heading, text, the color token of the text."""
+"""Heading, text, and color token of the text."""
 
 
 class TurnView(QWidget):
-    """Shows a turn; words that are searched for are marked in it.
+    """Shows a turn and marks searched words in it.
 
     Args:
         parent: Qt owner.
@@ -60,12 +59,12 @@ class TurnView(QWidget):
         self._words = ""
         self._all = False
         self.action_words: Callable[[Turn], str] | None = None
-        """How actions are said; by default by the word that the turn has, or else its number."""
+        """Returns the words for a turn's action; by default the turn's own word or its number."""
         self._facts = ElidedLabel("", "muted", name="turn-facts")
         self.one_episode = False
-        """Whether its calls are of one episode, which is named elsewhere."""
+        """Whether all turns are of one episode, which is named elsewhere."""
         self.one_agent = False
-        """Whether they are of one agent, which needs no name then."""
+        """Whether all turns are of one agent, so that the agent is not named."""
         self.copy = LinkButton(
             "Copy", name="turn-copy", tooltip="Copy all of it, uncut", on_click=self._on_copy
         )
@@ -89,26 +88,26 @@ class TurnView(QWidget):
 
     @property
     def turn(self) -> Turn | None:
-        """What it shows."""
+        """The turn on the screen."""
         return self._turn
 
     @property
     def words(self) -> str:
-        """What is marked."""
+        """The marked words."""
         return self._words
 
     def mark(self, words: str) -> None:
-        """Mark other words."""
+        """Mark these words in the shown turn instead of the current ones."""
         self._words = words
         self._mark()
 
     def show_turn(self, turn: Turn | None, before: Turn | None = None, words: str = "") -> None:
-        """Show a call.
+        """Show a turn.
 
         Args:
-            turn: It; ``None``: nothing.
-            before: The same agent's call before, whose messages are not told again.
-            words: Marked wherever they stand.
+            turn: The turn; ``None`` for nothing.
+            before: The same agent's previous turn; the messages that both have are hidden.
+            words: Words to mark in the text.
         """
         place = self.text.verticalScrollBar()
         same = turn is not None and self._turn is not None and turn.ref == self._turn.ref
@@ -119,7 +118,7 @@ class TurnView(QWidget):
             place.setValue(at)  # the shown turn has grown: keep the user's place in it
 
     def refresh(self) -> None:
-        """Tell it again: words of actions have become known."""
+        """Write the turn again, after the words for actions have become known."""
         self._fill()
 
     def _fill(self) -> None:
@@ -127,7 +126,7 @@ class TurnView(QWidget):
         self.copy.setVisible(turn is not None)
         self._facts.setText(self._facts_of(turn) if turn is not None else "")
         old = 0 if turn is None or self._all else repeated(turn, self._before)
-        # What was asked now is always told, whatever was asked before.
+        # The last message is always shown, even if an earlier call had the same one.
         old = min(old, len(turn.messages) - 1) if turn is not None and turn.messages else 0
         self._whole.setVisible(old > 0)
         self._whole.set_text(f"{old} earlier message{'' if old == 1 else 's'}")
@@ -173,13 +172,13 @@ class TurnView(QWidget):
 
 
 def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") -> Iterator[Section]:
-    """The sections of a turn, in order.
+    """Yield the sections of a turn, in order.
 
     Args:
-        turn: The call.
-        old: Messages at the head of the prompt that are left out.
+        turn: The turn.
+        old: Number of messages at the start of the prompt to leave out.
         cut: Whether long texts are cut.
-        action: What was played, in words.
+        action: Words for the action that was played.
     """
 
     def fit(text: str) -> str:
@@ -213,7 +212,7 @@ def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") ->
 
 
 def _decision(turn: Turn, fit: Callable[[str], str], action: str) -> Iterator[Section]:
-    """What it did and meant to, then what it believed: that may be long."""
+    """Yield a program's action and intention, then its beliefs, which may be long."""
     if turn.source:
         yield "Played", _played(turn, action or _short(turn.action)), "error" if turn.refused else "text"
     if turn.why_refused:
@@ -230,7 +229,7 @@ def _decision(turn: Turn, fit: Callable[[str], str], action: str) -> Iterator[Se
 
 
 def _scores(turn: Turn) -> Iterator[Section]:
-    """A line for each action: its score, a bar of that length, its word; below it what a search found."""
+    """Yield a line for each action: score, bar, word, and below it the search's result."""
     shown = listed(turn.scores, turn.word)
     if not shown:
         return
@@ -246,7 +245,7 @@ def _scores(turn: Turn) -> Iterator[Section]:
 
 
 def _short(action: Any) -> str:
-    """An action of numbers with four figures each."""
+    """Return an action with its numbers rounded to four digits."""
     if isinstance(action, float):
         return f"{local(action):.4g}"
     if isinstance(action, list):
@@ -285,7 +284,7 @@ def _facts(turn: Turn, *, agent: bool, episode: bool) -> str:
 
 
 def write_sections(where: QTextEdit, told: Iterable[Section]) -> None:
-    """Put headings and texts, as they are, in place of what is there."""
+    """Replace a text field's content by headings and texts."""
     where.clear()
     document = where.document()
     if document is None:
@@ -296,7 +295,7 @@ def write_sections(where: QTextEdit, told: Iterable[Section]) -> None:
     for heading, text, color in told:
         _section(cursor, heading, text, color)
     cursor.endEditBlock()
-    where.moveCursor(QTextCursor.MoveOperation.Start)  # what is written moves the widget's own cursor along
+    where.moveCursor(QTextCursor.MoveOperation.Start)  # inserted text moves the widget's own cursor
 
 
 def _section(cursor: QTextCursor, heading: str, text: str, color: str) -> None:
@@ -306,7 +305,7 @@ def _section(cursor: QTextCursor, heading: str, text: str, color: str) -> None:
     head.setProperty(QTextCharFormat.Property.FontPixelSize, theme.SMALL_PX + 1)
     head.setForeground(now.color("muted"))
     body = QTextCharFormat()
-    # Red is made for dots and bars: as text it has to be told from its ground.
+    # Pure red is too dark or too bright for text: take a shade that contrasts with the background.
     body.setForeground(theme.text_on(now.tokens.raised, now.color(color)))
     body.setProperty(QTextCharFormat.Property.FontPixelSize, theme.TEXT_PX)
     if not cursor.atStart():

@@ -1,4 +1,4 @@
-"""Turns as rows of a list: of an operator that plays, or of an episode that is over."""
+"""Sources of turns (a running operator or a finished episode) and the list model over them."""
 
 from __future__ import annotations
 
@@ -18,47 +18,47 @@ TURN_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 
 
 class TurnSource(Protocol):
-    """Turns by number."""
+    """Source of turns by number."""
 
     @property
     def unit(self) -> str:
-        """What one is called: a call, a decision, or a turn where there are both."""
+        """Word for one entry: a call, a decision, or a turn if there are both."""
         ...
 
     @property
     def first(self) -> int:
-        """The oldest there is."""
+        """Number of the oldest turn that is kept."""
         ...
 
     def __len__(self) -> int:
-        """Number after the newest."""
+        """Return the number after the newest turn."""
         ...
 
     def turn(self, number: int) -> Turn:
-        """One of them."""
+        """Return a turn."""
         ...
 
     def agent(self, number: int) -> str:
-        """Whose it is."""
+        """Return the agent of a turn."""
         ...
 
     def place(self, number: int) -> tuple[int, int]:
-        """Its episode and step."""
+        """Return episode and step of a turn."""
         ...
 
     def search(self, wanted: Wanted) -> Callable[[], list[int]]:
-        """A search for those that are wanted, among what there is now; it may be called in a thread."""
+        """Return a function that finds the wanted turns among the current ones; it may run in a thread."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which calls are shown.
+    """Filter of turns.
 
     Attributes:
-        agent: Of this slot; empty: of all.
-        words: In which this stands, in capitals or not.
-        failed: Only those without a usable reply.
+        agent: Slot whose turns are shown; empty for all.
+        words: Words that a turn contains, in any case.
+        failed: Whether only turns without a usable reply are shown.
     """
 
     agent: str = ""
@@ -67,18 +67,18 @@ class Wanted:
 
     @property
     def quick(self) -> bool:
-        """Whether nothing has to be read to tell."""
+        """Whether the filter can decide without reading the turns."""
         return not self.words and not self.failed
 
     def takes(self, turn: Turn) -> bool:
-        """Whether it wants this one."""
+        """Return whether a turn passes the filter."""
         if (self.agent and turn.agent != self.agent) or (self.failed and not turn.failed):
             return False
         return not self.words or turn.contains(self.words)
 
 
 class EpisodeTurns:
-    """Turns of an episode that is over."""
+    """Turns of a finished episode."""
 
     first = 0
 
@@ -105,7 +105,7 @@ class EpisodeTurns:
 
 
 class LiveTurns:
-    """Calls of an operator that plays."""
+    """Turns of a running operator."""
 
     def __init__(self, log: CallLog) -> None:
         self.log = log
@@ -141,7 +141,8 @@ def _unit(turns: int, decisions: int) -> str:
 
 
 def _search(lines: Sequence[tuple[int, bytes]], refused: frozenset[int], wanted: Wanted) -> list[int]:
-    # Most lines are told apart unread; what is not ASCII may be written in several ways.
+    # The raw lines are searched first, most need no parsing; text that is not ASCII may be encoded in several
+    # ways.
     plain = wanted.words.lower()
     needle = orjson.dumps(plain)[1:-1] if plain.isascii() else b""
     found: list[int] = []
@@ -155,7 +156,7 @@ def _search(lines: Sequence[tuple[int, bytes]], refused: frozenset[int], wanted:
 
 
 class TurnModel(QAbstractListModel):
-    """Turns that are wanted, the oldest first; each is read when it is seen."""
+    """List model of the turns that pass a filter, oldest first; each is read when it is shown."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -166,15 +167,15 @@ class TurnModel(QAbstractListModel):
 
     @property
     def source(self) -> TurnSource:
-        """Where they come from."""
+        """Source of the turns."""
         return self._source
 
     def show(self, source: TurnSource, numbers: Sequence[int] | None = None) -> None:
-        """Show these calls.
+        """Show the turns of a source.
 
         Args:
-            source: Where they are.
-            numbers: Those that are wanted; ``None``: whatever :attr:`wanted` says, which must be quick.
+            source: The source.
+            numbers: Numbers of the turns to show; ``None`` applies :attr:`wanted`, which must be quick.
         """
         self.beginResetModel()
         self._source, self._seen = source, len(source)
@@ -187,7 +188,7 @@ class TurnModel(QAbstractListModel):
         self.endResetModel()
 
     def grow(self) -> None:
-        """Take in what has come since, and let go of what has been forgotten."""
+        """Add the turns that have arrived and remove those that the source no longer keeps."""
         source = self._source
         gone = 0
         while gone < len(self._rows) and self._rows[gone] < source.first:
@@ -209,16 +210,16 @@ class TurnModel(QAbstractListModel):
             self.endInsertRows()
 
     def retell(self) -> None:
-        """What became of some answers is known now."""
+        """Repaint all rows: the outcome of some replies is known now."""
         if self._rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, 0))
 
     def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """Rows."""
+        """Return the number of rows."""
         return 0 if parent.isValid() else len(self._rows)
 
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """The turn itself, or its reply in a line."""
+        """Return the turn itself, or its summary in one line."""
         if not index.isValid() or index.row() >= len(self._rows):
             return None
         if role not in (TURN_ROLE, Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
@@ -229,14 +230,14 @@ class TurnModel(QAbstractListModel):
         return f"{turn.agent}, step {turn.step}: {turn.error or answer_line(turn)}"
 
     def turn(self, row: int) -> Turn | None:
-        """The turn of a row; ``None`` where it has just been forgotten."""
+        """Return the turn of a row; ``None`` if the source no longer keeps it."""
         try:
             return self._source.turn(self._rows[row])
         except IndexError:
             return None
 
     def before(self, row: int) -> Turn | None:
-        """The same agent's call before that of a row."""
+        """Return the same agent's turn before a row's turn, among the last 50 turns."""
         number = self._rows[row]
         agent = self._source.agent(number)
         for other in range(number - 1, max(number - 50, self._source.first) - 1, -1):
@@ -245,14 +246,9 @@ class TurnModel(QAbstractListModel):
         return None
 
     def row_at(self, episode: int | None, step: int, agent: str = "") -> int | None:
-        """The last call about a step, of that agent where there is one; else that before it, else the next.
+        """Return the row of a step's last turn; without one, that of an earlier turn, else of a later one.
 
-        What a manager has asked for holds until it is asked again.
-
-        Args:
-            episode: ``None``: of the last episode.
-            step: Environment step, from 0.
-            agent: Slot; empty: any.
+        An earlier turn counts because a manager's option holds until the manager is asked again.
         """
         if not self._rows:
             return None

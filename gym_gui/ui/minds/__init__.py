@@ -1,4 +1,4 @@
-"""What one agent sees and thinks, beside the whole."""
+"""Views of what one agent observes and thinks."""
 
 from __future__ import annotations
 

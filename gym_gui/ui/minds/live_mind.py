@@ -1,4 +1,4 @@
-"""Shows what one agent of a playing operator sees, updated no faster than a user can read."""
+"""Shows what one agent of a running operator observes, with at most one update per 120 ms."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EVERY_MS: Final = 120
 
 
 class LiveMind(QWidget):
-    """Follows one agent of one operator; costs nothing while it is not seen.
+    """Follows one agent of one operator; does no work while hidden.
 
     Args:
         spawn: Runs work in the background.
@@ -50,7 +50,7 @@ class LiveMind(QWidget):
         column.addWidget(self.view)
 
     def follow(self, operator: LiveOperator | None) -> None:
-        """Show an agent of this operator; ``None``: show no agent."""
+        """Show an agent of an operator; ``None`` shows no agent."""
         before, self._operator = self._operator, operator
         if before is operator:
             return
@@ -67,7 +67,7 @@ class LiveMind(QWidget):
             self._look()
 
     def choose(self, agent: str) -> None:
-        """Look at this agent (seat)."""
+        """Choose the agent (seat) to show."""
         self.view.choose(agent)
 
     def _on_news(self, _news: object = None) -> None:
@@ -122,10 +122,10 @@ class LiveMind(QWidget):
             self._on_news()
 
     def _show(self, trouble: str) -> None:
-        """Show the agent; where its policy is not asked for an action now, as it was when it was last asked.
+        """Show the agent; if its policy need not act now, with its last observation.
 
         Args:
-            trouble: Why what the agent sees now is not known; empty where it is.
+            trouble: Why the current observation is not known; empty if it is.
         """
         operator, seat = self._operator, self._seat
         view = operator.player.last_view if operator is not None else None
@@ -152,7 +152,7 @@ class LiveMind(QWidget):
 
 
 class _Believing:
-    """The turns of one agent in one episode, read once each."""
+    """Turns and beliefs of one agent in one episode; each turn is read once."""
 
     def __init__(self, log: CallLog, agent: str, episode: int) -> None:
         self._log, self._agent, self._episode = log, agent, episode
@@ -161,11 +161,11 @@ class _Believing:
         self.beliefs = Beliefs()
 
     def fits(self, log: CallLog, agent: str, episode: int) -> bool:
-        """Whether these are its turns."""
+        """Return whether the turns belong to this log, agent and episode."""
         return (log, agent, episode) == (self._log, self._agent, self._episode)
 
     def last(self) -> Turn | None:
-        """The newest; what it believes is brought up to it."""
+        """Return the newest turn, and update the beliefs to it."""
         log = self._log
         for number in range(max(self._next, log.first), len(log)):
             if log.agent(number) == self._agent and log.place(number)[0] == self._episode:

@@ -1,4 +1,4 @@
-"""One agent at one moment: what it sees, its task, its last thought; and the texts that show them."""
+"""State of one agent at one moment, and its description in sections of text."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Mind:
 
     Attributes:
         agent: The agent (seat).
-        view: The live view of the whole environment at that moment; ``None``: there is none yet.
-        observed: What the agent sees, or saw when it was last asked for an action; ``None``: not known.
-        trouble: Why ``observed`` is not known, in a sentence.
-        turn: The record of its last decision; ``None`` where there is none.
-        believes: All beliefs, one per line; only of an agent that a program plays.
+        view: Live view of the whole environment at that moment; ``None`` if there is none yet.
+        observed: The agent's current or last observation; ``None`` if it is not known.
+        trouble: Sentence that says why ``observed`` is not known.
+        turn: Record of the agent's last decision; ``None`` if there is none.
+        believes: All beliefs, one per line; only for an agent that a program plays.
         action: The action of :attr:`turn`, in words.
-        together: The policy that plays this agent and others; ``None``: no other agent shares its policy.
+        together: Policy that plays this agent and others; ``None`` if no other agent shares its policy.
     """
 
     agent: AgentID
@@ -43,9 +43,10 @@ class Mind:
 
 
 def mind_sections(mind: Mind) -> Iterator[Section]:
-    """The sections on an agent: its goal, what it sees, thought and believes, then the numbers.
+    """Yield the sections about an agent: goal, observation, thoughts, beliefs, then numbers.
 
-    What a program or a search thought is short, and comes before what it sees; a model's prompt after it.
+    The thoughts of a program or a search are short and come before the observation; a model's prompt comes
+    after it.
     """
     seats = {} if mind.view is None else {each.agent: each for each in mind.view.agents}
     yield from _goal(mind, seats)
@@ -70,13 +71,13 @@ def _sees(mind: Mind) -> Iterator[Section]:
 
 
 def _goal(mind: Mind, seats: dict[AgentID, AgentView]) -> Iterator[Section]:
-    """What is pursued, and who asked for it or carries it out."""
+    """Yield the goal that the agent pursues, with its manager or its pursuer."""
     managing = mind.agent.endswith(GOAL_SUFFIX)
     pursuer = seats.get(mind.agent.removesuffix(GOAL_SUFFIX))
     if pursuer is None:
         return
     manager = seats.get(f"{pursuer.agent}{GOAL_SUFFIX}")
-    # What was chosen last is pursued from the pursuer's next action on, which alone says since when.
+    # A new goal is pursued from the pursuer's next action on; only its option says since when.
     goal = manager.action if manager is not None and manager.action else pursuer.option
     if goal == pursuer.option:
         goal = option_words(pursuer)
@@ -94,9 +95,9 @@ def _decided(mind: Mind, seat: AgentView | None) -> Iterator[Section]:
     if turn is not None:
         for heading, words, color in sections(turn, action=mind.action):
             if heading in (COME, GONE) and mind.believes:
-                continue  # another section has all beliefs; the transcript has how they changed
+                continue  # all beliefs follow; the transcript has the changes
             if heading == SCORES and turn.considered:
-                continue  # they are drawn, as a tree
+                continue  # the search tree shows them
             yield f"{heading} (step {turn.step})" if heading == "Played" else heading, words, color
     elif seat is not None and seat.action:
         how = source_words(seat)
@@ -107,7 +108,7 @@ def _decided(mind: Mind, seat: AgentView | None) -> Iterator[Section]:
 
 
 def _numbers(observed: AgentObservation) -> Iterator[Section]:
-    """What a policy gets, and what it may do."""
+    """Yield the preprocessed observation that a policy receives, and its legal actions."""
     if observed.preprocessing:
         yield "Done to its observation", observed.preprocessing, "text"
     if observed.fed:

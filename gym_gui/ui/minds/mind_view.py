@@ -1,4 +1,4 @@
-"""Shows one agent: its picture, its search or its plan, drawn, and in words what it sees and thinks."""
+"""View of one agent: its picture, its search or plan, and texts about its observation and thoughts."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from gym_gui.ui.widgets.combo_box import SteadyComboBox
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 _PICTURE: Final = 220
-"""Pixels of the picture at first, across the splitter."""
+"""Initial size of the picture along the splitter, in pixels."""
 
 
 class MindView(QWidget):
-    """A choice of agents; the picture, the search and the sections of the chosen one.
+    """Choice of an agent, with its picture, its search tree, its plan and texts about it.
 
     Args:
-        orientation: Whether the picture stands beside the words or above them.
+        orientation: Horizontal puts the parts side by side, vertical below each other.
         parent: Qt owner.
     """
 
     agent_chosen = pyqtSignal(str)
-    """Another agent (seat) is to be looked at."""
+    """Emitted with the agent (seat) that the user chose."""
 
     def __init__(
         self, orientation: Qt.Orientation = Qt.Orientation.Horizontal, parent: QWidget | None = None
@@ -92,11 +92,11 @@ class MindView(QWidget):
         return str(self._choice.currentData() or "")
 
     def offer(self, agents: Sequence[AgentView], asked: Collection[str] = ()) -> None:
-        """Which agents can be looked at; the one that is chosen stays where it is among them.
+        """Set the agents to choose from; the current choice stays if it is among them.
 
         Args:
-            agents: All of them.
-            asked: Those that are asked now, one of whom is shown first.
+            agents: All agents.
+            asked: Agents that must act now; the first of them is chosen if there is no choice yet.
         """
         offered = tuple((each.agent, seat_words(each)) for each in agents)
         if offered == self._agents:
@@ -114,7 +114,7 @@ class MindView(QWidget):
             self.agent_chosen.emit(self.agent)
 
     def choose(self, agent: str) -> None:
-        """Look at this agent, where it is among them."""
+        """Choose an agent, if it is among those offered."""
         place = self._choice.findData(agent)
         if place >= 0 and agent != self.agent:
             self._choice.setCurrentIndex(place)
@@ -124,8 +124,8 @@ class MindView(QWidget):
         """Show an agent.
 
         Args:
-            mind: What is known of the agent; ``None``: show no agent.
-            picture: What the agent itself sees, (height, width, 3) RGB.
+            mind: What is known of the agent; ``None`` to show no agent.
+            picture: Picture that the agent observes, (height, width, 3) RGB.
         """
         told = [] if mind is None else list(mind_sections(mind))
         observed = None if mind is None else mind.observed
@@ -144,7 +144,7 @@ class MindView(QWidget):
             self._rewrite()
 
     def _show_plan(self, planned: Planned | None) -> None:
-        """Few agents plan: what draws it is made for the first that does."""
+        """Show or hide the plan; its plot is made for the first agent that plans."""
         if planned is not None and self._plan is None:
             self._plan = PlanPlot(self._splitter.parentWidget())
             self._splitter.insertWidget(2, self._plan)
@@ -156,7 +156,7 @@ class MindView(QWidget):
                 self._plan.show_plan(planned)
 
     def _rewrite(self) -> None:
-        """Write the text anew; what the user reads stays in its place."""
+        """Write the text again and keep the scroll position."""
         bar = self.text.verticalScrollBar()
         at = bar.value() if bar is not None else 0
         write_sections(self.text, self._told)
@@ -167,7 +167,7 @@ class MindView(QWidget):
         self.agent_chosen.emit(self.agent)
 
 
-# -- the course of a plan ------------------------------------------------------------------
+# -- progress of a plan --------------------------------------------------------------------
 
 
 EARNED, CONTROLS = "earned", "controls"
@@ -175,7 +175,7 @@ _KIND: Final = "planner"
 
 
 class PlanPlot(QWidget):
-    """Draws the plan of one decision over the steps that it looks ahead.
+    """Plot of one decision's plan over the steps that it looks ahead.
 
     Args:
         parent: Qt owner.
@@ -204,7 +204,7 @@ class PlanPlot(QWidget):
         self._plots[CONTROLS].hide()
 
     def show_plan(self, planned: Planned) -> None:
-        """Draw a plan in place of the one before."""
+        """Draw a plan in place of the previous one."""
         if planned == self._planned:
             return
         self._planned = planned

@@ -1,4 +1,4 @@
-"""What a search found, as a tree of moves that views can show and screen readers can tell."""
+"""Tree model of the moves that a search considered, for views and screen readers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.ui.numbers import local, number
 
 MOVE_ROLE: Final = Qt.ItemDataRole.UserRole + 1
-"""The :class:`SearchedMove` of a row."""
+"""Item role: the :class:`SearchedMove` of a row."""
 MOVE, TRIED, WORTH, THEN = range(4)
 _HEADINGS: Final = ("Move", "Tried", "Worth", "Expected to follow")
 _ABOUT: Final = (
@@ -26,18 +26,18 @@ _ABOUT: Final = (
 
 @dataclass(eq=False)
 class SearchedMove:
-    """A move of the tree.
+    """A move in the search tree.
 
     Attributes:
         word: The move in the game's own notation.
-        visits: How often the search tried it; ``None`` where the search did not say.
-        value: Its expected return for the player that makes it; ``None`` where the search did not say.
+        visits: Number of times that the search tried it; ``None`` if the search did not say.
+        value: Expected return for the player that makes the move; ``None`` if the search did not say.
         line: The moves that the search expects to follow.
         above: The move that it follows; ``None`` for a move of the position itself.
         place: Its row among the moves that follow the same move.
         share: ``visits`` as a share of those of the move that was tried most often; 0 to 1.
-        chosen: It was played.
-        expected: The search expects it to be played, once the move above is played.
+        chosen: Whether the move was played.
+        expected: Whether the search expects the move after the move above it.
         below: The moves that may follow it, tried most often first.
     """
 
@@ -54,18 +54,18 @@ class SearchedMove:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The moves that lead to it, itself last."""
+        """Moves that lead to this one, which is the last."""
         return (*(self.above.path if self.above is not None else ()), self.word)
 
     @property
     def words(self) -> str:
-        """All of it in a sentence, for those who hear it."""
+        """Sentence about the move for screen readers."""
         told = Considered(self.visits, self.value, self.line).words
         return ", ".join(filter(None, [self.word, "played" if self.chosen else "", told]))
 
 
 def searched_moves(turn: Turn) -> list[SearchedMove]:
-    """The tree of a decision: its moves, those tried most often first, each with what may follow."""
+    """Return the moves of a decision, those tried most often first, each with its replies."""
     most = max((each.visits or 0 for each in turn.considered.values()), default=0) or 1
     moves = _moves(turn.considered, None, most)
     for move in moves:
@@ -86,7 +86,7 @@ def _moves(considered: Mapping[str, Considered], above: SearchedMove | None, mos
 
 
 def _expect(move: SearchedMove, line: tuple[str, ...]) -> None:
-    """Mark what is expected to follow; moves of it of which nothing else was told are there, too."""
+    """Mark the moves of a line as expected; add moves that the search did not list."""
     for word in line:
         follows = next((each for each in move.below if each.word == word), None)
         if follows is None:
@@ -97,53 +97,53 @@ def _expect(move: SearchedMove, line: tuple[str, ...]) -> None:
 
 
 class SearchModel(QAbstractItemModel):
-    """The tree of one decision."""
+    """Qt model of one decision's tree."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.moves: list[SearchedMove] = []
 
     def show(self, moves: list[SearchedMove]) -> None:
-        """Show these."""
+        """Show a tree."""
         self.beginResetModel()
         self.moves = moves
         self.endResetModel()
 
     def every(self) -> Iterator[tuple[SearchedMove, QModelIndex]]:
-        """All moves with their places, those above first."""
+        """Yield all moves with their indices, parents before children."""
         waiting = list(self.moves)
         for move in waiting:
             waiting += move.below
             yield move, self.createIndex(move.place, 0, move)
 
     def index(self, row: int, column: int, parent: QModelIndex = QModelIndex()) -> QModelIndex:  # noqa: B008
-        """See Qt."""
+        """Return the index of a row, see Qt."""
         moves = self._below(parent)
         if not (0 <= row < len(moves) and 0 <= column < len(_HEADINGS)):
             return QModelIndex()
         return self.createIndex(row, column, moves[row])
 
     def parent(self, child: QModelIndex) -> QModelIndex:  # type: ignore[override]  # its other form has no index
-        """See Qt."""
+        """Return the index of the parent, see Qt."""
         move = self.move_at(child)
         above = move.above if move is not None else None
         return QModelIndex() if above is None else self.createIndex(above.place, 0, above)
 
     def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """Moves that may follow."""
+        """Return the number of replies to a move."""
         return len(self._below(parent)) if parent.column() <= 0 else 0
 
     def columnCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """Columns."""
+        """Return the number of columns."""
         return len(_HEADINGS)
 
     def move_at(self, index: QModelIndex) -> SearchedMove | None:
-        """The move of a row."""
+        """Return the move of an index; ``None`` for an invalid index."""
         move = index.internalPointer() if index.isValid() else None
         return move if isinstance(move, SearchedMove) else None
 
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """What a cell says."""
+        """Return a cell's data for a role."""
         move = self.move_at(index)
         if move is None:
             return None
@@ -160,7 +160,7 @@ class SearchModel(QAbstractItemModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        """Headings, and what they mean."""
+        """Return a column's heading, or its explanation as tooltip."""
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -189,5 +189,5 @@ def _cell(move: SearchedMove, column: int) -> str:
 
 
 def signed(value: float) -> str:
-    """``+0.42``: whether it is good or bad is not told by its color alone."""
+    """Return a value with its sign, such as ``+0.42``, so that color is not the only hint."""
     return f"+{number(value, 2)}" if value > 0 else number(value, 2)

@@ -1,4 +1,4 @@
-"""Draws what a search found: branches as wide as moves were tried often, what they are worth in color."""
+"""Tree view of a search: branch width shows how often a move was tried, color shows its value."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ from gym_gui.ui.minds.search_model import (
 _ROW: Final = 24
 _INDENT: Final = 30
 _STEM: Final = 22.0
-"""Pixels from a branch to where the moves it leads to begin."""
+"""Pixels between a branch and the moves it leads to."""
 _WIDEST: Final = 7.0
-"""Pixels of the branch of the move that was tried most often."""
+"""Branch width in pixels of the move tried most often."""
 _THINNEST: Final = 1.0
 _SPOT: Final = 5
 _WORTH_PX: Final = 66
 _NARROWEST: Final = 310
 _LINE_PX: Final = 110
-"""Room that a line of moves needs."""
+"""Minimum pixels for the column with the expected line of moves."""
 _ALWAYS: Final = (MOVE, TRIED, WORTH)
-"""Columns that are shown in any width."""
+"""Columns that are shown at any width."""
 
 
 class SearchTree(QTreeView):
-    """The tree of one decision; arrow keys go about in it.
+    """Tree of one decision, with keyboard navigation.
 
     Args:
         parent: Qt owner.
@@ -78,7 +78,7 @@ class SearchTree(QTreeView):
         theme.current().changed.connect(self._on_theme_changed)
 
     def show_turn(self, turn: Turn | None) -> None:
-        """Show what was found for a decision; where nothing was, it is not there."""
+        """Show the search of a decision; hide the tree if the turn has none."""
         shown = turn if turn is not None and turn.considered else None
         self.setVisible(shown is not None)
         if shown == self._turn:
@@ -88,7 +88,7 @@ class SearchTree(QTreeView):
         self.moves.show([] if shown is None else searched_moves(shown))
         path = before.path if isinstance(before, SearchedMove) else ()
         for move, index in self.moves.every():
-            # What is expected of the game is seen at once, of other moves when they are opened.
+            # Expand the line of play that the search expects; other moves are expanded by the user.
             open_above = move.above is None or self.isExpanded(index.parent())
             self.setExpanded(index, bool(move.below) and open_above and (move.chosen or move.expected))
             if move.path == path:
@@ -96,20 +96,20 @@ class SearchTree(QTreeView):
         self._fit_line()
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """What has no room is left to the tree itself, which has it too."""
+        """Hide the last column if the new width is too small for it."""
         super().resizeEvent(e)
         self._fit_line()
 
     def _fit_line(self) -> None:
         viewport, head = self.viewport(), self.header()
         if viewport is not None and head is not None:
-            # What they need, not their widths: the last one that is shown takes all that is left.
+            # Use the needed widths, not the actual ones: the last visible column takes all remaining width.
             needed = ((self.sizeHintForColumn(each), head.sectionSizeHint(each)) for each in _ALWAYS)
             taken = sum(map(max, needed))
             self.setColumnHidden(THEN, viewport.width() - taken < _LINE_PX)
 
     def drawBranches(self, painter: QPainter | None, rect: QRect, index: QModelIndex) -> None:
-        """From each move to those that may follow, as wide as they were tried often."""
+        """Draw the branches from a move to its siblings and replies, as wide as they were tried often."""
         move = self.moves.move_at(index)
         if painter is None or move is None:
             return
@@ -144,7 +144,7 @@ class SearchTree(QTreeView):
         painter.drawLine(QPointF(x, top), QPointF(x, bottom))
 
     def _pen(self, to: list[SearchedMove]) -> QPen:
-        """Of the branch that leads to moves."""
+        """Return the pen of the branch that leads to some moves."""
         widest = max(to, key=lambda move: move.share)
         played = any(_is_played(move) for move in to)
         color = theme.current().color("accent" if played else "scroll")
@@ -166,15 +166,15 @@ class SearchTree(QTreeView):
 
 
 def _is_played(move: SearchedMove) -> bool:
-    """Whether it is what was played, or what is expected after that."""
+    """Return whether a move was played, or is expected after the played one."""
     return move.chosen or (move.expected and move.above is not None and _is_played(move.above))
 
 
 class _SearchDelegate(QStyledItemDelegate):
-    """Bars below how often a move was tried, colors before what it is worth, what is played in bold."""
+    """Draws a bar below the number of tries, a colored dot before the value, and played moves in bold."""
 
     def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
-        """See the class."""
+        """Set the font of played moves and the color of expected lines."""
         super().initStyleOption(option, index)
         move = index.data(MOVE_ROLE)
         if option is None or not isinstance(move, SearchedMove):
@@ -185,12 +185,12 @@ class _SearchDelegate(QStyledItemDelegate):
             option.palette.setColor(option.palette.ColorRole.Text, theme.current().color("muted"))
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
-        """Rows are low; what a move is worth has room for its color."""
+        """Return the row's height and, for the value column, a width that fits the colored dot."""
         hint = super().sizeHint(option, index)
         return QSize(max(hint.width(), _WORTH_PX) if index.column() == WORTH else hint.width() + 6, _ROW)
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        """See the class."""
+        """Draw a cell with its bar or dot."""
         super().paint(painter, option, index)
         move = index.data(MOVE_ROLE)
         if painter is None or not isinstance(move, SearchedMove):
@@ -207,7 +207,7 @@ class _SearchDelegate(QStyledItemDelegate):
         painter.fillRect(bar, theme.current().color("accent"))
 
     def _paint_worth(self, painter: QPainter, cell: QRect, value: float, text: int) -> None:
-        """A spot before the number, which is so wide."""
+        """Draw a colored dot to the left of the number, whose width is ``text``."""
         now = theme.current()
         color = QColor(now.color("ok" if value > 0 else "error" if value < 0 else "muted"))
         color.setAlphaF(0.35 + 0.65 * min(abs(value), 1.0))

@@ -1,7 +1,7 @@
-"""Plots of what operators did.
+"""Plots of results and of running operators.
 
-Charts of results are :mod:`gym_gui.analysis.charts`, which a view paints; those that grow while operators
-play import pyqtgraph when they are first looked at.
+Charts of results come from :mod:`gym_gui.analysis.charts`; a view paints them. Live plots import pyqtgraph
+when they first become visible.
 """
 
 from __future__ import annotations

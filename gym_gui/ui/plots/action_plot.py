@@ -1,4 +1,4 @@
-"""How often each action was taken."""
+"""Bar plot of how often each action was taken."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from gym_gui.ui.theme import SMALL_PX, Theme
 MOST_WORDS: Final = 12
 FEWEST_WORDS: Final = 4
 WORD_PX: Final = 15
-"""A row that is lower than this cannot carry its word."""
+"""Smallest row height in pixels that fits a word."""
 FIGURE_PX: Final = 9
-"""A bar that is thinner than this has no figure beside it: figures would cover one another."""
+"""Smallest bar height in pixels that has a figure beside it; figures of thinner bars would overlap."""
 LONGEST: Final = 18
 OTHERS: Final = "all others"
 _MOST_SHARES: Final = 4
-"""Figures below the bars."""
+"""Maximum number of figures on the axis below the bars."""
 _APART: Final = 1.4
-"""Widths of a figure from the middle of one to that of the next, at least."""
+"""Smallest distance between the centers of two figures, in widths of a figure."""
 
 
 class ActionPlot(LivePlot):
-    """A bar per action and operator: the share of its decisions, with the number beside it.
+    """A bar per action and operator: its share of the decisions, with the number beside it.
 
     Args:
         theme: Colors.
@@ -54,25 +54,25 @@ class ActionPlot(LivePlot):
         self._grid.addWidget(self._key, 1, 0, 1, 2)
 
     def set_actions(self, words: Sequence[str]) -> None:
-        """The actions in the environment's order; others follow as they come."""
+        """Set the actions in the environment's order; others are appended as they occur."""
         self._words = list(dict.fromkeys(words))
         self.renewed()
 
     def add(self, series_id: str, word: str, count: int = 1) -> None:
-        """An action was taken."""
+        """Count an action."""
         if word not in self._words:
             self._words.append(word)
         self._counts.setdefault(series_id, Counter())[word] += count
         self.renewed()
 
     def set_counts(self, series_id: str, counts: Mapping[str, int]) -> None:
-        """All counts of a series at once."""
+        """Set all counts of a series."""
         self._words.extend(word for word in counts if word not in self._words)
         self._counts[series_id] = Counter(counts)
         self.renewed()
 
     def clear(self, series_id: str | None = None) -> None:
-        """Forget one series' counts, or all of them."""
+        """Remove one series' counts, or all."""
         if series_id is None:
             self._counts.clear()
         else:
@@ -80,11 +80,11 @@ class ActionPlot(LivePlot):
         self.renewed()
 
     def has_values(self) -> bool:
-        """Whether any operator has acted."""
+        """Return whether any operator has acted."""
         return any(self._total(one.id) for one in self._series)
 
     def shares(self, series_id: str) -> dict[str, float]:
-        """Share of each drawn action, 0 to 1, from top to bottom."""
+        """Return the share of each drawn action, 0 to 1, from top to bottom."""
         counts, total = self._counts.get(series_id, Counter()), self._total(series_id)
         shown = self._shown()
         result = {word: counts[word] / total if total else 0.0 for word in shown if word != OTHERS}
@@ -93,11 +93,11 @@ class ActionPlot(LivePlot):
         return result
 
     def figures(self, series_id: str) -> list[Any]:
-        """The figures beside a series' bars, from top to bottom."""
+        """Return the figure items beside a series' bars, from top to bottom."""
         return list(self._labels.get(series_id, ()))
 
     def describe(self) -> str:
-        """The three commonest actions of each series."""
+        """Return the three most common actions of each series."""
         parts: list[str] = []
         for one in self._series:
             if self._total(one.id):
@@ -107,7 +107,7 @@ class ActionPlot(LivePlot):
         return " ".join(parts)
 
     def build(self, pg: Any, plot: Any) -> None:
-        """Words on the left, shares below."""
+        """Set up the axes: words on the left, shares below."""
         if not self.compact:
             plot.setLabel("bottom", "Share of decisions", color=self._theme.tokens.muted)
         plot.showGrid(x=True, y=False, alpha=0.6)
@@ -118,7 +118,7 @@ class ActionPlot(LivePlot):
         bottom.setZValue(-1)  # The grid lies behind the bars.
 
     def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
-        """Bars side by side for each action."""
+        """Draw bars side by side for each action."""
         words = self._shown()
         active = [one for one in self._series if self._total(one.id)]
         if (words, [one.id for one in active]) != self._layout:
@@ -142,7 +142,7 @@ class ActionPlot(LivePlot):
         self._set_reach(plot, max(longest * 1.18, 0.1))
 
     def _lay_out(self, pg: Any, plot: Any, words: list[str], active: Sequence[Series]) -> None:
-        """As many bars and figures as there are actions and operators."""
+        """Make the bars and figures for all shown actions and operators."""
         for item in [*self._bars.values(), *(label for labels in self._labels.values() for label in labels)]:
             plot.removeItem(item)
         self._bars, self._labels = {}, {}
@@ -161,7 +161,7 @@ class ActionPlot(LivePlot):
         self._layout = (words, [one.id for one in active])
 
     def _set_reach(self, plot: Any, reach: float) -> None:
-        """Room for the figure beside the longest bar; no jumping with every step."""
+        """Set the range of the axis: space for the longest bar's figure, without a jump at every step."""
         figure = QFontMetrics(themes.tabular(themes.font(SMALL_PX))).horizontalAdvance("100 %")
         room = int(plot.getViewBox().width() // (_APART * figure))
         shares = max(1, min(room, _MOST_SHARES))
@@ -175,7 +175,7 @@ class ActionPlot(LivePlot):
         plot.getAxis("bottom").setTicks([[(tick, f"{local(100 * tick):.0f} %") for tick in ticks], []])
 
     def text_at(self, y: float) -> str:
-        """The shares of the action in a row, a line for each series; the first row is 0."""
+        """Return the shares of a row's action, a line for each series; the top row is 0."""
         words, row = self._shown(), round(y)
         if not 0 <= row < len(words):
             return ""
@@ -187,7 +187,7 @@ class ActionPlot(LivePlot):
         self.show_tip(position, self.text_at(self._plot.getViewBox().mapSceneToView(position).y()))
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """As many actions as there is room for."""
+        """Show as many actions as fit."""
         super().resizeEvent(a0)
         self.renewed()
 

@@ -1,4 +1,4 @@
-"""A chart of results in the window: painted, pointed at, chosen from."""
+"""Widget that paints a chart of results and lets the user point at its parts."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}
 
 
 class ChartView(QFrame):
-    """Shows a :class:`~gym_gui.analysis.charts.Chart`; what is pointed at says its sentence.
+    """Shows a :class:`~gym_gui.analysis.charts.Chart`; the part under the pointer shows its sentence.
 
-    Where there is an invitation, a click on what a chart is made of chooses it; left and right,
-    Home and End move along it, Enter chooses.
+    With an invitation, a click on a part chooses it. Left, Right, Home and End move along the parts, Enter
+    chooses.
 
     Args:
         theme: Colors.
-        name: Its object name.
-        hint: What stands here while there is nothing to draw, and no chart says why.
-        invitation: What a click does, as a sentence; empty where it does nothing.
+        name: Qt object name.
+        hint: Text shown while there is no chart, unless the chart says why it is empty.
+        invitation: Sentence that says what a click does; empty if clicks do nothing.
         parent: Qt owner.
     """
 
     chosen = pyqtSignal(int)
-    """The key of what was chosen."""
+    """Emitted with the key of the chosen part."""
 
     def __init__(
         self, theme: Theme, name: str, hint: str, *, invitation: str = "", parent: QWidget | None = None
@@ -60,7 +60,7 @@ class ChartView(QFrame):
         self.set_chart(None)
 
     def set_chart(self, chart: Chart | None) -> None:
-        """Show another chart, ``None`` for none."""
+        """Show a chart; ``None`` shows the hint."""
         self._chart = chart or None
         self._said = (chart.nothing if chart is not None else "") or self._hint
         self._hover = self._current = None
@@ -71,33 +71,33 @@ class ChartView(QFrame):
 
     @property
     def chart(self) -> Chart | None:
-        """What is shown, ``None`` while there is nothing to draw."""
+        """The shown chart; ``None`` while there is nothing to draw."""
         return self._chart
 
     @property
     def drawing(self) -> Drawing | None:
-        """The chart as it is drawn now."""
+        """Drawing of the chart at the widget's current size."""
         if self._chart is None:
             return None
         with in_sentences():
             return self._chart.draw(self.width(), self.height(), _measure)
 
     def spot_rect(self, index: int) -> QRectF:
-        """Where a part of the chart is pointed at; the first one is 0."""
+        """Return the rectangle of a part of the chart, by index from 0."""
         return _rect(self._spots[index].area)
 
     def sizeHint(self) -> QSize:
-        """Wider than it has to be; where there is more height it takes that."""
+        """Return the preferred size: wider than the minimum, with its height."""
         return QSize(420, self.minimumSizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        """Smaller than this it cannot be read."""
+        """Return the size below which the chart cannot be read."""
         return QSize(220, round(self._chart.heights[0]) if self._chart is not None else 120)
 
-    # ------------------------------------------------------------------------------------- pointing
+    # ---------------------------------------------------------------------------------------- mouse
 
     def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:
-        """Mark what is under the pointer."""
+        """Highlight the part under the pointer."""
         at = self._at(a0.position()) if a0 is not None else None
         if self._invitation and at != self._hover:
             self._hover = at
@@ -106,19 +106,19 @@ class ChartView(QFrame):
             self.update()
 
     def leaveEvent(self, a0: QEvent | None) -> None:
-        """Nothing is pointed at."""
+        """Remove the highlight."""
         self._hover = None
         self.update()
 
     def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
-        """Choose what is clicked."""
+        """Choose the clicked part."""
         if a0 is not None and self._invitation and a0.button() == Qt.MouseButton.LeftButton:
             at = self._at(a0.position())
             if at is not None:
                 self._choose(at)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Left, right, Home and End move; Enter chooses."""
+        """Move along the parts with Left, Right, Home and End; choose with Enter."""
         last = len(self._spots) - 1
         if a0 is None or last < 0 or not self._invitation:
             super().keyPressEvent(a0)
@@ -140,7 +140,7 @@ class ChartView(QFrame):
             super().keyPressEvent(a0)
 
     def event(self, e: QEvent | None) -> bool:
-        """The tooltip is the sentence of what is pointed at."""
+        """Show the sentence of the part under the pointer as tooltip."""
         if isinstance(e, QHelpEvent) and e.type() == QEvent.Type.ToolTip:
             at = self._at(QPointF(e.pos()))
             if at is not None:
@@ -174,7 +174,7 @@ class ChartView(QFrame):
     # -------------------------------------------------------------------------------------- drawing
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """The chart, or its hint."""
+        """Paint the chart, or the hint."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         drawing = self.drawing
@@ -231,7 +231,7 @@ def _rect(area: Area) -> QRectF:
 
 
 def _letters(pixels: int) -> QFont:
-    """The window's font, with digits of one width."""
+    """Return the window's font with digits of equal width."""
     return themes.tabular(themes.font(pixels))
 
 

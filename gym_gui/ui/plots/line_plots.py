@@ -1,4 +1,4 @@
-"""Return per episode and reward per step, a line for each operator."""
+"""Line plots of the return per episode and the reward per step, a line for each operator."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from gym_gui.ui.theme import Theme
 LINE_WIDTH: Final = 1.8
 REMEMBERED_STEPS: Final = 2000
 FEW: Final = 40
-"""With at most so many values each one is marked by a dot, and the line is wider."""
+"""Maximum number of values of a series whose points are marked by dots, with a wider line."""
 MOST_POINTS: Final = 160
-"""More than this a plot of usual width cannot show."""
+"""Maximum number of points of a line; a plot of usual width cannot show more."""
 
 
 class LinePlot(LivePlot):
-    """Lines over episodes or steps; pointing at the plot says the values there.
+    """Lines over episodes or steps; the tooltip shows the values at the pointer.
 
     Args:
         theme: Colors.
-        x_word: What lies along the plot.
-        y_word: What goes up.
-        hint: What stands here while there is nothing to draw.
-        keep: Most values kept of each series, ``None`` for all.
+        x_word: Label of the x axis.
+        y_word: Label of the y axis.
+        hint: Text shown while there is nothing to draw.
+        keep: Maximum number of values kept of each series; ``None`` for all.
         parent: Qt owner.
     """
 
@@ -54,7 +54,7 @@ class LinePlot(LivePlot):
         self.setAccessibleName(f"{y_word} by {x_word.lower()}")
 
     def add(self, series_id: str, x: float, y: float) -> None:
-        """One more value; a series that begins again from a smaller x starts a new line."""
+        """Add a value to a series; a smaller x than before starts the line again."""
         values = self._values.setdefault(series_id, deque(maxlen=self._keep))
         if values and x < values[-1][0]:
             values.clear()
@@ -62,16 +62,16 @@ class LinePlot(LivePlot):
         self.renewed()
 
     def set_values(self, series_id: str, values: Iterable[tuple[float, float]]) -> None:
-        """All values of a series at once."""
+        """Set all values of a series."""
         self._values[series_id] = deque(values, maxlen=self._keep)
         self.renewed()
 
     def values(self, series_id: str) -> list[tuple[float, float]]:
-        """The values of a series."""
+        """Return the values of a series."""
         return list(self._values.get(series_id, ()))
 
     def clear(self, series_id: str | None = None) -> None:
-        """Forget one series' values, or all of them."""
+        """Remove one series' values, or all."""
         if series_id is None:
             self._values.clear()
         else:
@@ -79,11 +79,11 @@ class LinePlot(LivePlot):
         self.renewed()
 
     def has_values(self) -> bool:
-        """Whether any series has a value."""
+        """Return whether any series has a value."""
         return any(self._values.get(one.id) for one in self._series)
 
     def describe(self) -> str:
-        """Last value of each series."""
+        """Return the last value of each series, as sentences."""
         x_word, y_word = self._words
         parts = [
             f"{one.name}: {y_word.lower()} {number_words(values[-1][1])} "
@@ -94,7 +94,7 @@ class LinePlot(LivePlot):
         return " ".join(parts)
 
     def build(self, pg: Any, plot: Any) -> None:
-        """Axes in words, a quiet grid, values under the pointer."""
+        """Set up axis labels, grid and tooltips."""
         x_word, y_word = self._words
         color = self._theme.tokens.muted
         if not self.compact:
@@ -108,7 +108,7 @@ class LinePlot(LivePlot):
         plot.scene().sigMouseMoved.connect(self._on_pointed)
 
     def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
-        """One line each; a lonely value as a dot."""
+        """Draw a line for each series, with dots if it has few values."""
         for gone in set(self._lines) - {one.id for one in self._series}:
             plot.removeItem(self._lines.pop(gone))
         for one in self._series:
@@ -133,7 +133,7 @@ class LinePlot(LivePlot):
         self._name_ends()
 
     def _set_span(self, plot: Any) -> None:
-        """Episodes and steps are whole numbers, and so are the words below them."""
+        """Set range and ticks of the x axis; ticks are whole numbers, as episodes and steps are."""
         known = [values for one in self._series if (values := self._values.get(one.id))]
         low = min(values[0][0] for values in known)
         high = max(values[-1][0] for values in known)
@@ -164,7 +164,7 @@ class LinePlot(LivePlot):
         self.show_tip(position, self.text_at(self._plot.getViewBox().mapSceneToView(position).x()))
 
     def text_at(self, x: float) -> str:
-        """The values nearest to an x, a line for each series."""
+        """Return the values nearest to an x, a line for each series."""
         nearest = {
             one: min(values, key=lambda value: abs(value[0] - x))
             for one in self._series
@@ -178,7 +178,7 @@ class LinePlot(LivePlot):
 
 
 class ReturnPlot(LinePlot):
-    """Return of every finished episode, counted from 1."""
+    """Plot of the return of each finished episode, counted from 1."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         hint = "Returns appear here with the first finished episode."
@@ -187,7 +187,7 @@ class ReturnPlot(LinePlot):
 
 
 class RewardPlot(LinePlot):
-    """Reward of every step of the episode that is played; the last 2,000 are kept."""
+    """Plot of the reward at each step of the current episode; the last 2,000 are kept."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         hint = "Rewards appear here with the first step."
@@ -196,7 +196,7 @@ class RewardPlot(LinePlot):
 
 
 def thinned(values: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """At most :data:`MOST_POINTS` of the values; of every stretch the lowest and the highest stay."""
+    """Return at most :data:`MOST_POINTS` values: the lowest and highest of each stretch."""
     if len(values) <= MOST_POINTS:
         return values
     stretches = MOST_POINTS // 2

@@ -1,4 +1,4 @@
-"""What live plots share: series, one redraw for many values, the theme, the empty state."""
+"""Base of the live plots: series, batched redraws, theme colors and a hint while there is no data."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ from gym_gui.ui.theme import ROW, SMALL_PX, STEP, Theme
 from gym_gui.ui.timers import single_shot_timer
 
 REDRAW_MS: Final = 200
-"""Values that arrive within this time are drawn together."""
+"""Milliseconds within which new values are drawn together."""
 LABEL_WIDTH: Final = 128
 LINE_MARK: Final = 22
 
 
 class LivePlot(QWidget):
-    """A plot that is fed while operators play.
+    """A plot that receives values while operators play.
 
-    Nothing is drawn while it is hidden, and pyqtgraph is imported when it is first seen
-    with something in it.
+    It draws nothing while it is hidden. It imports pyqtgraph when it first becomes visible with data.
 
     Args:
         theme: Colors.
-        hint: What stands here while there is nothing to draw.
+        hint: Text shown while there is nothing to draw.
         parent: Qt owner.
     """
 
@@ -57,32 +56,32 @@ class LivePlot(QWidget):
     # ------------------------------------------------------------------------------- for subclasses
 
     def show_tip(self, position: QPointF, text: str) -> None:
-        """Show a text beside a position of the plot's scene, if there is one."""
+        """Show a tooltip at a position of the plot's scene; ``""`` shows none."""
         if text:
             QToolTip.showText(self._plot.mapToGlobal(self._plot.mapFromScene(position)), text, self._plot)
 
     @abstractmethod
     def has_values(self) -> bool:
-        """Whether there is something to draw."""
+        """Return whether there is something to draw."""
         raise NotImplementedError
 
     @abstractmethod
     def build(self, pg: Any, plot: Any) -> None:
-        """Dress the empty plot: axes and their words."""
+        """Set up the axes and labels of the empty plot."""
         raise NotImplementedError
 
     @abstractmethod
     def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
-        """Bring the plot up to date."""
+        """Update the plot to the current values."""
         raise NotImplementedError
 
     @abstractmethod
     def describe(self) -> str:
-        """What the plot shows, as sentences."""
+        """Return the plot's content as sentences, for screen readers."""
         raise NotImplementedError
 
     def renewed(self) -> None:
-        """Values changed: draw them soon."""
+        """Schedule a redraw after values have changed."""
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
 
@@ -90,38 +89,38 @@ class LivePlot(QWidget):
 
     @property
     def series(self) -> tuple[Series, ...]:
-        """Whose values are drawn."""
+        """The series that are drawn."""
         return tuple(self._series)
 
     def set_series(self, series: Sequence[Series]) -> None:
-        """Say whose values are drawn, in the order of their colors."""
+        """Set the series to draw, in the order of their colors."""
         self._series = list(series)
         self.renewed()
 
     @property
     def compact(self) -> bool:
-        """Whether a heading and a key beside the plot say what is drawn, and whose it is."""
+        """Whether axis labels and names are left out, because a heading and a legend outside give them."""
         return self._compact
 
     def set_compact(self) -> None:
-        """Leave out what a heading and a key say: words at the axes, names. Before it is shown."""
+        """Leave out axis labels and names, which a heading and a legend give; call it before showing it."""
         self._compact = True
 
     def sizeHint(self) -> QSize:
-        """Room for a small plot."""
+        """Return the size of a small plot."""
         return QSize(360, 200)
 
     def minimumSizeHint(self) -> QSize:
-        """Smaller than this its axes cannot be read."""
+        """Return the size below which the axes cannot be read."""
         return QSize(160, 110)
 
     @property
     def drawn(self) -> bool:
-        """Whether the plot is there, not the hint."""
+        """Whether the plot is visible instead of the hint."""
         return self._plot is not None and self._plot.isVisibleTo(self)
 
     def showEvent(self, a0: QShowEvent | None) -> None:
-        """Catch up with what came while hidden."""
+        """Draw the values that arrived while the plot was hidden."""
         super().showEvent(a0)
         self.renewed()
 
@@ -150,7 +149,7 @@ class LivePlot(QWidget):
             self._names.hide()
 
     def _make(self, pg: Any) -> None:
-        # The library is there by now; without it this module has to be imported in less time.
+        # pyqtgraph is loaded by now; without it this module must be importable quickly.
         from gym_gui.ui.plots.reader_axis import ReaderAxis
 
         axes = {side: ReaderAxis(side) for side in ("left", "bottom")}
@@ -173,7 +172,7 @@ class LivePlot(QWidget):
         self.build(pg, plot)
 
     def _dress(self) -> None:
-        """Colors and letters of the axes, from the theme."""
+        """Set colors and fonts of the axes from the theme."""
         self._plot.setBackground(self._theme.color("panel"))
         letters = themes.tabular(themes.font(SMALL_PX))
         for side in ("left", "bottom"):
@@ -201,7 +200,7 @@ class LivePlot(QWidget):
 
 
 class EndLabels(QWidget):
-    """Names of lines at their right ends, instead of a legend.
+    """Names of lines at their right ends, in place of a legend.
 
     Args:
         theme: Colors.
@@ -215,7 +214,7 @@ class EndLabels(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Ignored)
 
     def show_names(self, entries: Sequence[tuple[str, Look, float]]) -> None:
-        """Show names, each with the look of its line and the height of its end."""
+        """Show names, each with its line's look and the y coordinate of the line's end."""
         self._entries = sorted(entries, key=lambda entry: entry[2])
         metrics = QFontMetrics(themes.font(SMALL_PX))
         widest = max((metrics.horizontalAdvance(name) for name, _, _ in entries), default=0)
@@ -224,7 +223,7 @@ class EndLabels(QWidget):
         self.update()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Names from top to bottom, moved apart where they would meet."""
+        """Paint the names from top to bottom, moved apart where they would overlap."""
         painter = QPainter(self)
         painter.fillRect(self.rect(), self._theme.color("panel"))
         font = themes.font(SMALL_PX)
@@ -239,7 +238,7 @@ class EndLabels(QWidget):
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
 
     def tops(self) -> list[float]:
-        """Upper edge of each name, from top to bottom."""
+        """Return the upper edge of each name, from top to bottom."""
         height = QFontMetrics(themes.font(SMALL_PX)).height()
         tops: list[float] = []
         for _, _, y in self._entries:
@@ -255,11 +254,11 @@ class EndLabels(QWidget):
 
 
 class Legend(QWidget):
-    """Names beside a patch of their color, in the order in which bars stand under one another.
+    """Legend: names beside a patch of their color, in the order of the bars.
 
     Args:
         theme: Colors.
-        lines: Show a piece of the line instead, dashed as it is.
+        lines: Show a piece of the dashed or solid line in place of a patch.
         parent: Qt owner.
     """
 
@@ -271,20 +270,20 @@ class Legend(QWidget):
         self.hide()
 
     def show_names(self, entries: Sequence[tuple[str, Look]]) -> None:
-        """Show these names; none hides the row."""
+        """Show names; an empty list hides the legend."""
         self._entries = list(entries)
         self._take_room()
         self.setVisible(bool(entries))
         self.update()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """As many lines as the names take."""
+        """Adapt the height to the number of lines that the names need."""
         super().resizeEvent(a0)
         self._take_room()
 
     @property
     def places(self) -> list[tuple[str, QRect]]:
-        """What is read of each name, and where its mark and it stand: line by line, as a text."""
+        """Elided text and rectangle of each entry, placed line by line like words of a text."""
         metrics = QFontMetrics(themes.font(SMALL_PX))
         line, places = metrics.height() + STEP, list[tuple[str, QRect]]()
         x = y = 0
@@ -302,7 +301,7 @@ class Legend(QWidget):
         self.setFixedHeight(max((place.bottom() + 1 for _, place in self.places), default=0))
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Patch, name, patch, name."""
+        """Paint each entry's mark and name."""
         painter = QPainter(self)
         painter.setFont(themes.font(SMALL_PX))
         for (_, look), (text, place) in zip(self._entries, self.places, strict=True):

@@ -1,7 +1,7 @@
-"""pyqtgraph, imported when the first plot is looked at.
+"""Loads pyqtgraph in a thread when the first plot becomes visible.
 
-The import takes a third of a second. It is done in a thread, so that the window neither
-starts later for it nor stands still when a page with plots is opened.
+The import takes a third of a second. In a thread, it delays neither the start of the window nor the opening
+of a page with plots.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from PyQt6.QtCore import QObject, pyqtSignal
 
 
 class PlotLibrary(QObject):
-    """The library, once it is there.
+    """Holder of the pyqtgraph module.
 
-    Use :func:`library`; there is one for the process.
+    Use :func:`library`, which returns the one instance of the process.
     """
 
     loaded = pyqtSignal()
@@ -28,11 +28,11 @@ class PlotLibrary(QObject):
 
     @property
     def module(self) -> ModuleType | None:
-        """pyqtgraph, or ``None`` while it is not there."""
+        """The module pyqtgraph; ``None`` while it is not loaded."""
         return self._module
 
     def load(self) -> None:
-        """Begin to import it; :attr:`loaded` follows, at once if it is there."""
+        """Start to import pyqtgraph; :attr:`loaded` follows, at once if it is imported already."""
         if self._module is not None:
             self.loaded.emit()
         elif self._thread is None:
@@ -40,7 +40,7 @@ class PlotLibrary(QObject):
             self._thread.start()
 
     def wait(self) -> None:
-        """Import it before anything else happens, where time does not matter (a picture file)."""
+        """Import pyqtgraph and wait, if time does not matter (for a picture file)."""
         if self._module is None:
             self.load()
             if self._thread is not None:
@@ -50,7 +50,7 @@ class PlotLibrary(QObject):
         hooks = sys.excepthook, threading.excepthook
         import pyqtgraph
 
-        # It puts itself before the hooks for unhandled errors; the window has its own.
+        # pyqtgraph replaces the hooks for unhandled errors: restore the window's own.
         sys.excepthook, threading.excepthook = hooks
         pyqtgraph.setConfigOptions(antialias=True)
         self._module = pyqtgraph
@@ -61,7 +61,7 @@ _library: PlotLibrary | None = None
 
 
 def library() -> PlotLibrary:
-    """The process's one library. Call it from the GUI's thread."""
+    """Return the process's one :class:`PlotLibrary`. Call it from the GUI thread."""
     global _library
     if _library is None:
         _library = PlotLibrary()

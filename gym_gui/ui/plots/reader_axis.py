@@ -1,4 +1,4 @@
-"""An axis whose numbers are written as others in the window are; imported once pyqtgraph is there."""
+"""Plot axis with numbers in the window's format; import it only after pyqtgraph has loaded."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from gym_gui.ui.numbers import screen
 
 
 class ReaderAxis(AxisItem):
-    """Its numbers have the reader's point and a minus sign."""
+    """Axis whose numbers have the reader's decimal separator and a minus sign."""
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        """What stands beside each tick."""
+        """Return the text beside each tick."""
         return [screen().write(text) for text in super().tickStrings(values, scale, spacing)]

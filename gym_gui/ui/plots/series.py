@@ -1,4 +1,4 @@
-"""The operator of a line or bar, and the color and dashes that set it apart from the others."""
+"""Series of a plot and their colors and dashes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Series:
     """One operator in a plot.
 
     Attributes:
-        id: Its id.
-        name: What people call it.
-        kind: Kind of agent (``rl``, ``llm``, …), which gives the color of the first of them.
+        id: Id of the operator.
+        name: Display name.
+        kind: Kind of agent (``rl``, ``llm``, …), which gives the first such series its color.
     """
 
     id: str
@@ -29,7 +29,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a series is drawn: lines that share a kind differ in color and in dashes."""
+    """Color and dash of a series; series of one kind differ in both."""
 
     color: QColor
     dash: Qt.PenStyle
@@ -45,7 +45,7 @@ DASHES = (
 
 
 def looks(series: Sequence[Series]) -> dict[str, Look]:
-    """A look for each series, by id; the colors are those of the operators' cards."""
+    """Return a look for each series, by id; the colors are those of the operators' cards."""
     seen: dict[str, int] = {}
     result: dict[str, Look] = {}
     for one, color in zip(series, told_apart([one.kind for one in series]), strict=True):

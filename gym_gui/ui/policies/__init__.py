@@ -1,1 +1,1 @@
-"""Trained policies in the window: listed, imported, opened, used."""
+"""Trained policies in the window: list, import, details and use."""

@@ -1,4 +1,4 @@
-"""Taking in a policy that was trained elsewhere: which file, in which environment, read by whom."""
+"""Form that imports a policy trained elsewhere: file, environment, worker and name."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _AUTOMATIC = ""
 
 
 class ImportPanel(QWidget):
-    """See the module. It reads nothing itself: a worker does, in a process of its own.
+    """Form for the import of a policy; a worker reads the file in a separate process.
 
     Args:
-        context: Folders, workers, work in the background.
+        context: Names the data folders, knows the workers, and runs background tasks.
         parent: Qt owner.
     """
 
     imported = pyqtSignal(str)
-    """Name of the policy that was taken in."""
+    """Emitted with the name of the imported policy."""
     closed_by_person = pyqtSignal()
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
@@ -96,10 +96,10 @@ class ImportPanel(QWidget):
         rows.add_row("Licence", self._licence, tooltip="Of the policy, where it has one")
         column.addWidget(rows)
 
-    # -- choosing ------------------------------------------------------------------------
+    # -- choice of the file --------------------------------------------------------------
 
     def open(self) -> None:
-        """Fill the lists, off the GUI thread."""
+        """Fill the lists of workers and environments in a background task."""
         self._context.spawn(self._load(), "Looking for workers and environments")
 
     async def _load(self) -> None:
@@ -109,7 +109,7 @@ class ImportPanel(QWidget):
         self._environment.set_items(await asyncio.to_thread(catalog))
 
     def ask_file(self) -> None:
-        """Ask for the file."""
+        """Ask for the file to import."""
         dialog = self._dialog("Import a policy", "train-import-dialog")
         dialog.setNameFilters(
             ["Policies (*.zip *.cleanrl_model *.pt *.pth *.safetensors policy.json)", "All files (*)"]
@@ -118,7 +118,7 @@ class ImportPanel(QWidget):
         dialog.open()
 
     def take(self, path: Path) -> None:
-        """Import this file: at once where it says everything itself."""
+        """Choose a file; one in MOSAIC's own format needs no further details."""
         self._file = path
         self._problem.hide()
         self.file.set_text(path.name)
@@ -167,11 +167,11 @@ class ImportPanel(QWidget):
 
     @property
     def busy(self) -> bool:
-        """Whether a file is being read."""
+        """Whether an import is in progress."""
         return self._task is not None
 
     def submit(self) -> None:
-        """Take it in."""
+        """Import the chosen file."""
         if self.go.isEnabled():
             self._problem.hide()
             self._task = self._context.spawn(self._import(), "Importing the policy")

@@ -1,4 +1,4 @@
-"""What stands in the columns of the table of policies."""
+"""Rows and columns of the table of policies."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PolicyRow:
-    """A policy."""
+    """A policy in the table."""
 
     entry: PolicyEntry
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Title of the policy."""
         return self.entry.file.title
 
     @property
     def path(self) -> Path:
-        """Its folder."""
+        """Folder of the policy."""
         return self.entry.file.path
 
 
 def has_words(words: tuple[str, ...], row: PolicyRow) -> bool:
-    """Whether every word occurs in what is said of a policy."""
+    """Return whether every word occurs in a policy's title, name, algorithm, environment or worker."""
     about = row.entry.file.description
     text = f"{row.title} {row.entry.name} {about.algorithm} {about.env_id} {about.worker}".casefold()
     return all(word in text for word in words)
 
 
 def moment_of(policy: PolicyEntry) -> datetime | None:
-    """When it was trained, where it says so."""
+    """Return when a policy was trained; ``None`` if its file does not say."""
     try:
         return datetime.fromisoformat(policy.file.description.trained_at)
     except ValueError:
@@ -50,12 +50,12 @@ def moment_of(policy: PolicyEntry) -> datetime | None:
 
 
 def return_of(policy: PolicyEntry) -> float | None:
-    """On the standard seeds where that was measured, else after its training."""
+    """Return the mean return on the standard seeds if it was measured, else after the training."""
     return policy.score.mean if policy.score is not None else policy.file.description.mean_return
 
 
 def score_words(policy: PolicyEntry) -> str:
-    """What it reached on the standard seeds."""
+    """Return the score on the standard seeds as text."""
     score = policy.score
     if score is None:
         return "not measured"
@@ -64,7 +64,7 @@ def score_words(policy: PolicyEntry) -> str:
 
 
 def evaluated_words(policy: PolicyEntry) -> str:
-    """The policy's mean return in evaluation after its training; empty where it was not evaluated."""
+    """Return the mean return in evaluation after the training as text; ``""`` without evaluation."""
     about = policy.file.description
     if about.mean_return is None:
         return ""
@@ -134,4 +134,4 @@ POLICY_COLUMNS: Final = (
     Column("Return", _return, _by_return, _return_tip, _MEASURED, figure=True, width=78),
     TRAINED,
 )
-"""A row is a :class:`PolicyRow`."""
+"""Columns of the table; a row is a :class:`PolicyRow`."""

@@ -1,4 +1,4 @@
-"""The Policies half of the page: every trained policy there is, searched, imported, used, removed."""
+"""Policies view of the Train page: a list of all trained policies to search, import, use and remove."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ _ROW: Final = 36
 
 
 class PoliciesView(PathDropTarget, QWidget):
-    """See the module. Its :attr:`panel` belongs into the inspector.
+    """List of policies with search and import; its :attr:`panel` belongs in the inspector.
 
     Args:
-        context: Folders, and work in the background.
+        context: Names the data folders and runs background tasks.
         parent: Qt owner.
     """
 
     selection_changed = pyqtSignal()
     training_requested = pyqtSignal(object, int)
-    """A :class:`TrainingPreset` and a seed: train like this policy was."""
+    """Emitted with a :class:`TrainingPreset` and a seed to train as the selected policy was trained."""
     import_shown = pyqtSignal()
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
@@ -109,7 +109,7 @@ class PoliciesView(PathDropTarget, QWidget):
 
     @property
     def importing(self) -> ImportPanel:
-        """The form of an import, made when it is first wanted."""
+        """The import form; made at the first use."""
         if self._importing is None:
             form = self._importing = ImportPanel(self._context)
             form.imported.connect(self._on_imported)
@@ -118,7 +118,7 @@ class PoliciesView(PathDropTarget, QWidget):
             self._column.insertWidget(0, form)
         return self._importing
 
-    # -- what is shown -------------------------------------------------------------------
+    # -- content -------------------------------------------------------------------------
 
     @property
     def current(self) -> PolicyEntry | None:
@@ -127,13 +127,13 @@ class PoliciesView(PathDropTarget, QWidget):
         return None if row is None else row.entry
 
     def refresh(self) -> None:
-        """Look for policies anew."""
+        """Read the list of policies again."""
         if self._reading is None:
             self._reading = self._context.spawn(self._read_policies(), "Looking for policies")
             self._reading.add_done_callback(self._on_read)
 
     async def closed(self) -> None:
-        """Look for nothing any more."""
+        """Wait for an import in progress and stop reading the list."""
         if self._importing is not None:
             await self._importing.closed()
         await end_task(self._reading)
@@ -173,14 +173,14 @@ class PoliciesView(PathDropTarget, QWidget):
         self.selection_changed.emit()
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Delete removes the selected policy."""
+        """Remove the selected policy on the Delete key."""
         pressed = isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress
         if pressed and a1.key() == Qt.Key.Key_Delete and self.current is not None:  # type: ignore[union-attr]
             self._on_action_requested("remove")
             return True
         return super().eventFilter(a0, a1)
 
-    # -- doing ---------------------------------------------------------------------------
+    # -- actions -------------------------------------------------------------------------
 
     def _on_action_requested(self, action: str) -> None:
         row = self.table.current
@@ -239,7 +239,7 @@ class PoliciesView(PathDropTarget, QWidget):
     async def _export(self, policy: PolicyEntry, path: Path) -> None:
         from gym_gui.services.policies.policy_exchange import export_policy
 
-        # The dialog has asked whether what is there may be replaced.
+        # The save dialog has already asked whether to replace an existing file.
         await asyncio.to_thread(path.unlink, missing_ok=True)
         await asyncio.to_thread(export_policy, policy, path)
         self._context.notify(f"Written to {path}", "ok")
@@ -254,12 +254,12 @@ class PoliciesView(PathDropTarget, QWidget):
     # -- importing -----------------------------------------------------------------------
 
     def ask_import(self) -> None:
-        """Show the form of an import, and ask for the file."""
+        """Show the import form and ask for a file."""
         self._show_import()
         self.importing.ask_file()
 
     def take(self, path: Path) -> None:
-        """Import this file: the form asks for what it does not say."""
+        """Import a file; the form asks for details that the file lacks."""
         self._show_import()
         self.importing.take(path)
 
@@ -290,7 +290,7 @@ def _find(store: Store) -> list[PolicyEntry]:
 
 
 def _see_allowed(policy: PolicyEntry) -> None:
-    """Have the window ask, which can; the process that plays it could only refuse."""
+    """Ask for permission to load a policy here; the process that plays it could only refuse."""
     from gym_gui.evaluation import see_allowed
 
     see_allowed(policy.file)

@@ -1,4 +1,4 @@
-"""Policies as every picker of the window offers them."""
+"""Items for pickers of policies."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 _GROUPS: Final = {"human": "People", "baseline": "Baselines", "rl": "Trained policies"}
 HERE: Final = "here"
-"""Value of the current player where the list does not have it: a policy from a file, a model by its name."""
+"""Picker value of the current player if the list lacks it: a policy from a file, or a named model."""
 
 
 def policy_items(offers: Sequence[Offer]) -> list[PickerItem]:
-    """Policies to choose from, in groups; what does not fit comes last in its group, with the reason.
+    """Return picker items for policies, in groups; unusable ones come last, with the reason.
 
-    Names come first, as they tell policies apart. Beside a trained one stands how, where and how well it
-    was trained, beside two of one name whose they are.
+    Names come first, because they tell policies apart. A trained policy's detail says how, where and how well
+    it was trained. Of two policies with the same name, the detail names the worker.
     """
     alike = Counter(offer.policy.title for offer in offers)
     items = [
@@ -53,7 +53,7 @@ def show_player(
     offers: Sequence[Offer],
     checks: ConfigurationChecks,
 ) -> None:
-    """Offer what fits, and show who it is now."""
+    """Offer the usable policies in a picker and select the current player."""
     items = policy_items(offers)
     policy = checks.policy(player) if player is not None else None
     value: object = policy.policy_id if policy is not None else None
@@ -67,9 +67,9 @@ def show_player(
 def _here_now(
     player: WorkerAssignment, policy: Policy | None, checks: ConfigurationChecks
 ) -> PickerItem | None:
-    """Who plays, where the list has no item for it; ``None`` where it has.
+    """Return an item for the current player if the list has none, else ``None``.
 
-    A policy that was read from a file is called by it, not as the entry by which it was chosen.
+    A policy read from a file has the file's name, not that of the entry by which it was chosen.
     """
     if policy is None:
         title = f"{player.worker_id} (not here)"
@@ -82,7 +82,7 @@ def _here_now(
 
 
 def _title(offer: Offer) -> str:
-    """What has to be completed first ends in dots."""
+    """Return the title; one that needs further details ends with an ellipsis."""
     policy = offer.policy
     return policy.title if policy.complete or policy.title.endswith("…") else f"{policy.title}…"
 

@@ -1,4 +1,4 @@
-"""The policy that is selected: what it was trained on, how well it plays, where it can be used."""
+"""Inspector panel of the selected policy: training, score, agents and uses."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 
 class PolicyPanel(QWidget):
-    """See the module.
+    """Shows the selected policy and the actions for it.
 
     Args:
-        context: Leads to the other pages.
+        context: Shows other pages.
         parent: Qt owner.
     """
 
     action_requested = pyqtSignal(str)
-    """``folder``, ``train``, ``score``, ``export`` or ``remove``."""
+    """Emitted with the requested action: ``folder``, ``train``, ``score``, ``export`` or ``remove``."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,7 +86,7 @@ class PolicyPanel(QWidget):
         self.show_policy(None)
 
     def show_policy(self, policy: PolicyEntry | None) -> None:
-        """Show a policy, or how to choose one."""
+        """Show a policy; ``None`` shows a hint how to select one."""
         there = policy is not None
         self._hint.setVisible(not there)
         for widget in (self.title, self._buttons, self._agents, self.facts, self.remove, self.fixed):
@@ -118,7 +118,7 @@ class PolicyPanel(QWidget):
         self.action_requested.emit("folder")
 
     def set_measuring(self, measuring: bool) -> None:
-        """Say that it is being played."""
+        """Show whether the policy's score is being measured."""
         self._measure.setEnabled(not measuring)
         self._measure.set_text("Measuring…" if measuring else "Measure")
 
@@ -132,15 +132,15 @@ class PolicyPanel(QWidget):
         self.action_requested.emit("remove")
 
 
-# -- the agents of a joint policy ----------------------------------------------------------
+# -- agents of a joint policy --------------------------------------------------------------
 
 
 _HEAD, _ROW = 32, 28
 _MOST_ROWS: Final = 8
-"""More of them scroll."""
+"""Maximum number of visible rows; more rows scroll."""
 
 _ROOM: Final = 12
-"""Characters of a space in its column; of a longer one stands there what the network is shown."""
+"""Longest description of a space in its column; for a longer one, the column shows the network's input."""
 
 
 def _agent(part: AgentPart) -> str:
@@ -165,14 +165,14 @@ COLUMNS: Final = (
     Column("Sees", _sees, tip=_about, width=76),
     Column("Does", _does, tip=_about, width=104),
 )
-"""A row is an :class:`~gym_gui.services.policies.policy_parts.AgentPart`."""
+"""Columns of the table; a row is an :class:`~gym_gui.services.policies.policy_parts.AgentPart`."""
 
 
 class PolicyAgents(QWidget):
-    """Hidden for a policy of one agent.
+    """Table of a joint policy's agents; hidden for a policy of one agent.
 
     Args:
-        context: Leads to the other pages.
+        context: Shows other pages.
         parent: Qt owner.
     """
 
@@ -204,8 +204,8 @@ class PolicyAgents(QWidget):
 
         Args:
             policy: The policy.
-            title: What it is called.
-            parts: Its parts; none of a policy of one agent.
+            title: Title of the policy.
+            parts: The policy's agents; empty for a policy of one agent.
         """
         self._policy, self._title = policy, title
         self.setVisible(bool(parts))

@@ -1,4 +1,4 @@
-"""What the panel of a policy says of it."""
+"""Texts of a policy's panel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mosaic_worker.preprocessing import describe_steps
 
 
 def parts_and_texts(policy: PolicyEntry) -> tuple[Sequence[AgentPart], dict[str, str]]:
-    """Its agents, where it is of several, and what is shown of it, by row; empty: nothing to say."""
+    """Return a joint policy's agents and the policy's facts by row; an empty text hides its row."""
     about = policy.file.description
     parts = parts_of(about)
     moment = moment_of(policy)

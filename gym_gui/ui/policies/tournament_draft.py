@@ -1,4 +1,4 @@
-"""A tournament that is put together in the window: who could play a game, and what it would come to."""
+"""Draft of a tournament in the window: the policies that can play a game and the resulting tournament."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 
 FIRST_GAME: Final = "classic/connect_four_v3"
-"""The environment of a tournament for which the user has named none."""
+"""Environment of a tournament if the user named none."""
 _AT_ANY_RATE: Final = ("random", "cycle")
-"""Who is in the pool of any game, to be measured by."""
+"""Baseline policies that are in the pool of every game, for comparison."""
 _LONGEST: Final = 32
 
 
 @dataclass(frozen=True)
 class TournamentRequest:
-    """A request to put a tournament together.
+    """A request to set up a tournament.
 
     Attributes:
-        task: The environment; empty: one that shows what a tournament is.
-        players: The policies to begin with; those that cannot play in the environment are left out.
+        task: Environment; empty for the default :data:`FIRST_GAME`.
+        players: Policies to begin with; those that cannot play in the environment are left out.
     """
 
     task: str = ""
@@ -39,7 +39,7 @@ class TournamentRequest:
 
     @classmethod
     def of(cls, operators: Sequence[OperatorConfig]) -> TournamentRequest:
-        """A request for the task of the first operator with several slots, with all policies that play it."""
+        """Return a request for the task of the first operator with several slots, and all its policies."""
         several = [each for each in operators if len(each.resolved_slots()) > 1]
         if not several:
             return cls()
@@ -61,7 +61,7 @@ class Candidate:
     """A policy that can take every seat of a game.
 
     Attributes:
-        title: The policy's name for the user.
+        title: Title of the policy.
         meaning: What the policy does, in a sentence; may be empty.
         player: The worker and its settings.
         wanted: Whether the policy is in the pool before the user chooses.
@@ -76,7 +76,7 @@ class Candidate:
 def candidates(
     sheet: EnvironmentInfo, checks: ConfigurationChecks, request: TournamentRequest
 ) -> list[Candidate]:
-    """Policies that can take every seat: those of the request, those made for the game, then the rest."""
+    """Return policies that can take every seat: the request's, those made for the game, then the rest."""
     named = [row for row in request.players if _fits(sheet, checks, row)]
     found = [Candidate(checks.title(row), "", row, wanted=True) for row in named]
     offers = [
@@ -102,7 +102,7 @@ def _fits(sheet: EnvironmentInfo, checks: ConfigurationChecks, row: WorkerAssign
 
 
 def names_of(chosen: Sequence[Candidate]) -> dict[str, WorkerAssignment]:
-    """The pool: a name for each, as files and tables have it."""
+    """Return the pool: a unique name for each candidate, as files and tables use it."""
     pool: dict[str, WorkerAssignment] = {}
     taken: set[str] = set()
     for each in chosen:
@@ -120,10 +120,10 @@ def names_of(chosen: Sequence[Candidate]) -> dict[str, WorkerAssignment]:
 def tournament_of(
     sheet: EnvironmentInfo, pool: Mapping[str, WorkerAssignment], seeds: int, *, swiss: bool
 ) -> TournamentRun:
-    """The tournament of a pool, for what it would come to; its policies are not checked again.
+    """Return the tournament of a pool, to show its size; its policies are not checked again.
 
     Raises:
-        UsageError: It is no tournament: too few policies, or no game for one.
+        UsageError: The pool is too small, or the environment allows no games.
     """
     from gym_gui.controllers.engine.resolved_operator import unchecked_operator
     from gym_gui.controllers.runs.tournament_run import TournamentRun

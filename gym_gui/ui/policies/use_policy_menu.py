@@ -1,4 +1,4 @@
-"""From a trained policy to a slot: where it can be used, in one click."""
+"""Menu of the pages that can use a trained policy."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _ALONE = "It plays alone: a tournament needs a game of several agents"
 
 
 def operator_of(policy: Path, *, worker_id: str, env_id: str, title: str, agent: str = "") -> OperatorConfig:
-    """A policy as an operator in the environment it was trained in; reads what it says of itself.
+    """Return a policy as an operator in an environment; reads the policy's file.
 
     Args:
-        policy: Its folder.
-        worker_id: Who plays it.
+        policy: Folder of the policy.
+        worker_id: Worker that plays it.
         env_id: The environment.
-        title: What it is called.
-        agent: Of a joint policy, the one that plays its part while others act at random; by default each
-            agent plays its own.
+        title: Display name of the policy.
+        agent: Agent of a joint policy that plays its part while the others act at random; by default each
+            agent plays its own part.
     """
     file = read_policy_file(policy)
     agents = file.agents if file is not None else ()
@@ -70,7 +70,7 @@ def operator_of(policy: Path, *, worker_id: str, env_id: str, title: str, agent:
 
 
 def use_policy(context: AppContext, place: str, operator: OperatorConfig) -> None:
-    """Show a page with this operator."""
+    """Show a page with an operator."""
     request: dict[str, Any] = {"operator": operator}
     if place == _TOURNAMENT:
         place, request = "operators", {"tournament": TournamentRequest.of([operator])}
@@ -82,12 +82,12 @@ def use_policy(context: AppContext, place: str, operator: OperatorConfig) -> Non
 
 
 class UseMenu(QMenu):
-    """The places a policy can go to.
+    """Menu of the pages that can use a policy.
 
     Args:
-        context: Shows them.
+        context: Shows the chosen page.
         parent: Qt owner.
-        name: ``objectName``.
+        name: Qt object name.
     """
 
     def __init__(
@@ -110,12 +110,12 @@ class UseMenu(QMenu):
         self.aboutToShow.connect(self._on_about_to_show)
 
     def set_operator(self, operator: Callable[[], OperatorConfig] | None) -> None:
-        """What is used: called when a place is chosen."""
+        """Set the function that returns the operator to use; it is called after a choice."""
         self._operator = operator
         self.setEnabled(operator is not None)
 
     def _on_about_to_show(self) -> None:
-        """Offer a tournament only where the environment has several slots."""
+        """Enable the tournament only if the environment has several slots."""
         several = self._operator is not None and len(self._operator().resolved_slots()) > 1
         self._tournament.setEnabled(several)
         self._tournament.setToolTip(self._tip if several else _ALONE)

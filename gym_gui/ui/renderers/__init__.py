@@ -1,4 +1,4 @@
-"""What an episode looks like: pictures, boards, texts, and what the agents did."""
+"""Widgets and words that show an episode: pictures, boards, texts and the agents' actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a look at an episode says about its agents, in words."""
+"""Functions that put a view of an episode and its agents into words."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class SlotPlayer:
 
     Attributes:
         kind: Kind of agent (``rl``, ``llm``, ``human``, …), which gives the color.
-        player: What people call it, for example ``PPO solo expert`` or ``you``.
-        together: The policy that plays it together with other slots; ``None``: it is played alone.
+        player: Display name, for example ``PPO solo expert`` or ``you``.
+        together: The policy that plays this slot together with other slots; ``None`` if it plays alone.
     """
 
     kind: str = "baseline"
@@ -34,11 +34,11 @@ class SlotPlayer:
 def slot_players(
     config: OperatorConfig, names: Mapping[AgentID, str] | None = None
 ) -> dict[AgentID, SlotPlayer]:
-    """Who plays each slot of an operator.
+    """Return who plays each slot of an operator.
 
     Args:
         config: The operator.
-        names: What people call them, where they are to be named.
+        names: Display names by slot; without them players have no name.
     """
     names, links = names or {}, together_of(config.link_groups)
     return {
@@ -57,30 +57,30 @@ _NOT_ITS_OWN: Final = {
 
 
 def seat_words(agent: AgentView) -> str:
-    """What a seat is called: by the game (``White``), else by the environment."""
+    """Return the name of a seat: the game's (``White``), else the environment's."""
     return agent.name or agent.agent
 
 
 def source_words(agent: AgentView) -> str:
-    """Where the action comes from, if not from who plays there at the first ask; else ``""``."""
+    """Return who or what chose the action, if not the seat's player at the first request; else ``""``."""
     words = [words for source, words in _NOT_ITS_OWN.items() if source == agent.source]
     return ", ".join([*([f"by {agent.by}"] if agent.by else []), *words])
 
 
 def number_words(value: float) -> str:
-    """A reward or value, short: ``0.82``, ``-12.5``, ``1,250``."""
+    """Return a reward or value in short form: ``0.82``, ``-12.5``, ``1,250``."""
     size = abs(value)
     text = f"{value:,.0f}" if size >= 1000 else f"{value:.1f}" if size >= 100 else f"{value:.2f}"
     return screen().write(text.removeprefix("-") if not text.strip("-0.,") else text)
 
 
 def _named(team: str) -> str:
-    """A team as a word; ids such as ``player_0`` stay as they are."""
+    """Return a team name with a capital; ids such as ``player_0`` stay as they are."""
     return team.capitalize() if team.isalpha() else team
 
 
 def score_words(view: LiveView) -> str:
-    """``Green 1 : 0 Blue``; ``""`` where the environment keeps no score."""
+    """Return the score (``Green 1 : 0 Blue``); ``""`` if the environment keeps no score."""
     if not view.scores:
         return ""
     scores = [(_named(name), f"{local(value):g}") for name, value in view.scores.items()]
@@ -91,7 +91,7 @@ def score_words(view: LiveView) -> str:
 
 
 def outcome_words(view: LiveView) -> str:
-    """``Green wins``, ``White wins by checkmate``, ``Draw``; ``""`` while it goes on or without a winner."""
+    """Return the outcome (``Green wins``, ``Draw``); ``""`` during an episode or without a winner."""
     if not view.over or not view.outcome:
         return ""
     if view.result:
@@ -103,7 +103,7 @@ def outcome_words(view: LiveView) -> str:
 
 
 def facts_in_words(view: LiveView) -> str:
-    """``Return 12.0 · step 12``, at the end with the outcome."""
+    """Return score or return, step and, at the end, the outcome: ``Return 12.0 · step 12``."""
     parts = [score_words(view)] if view.scores else []
     if len(view.agents) == 1 or not view.scores:
         total = sum(agent.total for agent in view.agents)
@@ -118,13 +118,13 @@ def facts_in_words(view: LiveView) -> str:
 def agent_sentence(
     agent: AgentView, seat: SlotPlayer, *, to_move: bool, agents: Sequence[AgentView] = ()
 ) -> str:
-    """Everything about one agent, for a tooltip and for people who hear the window.
+    """Return all facts about one agent as a sentence, for a tooltip and for screen readers.
 
     Args:
         agent: The agent.
         seat: Who plays it.
-        to_move: Whether the others wait for it.
-        agents: All that play, to name those that one policy plays together with it.
+        to_move: Whether the other agents wait for this one.
+        agents: All agents of the episode; needed to name those that share the agent's policy.
     """
     name = seat_words(agent)
     who = f"{name}, played by {seat.player}" if seat.player else name
@@ -152,14 +152,14 @@ def agent_sentence(
 
 
 def option_words(agent: AgentView) -> str:
-    """``go to(yellow key) since step 4``: what it was asked for, and when, as records count steps."""
+    """Return the option and the step at which it began: ``go to(yellow key) since step 4``."""
     if agent.option_since is None:
         return agent.option
     return f"{agent.option} since step {agent.option_since}"
 
 
 def view_sentence(view: LiveView, seats: Mapping[AgentID, SlotPlayer]) -> str:
-    """The whole look at an episode as sentences."""
+    """Return the whole view of an episode as sentences."""
     head = [words for words in (score_words(view), outcome_words(view)) if words]
     waiting = on_turn(view)
     agents = [
@@ -175,5 +175,5 @@ def view_sentence(view: LiveView, seats: Mapping[AgentID, SlotPlayer]) -> str:
 
 
 def on_turn(view: LiveView) -> frozenset[AgentID]:
-    """Agents that the others wait for; empty where all act at once."""
+    """Return the agents that the others wait for; empty if all act at once."""
     return frozenset(view.turn) if 0 < len(view.turn) < len(view.agents) else frozenset()

@@ -1,7 +1,7 @@
-"""Terminal text with colors, taken apart into runs of one style.
+"""Parser that splits colored terminal text into runs of one style.
 
-Of ECMA-48 only SGR (color and weight) is understood, which is what environments print;
-other escape sequences are dropped, so that none of them shows as rubbish.
+Of ECMA-48 it understands only SGR (color and weight), which environments print. It drops other escape
+sequences.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ _ESCAPE: Final = re.compile(r"\x1b\[([0-9;:]*)m|\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\]
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a run of text looks.
+    """Style of a run of text.
 
     Attributes:
-        foreground: Terminal color 0 to 15, ``#rrggbb``, or ``None`` for the usual one.
-        background: The same behind the text.
-        bold: Heavier.
-        underline: Underlined.
-        italic: Slanted.
-        inverse: Foreground and background change places.
+        foreground: Terminal color 0 to 15, ``#rrggbb``, or ``None`` for the default color.
+        background: Color behind the text, in the same format.
+        bold: Whether the text is bold.
+        underline: Whether the text is underlined.
+        italic: Whether the text is italic.
+        inverse: Whether foreground and background are swapped.
     """
 
     foreground: int | str | None = None
@@ -36,14 +36,14 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Characters of one style."""
+    """Text of one style."""
 
     text: str
     style: Style
 
 
 def parse(text: str) -> list[Run]:
-    """Runs of text, in order; together they are the text without its escape sequences."""
+    """Split a text into runs, in order; joined, they are the text without its escape sequences."""
     runs: list[Run] = []
     style, at = Style(), 0
     for match in _ESCAPE.finditer(text):
@@ -98,7 +98,7 @@ def _simple(style: Style, code: int) -> Style:
 
 
 def _extended(numbers: list[int]) -> int | str | None:
-    """A color after 38 or 48: ``5;n`` of 256, or ``2;r;g;b``. Takes what it reads off the list."""
+    """Parse the color after code 38 or 48 (``5;n`` or ``2;r;g;b``) and remove its numbers from the list."""
     kind = numbers.pop(0) if numbers else 0
     if kind == 5 and numbers:
         return _of_256(numbers.pop(0))

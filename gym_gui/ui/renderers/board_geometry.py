@@ -1,4 +1,4 @@
-"""Where the squares of a board lie in a widget."""
+"""Geometry of a board's squares in a widget."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from gym_gui.core.live import Board
 LABELED = frozenset({"chess", "checkers", "go", "connect_four"})
 """Boards with coordinates at their edge."""
 _LETTERS, _RIM = 12, 8
-"""Least pixels around the squares: for coordinates that are read, and for the rim alone."""
+"""Minimum pixels around the squares: with coordinates, and for the rim alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardGeometry:
-    """Squares in widget coordinates.
+    """Positions of a board's squares in widget coordinates.
 
     Attributes:
         rows: Rows of squares.
-        columns: Columns of them.
+        columns: Columns of squares.
         side: Edge of a square in logical pixels; a whole number, so that edges are sharp.
         left: Left edge of the leftmost square.
-        top: Top edge of the topmost one.
-        flipped: Seen from the other side.
-        edge: Room around the squares for the board's rim and coordinates.
+        top: Top edge of the topmost square.
+        flipped: Whether the board is seen from the other side.
+        edge: Pixels around the squares for the board's rim and coordinates.
     """
 
     rows: int
@@ -38,7 +38,7 @@ class BoardGeometry:
 
     @classmethod
     def fitted(cls, board: Board, room: QRectF, *, flipped: bool) -> BoardGeometry:
-        """The largest board that fits into the room, in its middle."""
+        """Return the geometry of the largest board that fits into a rectangle, centered."""
         labeled = board.kind in LABELED
         margin = 0.62 if labeled else 0.35
         side = int(
@@ -53,16 +53,16 @@ class BoardGeometry:
         return cls(board.rows, board.columns, side, left, top, flipped, edge)
 
     def rect(self, square: tuple[int, int]) -> QRectF:
-        """A square's place."""
+        """Return a square's rectangle."""
         row, column = self._shown(square)
         return QRectF(self.left + column * self.side, self.top + row * self.side, self.side, self.side)
 
     def centre(self, square: tuple[int, int]) -> QPointF:
-        """A square's middle."""
+        """Return a square's center."""
         return self.rect(square).center()
 
     def at(self, point: QPointF) -> tuple[int, int] | None:
-        """The square under a point, ``None`` beside the board."""
+        """Return the square under a point; ``None`` outside the board."""
         column = int((point.x() - self.left) // self.side)
         row = int((point.y() - self.top) // self.side)
         if 0 <= row < self.rows and 0 <= column < self.columns:
@@ -70,15 +70,15 @@ class BoardGeometry:
         return None
 
     def squares(self) -> QRectF:
-        """All squares together."""
+        """Return the rectangle of all squares."""
         return QRectF(self.left, self.top, self.columns * self.side, self.rows * self.side)
 
     def board(self) -> QRectF:
-        """The squares and the rim around them."""
+        """Return the rectangle of the squares and the rim around them."""
         return self.squares().adjusted(-self.edge, -self.edge, self.edge, self.edge)
 
     def moved(self, square: tuple[int, int], down: int, right: int) -> tuple[int, int]:
-        """The neighbor as seen on the screen; the square itself at the board's end."""
+        """Return the neighbor of a square as seen on the screen; at the board's edge the square itself."""
         row, column = self._shown(square)
         row = min(max(row + down, 0), self.rows - 1)
         column = min(max(column + right, 0), self.columns - 1)

@@ -1,4 +1,4 @@
-"""How each game looks: its ground, its pieces, and the marks upon them."""
+"""Painting functions for each board game: background, pieces and marks."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Square = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What is shown on top of the position.
+    """Marks drawn on top of a position.
 
     Attributes:
-        selected: Square of the piece that was taken up.
-        targets: Squares where it may go.
-        ghost: Where a piece would come to lie, and which.
+        selected: Square of the selected piece.
+        targets: Squares to which the selected piece may move.
+        ghost: Square and letter of a piece that a click would place; drawn half transparent.
         cursor: Square of the keyboard's cursor.
-        lifted: Square whose piece is being dragged, and is not drawn there.
+        lifted: Square of the piece that is being dragged; the piece is not drawn on the square.
     """
 
     selected: Square | None = None
@@ -40,14 +40,14 @@ class Marks:
 
 
 class Sprites:
-    """Pieces painted once for one size: a board full of stones is a matter of copying."""
+    """Cache of piece images for one square size, so that a full board is painted by copying."""
 
     def __init__(self) -> None:
         self._key: tuple[object, ...] = ()
         self._images: dict[str, QImage] = {}
 
     def image(self, kind: str, piece: str, side: int, ratio: float) -> QImage:
-        """A piece on nothing, ``side`` logical pixels wide."""
+        """Return an image of a piece on a transparent background, ``side`` logical pixels wide."""
         key = (kind, side, ratio)
         if key != self._key:
             self._key, self._images = key, {}
@@ -70,12 +70,12 @@ def paint_board(
     """Paint a position.
 
     Args:
-        painter: Where to.
+        painter: Painter of the widget.
         board: The position.
-        place: Where its squares lie.
-        marks: What is selected, where it may go, and so on.
-        text: Color of the coordinates, on the stage.
-        sprites: Pieces that were painted before.
+        place: Geometry of the board's squares.
+        marks: Marks to draw, such as the selected square and its targets.
+        text: Color of the coordinates.
+        sprites: Cache of piece images.
     """
     device = painter.device()
     ratio = device.devicePixelRatioF() if device is not None else 1.0
@@ -125,7 +125,7 @@ def _faded(color: str, alpha: float) -> QColor:
     return result
 
 
-# ------------------------------------------------------------------------------------ grounds
+# -------------------------------------------------------------------------- board backgrounds
 
 
 def _checked(painter: QPainter, board: Board, place: BoardGeometry) -> None:
@@ -156,7 +156,7 @@ def _wood(painter: QPainter, board: Board, place: BoardGeometry) -> None:
 
 
 def star_points(size: int) -> list[Square]:
-    """Go's marked points on a board of that size; none where tradition has none."""
+    """Return go's star points for a board of a given size; empty for sizes that have none."""
     if size < 7 or size % 2 == 0:
         return []
     rim = 2 if size < 13 else 3
@@ -181,7 +181,7 @@ def _hash_lines(painter: QPainter, board: Board, place: BoardGeometry) -> None:
 
 
 def _slots(painter: QPainter, board: Board, place: BoardGeometry) -> None:
-    """What is seen through the empty holes; the rack itself is painted over the discs."""
+    """Paint the color seen through empty holes; ``_rack`` is painted over the discs later."""
     painter.fillRect(place.squares(), QColor(artwork.HOLE))
 
 
@@ -211,7 +211,7 @@ _GROUNDS: Final[dict[str, Callable[[QPainter, Board, BoardGeometry], None]]] = {
 
 
 def _disc(painter: QPainter, piece: str, square: QRectF) -> None:
-    """A connect four disc; its relief tells the sides apart without color."""
+    """Paint a connect four disc; a ring or a dot tells the sides apart without color."""
     red = piece == "X"
     side = square.width()
     painter.setPen(Qt.PenStyle.NoPen)
@@ -255,7 +255,7 @@ def _stone(painter: QPainter, piece: str, square: QRectF) -> None:
 
 
 def _man(painter: QPainter, piece: str, square: QRectF) -> None:
-    """A checkers piece; a king carries a crown."""
+    """Paint a checkers piece; a king has a crown."""
     red = piece.startswith("X")
     side, middle = square.width(), square.center()
     edge = QColor(artwork.MAN_RED_EDGE if red else artwork.IVORY_EDGE)
@@ -287,7 +287,7 @@ def _crown(square: QRectF) -> QPainterPath:
 
 
 def _letter(painter: QPainter, piece: str, square: QRectF) -> None:
-    """A piece of a game that has no shapes here: its letters on a disc."""
+    """Paint the letters of a piece on a disc, for games without piece shapes."""
     painter.setPen(QPen(QColor(artwork.IVORY_EDGE), 1.5))
     painter.setBrush(QColor(artwork.IVORY))
     painter.drawEllipse(square.center(), square.width() * 0.38, square.width() * 0.38)
@@ -307,7 +307,7 @@ _PIECES: Final[dict[str, Callable[[QPainter, str, QRectF], None]]] = {
 
 
 def _last_move(painter: QPainter, board: Board, place: BoardGeometry) -> None:
-    """Under the pieces, where squares have a ground that can be colored."""
+    """Mark the squares of the last move under the pieces, on boards with colored squares."""
     if board.kind in ("connect_four", "go"):
         return
     for square in board.last:
@@ -322,7 +322,7 @@ def _last_move(painter: QPainter, board: Board, place: BoardGeometry) -> None:
 
 
 def _last_ring(painter: QPainter, board: Board, place: BoardGeometry) -> None:
-    """On the piece, where it covers its place."""
+    """Mark the last move with a ring on the piece, for games whose pieces cover their square."""
     if board.kind not in ("connect_four", "go") or not board.last:
         return
     square = board.last[-1]
@@ -337,7 +337,7 @@ def _last_ring(painter: QPainter, board: Board, place: BoardGeometry) -> None:
 
 
 def _line(painter: QPainter, board: Board, place: BoardGeometry) -> None:
-    """A ring on every piece of the line that won; two lines, dark and bright, seen on every color."""
+    """Paint a dark and a bright ring on every piece of the winning line, visible on every color."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     width = max(2.0, place.side * 0.05)
     radius = place.side * 0.4
@@ -348,7 +348,7 @@ def _line(painter: QPainter, board: Board, place: BoardGeometry) -> None:
 
 
 def _target(painter: QPainter, board: Board, place: BoardGeometry, square: Square) -> None:
-    """A dot on an empty square, a ring around a piece that would be taken."""
+    """Paint a dot on an empty target square, or a ring around a piece that the move would capture."""
     occupied = bool(board.cells[square[0] * board.columns + square[1]])
     dark_ground = board.kind in ("tic_tac_toe", "connect_four")
     color = _faded(artwork.TARGET_ON_DARK if dark_ground else artwork.TARGET, 0.62)
@@ -363,7 +363,7 @@ def _target(painter: QPainter, board: Board, place: BoardGeometry, square: Squar
 
 
 def _cursor(painter: QPainter, area: QRectF) -> None:
-    """Two lines, dark and bright, so that it is seen on every ground."""
+    """Paint the cursor as a dark and a bright line, so that it is visible on every background."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     width = max(2.0, area.width() * 0.05)
     for color, inset in ((artwork.EBONY_EDGE, width * 0.5), (artwork.TARGET_ON_DARK, width * 1.3)):

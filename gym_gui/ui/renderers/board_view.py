@@ -1,4 +1,4 @@
-"""A board game as vectors, played by mouse or keyboard."""
+"""Widget that draws a board game and lets a person play it by mouse or keyboard."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from gym_gui.ui.renderers.surface import Surface
 from gym_gui.ui.theme import CONTROL_HEIGHT, GAP, ROW, STEP, Theme
 
 FOOT: Final = CONTROL_HEIGHT + 2 * STEP
-"""Room under the board for moves that end nowhere on it."""
+"""Pixels below the board for buttons of moves without a target square."""
 _ARROWS: Final = {
     Qt.Key.Key_Up: (-1, 0),
     Qt.Key.Key_Down: (1, 0),
@@ -44,16 +44,16 @@ _CHOOSE: Final = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Spac
 
 
 class BoardView(Surface):
-    """Shows a position; takes a move where it is a person's turn.
+    """Shows a position and takes a move if it is a person's turn.
 
-    Click a piece and then where it goes, drag it, or use the keyboard: arrows move a cursor,
-    Enter chooses, Esc puts the piece back. What cannot be done is answered with a sentence
-    on the board and changes nothing.
+    A person clicks a piece and then its target square, drags the piece, or uses the keyboard: the arrow keys
+        move a cursor, Enter chooses, Esc puts the piece back. An impossible move changes nothing; the board
+        shows a sentence that says why.
 
     Args:
         theme: Colors.
         parent: Qt owner.
-        backdrop: Token of what lies behind the rounded corners.
+        backdrop: Theme token of the color behind the rounded corners.
     """
 
     move_chosen = pyqtSignal(int)
@@ -68,7 +68,7 @@ class BoardView(Surface):
         self._choice: BoardChoice | None = None
         self._place: BoardGeometry | None = None
         self._painted: tuple[BoardGeometry, QPoint] | None = None
-        """What is on the screen: the squares, and where in the window they were drawn."""
+        """The geometry painted last and the widget's position in the window at that time."""
         self._interactive = False
         self._engaged = self._turned = False
         self._sprites = Sprites()
@@ -86,15 +86,15 @@ class BoardView(Surface):
         self._elsewhere: list[QPushButton] = []
         self.set_hint("No board yet", "It appears when the game begins.")
 
-    # ------------------------------------------------------------------------------ what is shown
+    # ------------------------------------------------------------------------------------ content
 
     @property
     def board(self) -> Board | None:
-        """The position that is shown."""
+        """The position on the screen; ``None`` while there is none."""
         return self._choice.board if self._choice is not None else None
 
     def show_board(self, board: Board | None) -> None:
-        """Show a position; a piece that was taken up is put back if it is another one."""
+        """Show a position; if it differs from the one before, put a selected piece back."""
         if board == self.board:
             return
         self._chooser.dismiss()
@@ -111,17 +111,20 @@ class BoardView(Surface):
         self.update()
 
     def clear(self) -> None:
-        """Show the hint again."""
+        """Remove the position and show the hint again."""
         self._engaged = self._interactive = False
         self.show_board(None)
 
     @property
     def interactive(self) -> bool:
-        """Whether moves are taken."""
+        """Whether the board accepts moves."""
         return self._choice.interactive if self._choice is not None else self._interactive
 
     def set_interactive(self, interactive: bool) -> None:
-        """Take moves, or only show. After a move none is taken until this is called again."""
+        """Accept moves, or only show the position.
+
+        After a move the board accepts none until the next call.
+        """
         self._engaged = self._engaged or interactive
         if interactive == self._interactive and interactive == self.interactive:
             return
@@ -139,12 +142,12 @@ class BoardView(Surface):
 
     @property
     def flipped(self) -> bool:
-        """Whether the board is seen from the other side."""
+        """Whether the board is drawn from the other side."""
         board = self.board
         return bool(board and board.flipped != self._turned)
 
     def set_turned(self, turned: bool) -> None:
-        """Show the board from its other side, this one and all that follow, or as it is."""
+        """Draw this and all later positions from the opposite side; ``False`` for the usual side."""
         if turned == self._turned:
             return
         self._turned = turned
@@ -155,27 +158,27 @@ class BoardView(Surface):
 
     @property
     def note(self) -> str:
-        """The sentence that stands on the board, ``""`` for none."""
+        """Sentence shown on the board, ``""`` for none."""
         return self._note
 
     @property
     def cursor_square(self) -> Square | None:
-        """Where the keyboard's cursor is."""
+        """Square of the keyboard's cursor."""
         return self._cursor
 
     @property
     def selected(self) -> Square | None:
-        """Square of the piece that was taken up."""
+        """Square of the piece that the person selected."""
         return self._choice.selected if self._choice is not None else None
 
     def square_rect(self, square: Square) -> QRect:
-        """Where a square lies, in this widget's coordinates; empty without a board."""
+        """Return a square's rectangle in this widget's coordinates; empty without a board."""
         return self._place.rect(square).toRect() if self._place is not None else QRect()
 
     # -------------------------------------------------------------------------------------- mouse
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
-        """Take a piece up."""
+        """Select the piece under the pointer; the right button puts a selected piece back."""
         if a0 is None:
             return
         if self._choice is None or self._place is None or not self._engaged:
@@ -196,7 +199,7 @@ class BoardView(Surface):
             self._act(self._choice.choose(square))
 
     def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:
-        """Drag the piece, or show where one would come to lie."""
+        """Drag the selected piece, or highlight the square under the pointer."""
         if a0 is None or self._choice is None or self._place is None:
             return
         point = a0.position()
@@ -213,7 +216,7 @@ class BoardView(Surface):
             self.update()
 
     def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
-        """Put the piece down, or choose the square."""
+        """Drop the dragged piece, or choose the square under the pointer."""
         if a0 is None or self._choice is None or self._place is None:
             return
         if a0.button() != Qt.MouseButton.LeftButton or self._pressed is None:
@@ -229,10 +232,10 @@ class BoardView(Surface):
         self.update()
 
     def _drawn_at(self, point: QPointF) -> Square | None:
-        """The square that is drawn under a point of the widget.
+        """Return the square that is drawn under a point of the widget.
 
-        A layout that has changed since the last painting counts once it is seen: until then people click
-        on what the screen shows.
+        If the layout has changed since the last painting, the painted layout counts: people click on what the
+        screen shows.
         """
         if self._painted is None:
             return self._place.at(point) if self._place is not None else None
@@ -244,19 +247,19 @@ class BoardView(Surface):
         return self.mapTo(window, QPoint(0, 0)) if window is not None else QPoint(0, 0)
 
     def _is_far(self, event: QMouseEvent) -> bool:
-        """Whether the pointer has moved since the button went down."""
+        """Return whether the pointer has moved far enough since the button press to be a drag."""
         moved = event.globalPosition() - self._press_point
         return moved.manhattanLength() >= QApplication.startDragDistance()
 
     def leaveEvent(self, a0: QEvent | None) -> None:
-        """No piece hovers outside."""
+        """Remove the highlight when the pointer leaves the widget."""
         self._hover = None
         self.update()
 
     # ----------------------------------------------------------------------------------- keyboard
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Arrows move the cursor, Enter chooses, Esc puts back."""
+        """Move the cursor with the arrow keys, choose with Enter, put the piece back with Esc."""
         if a0 is None:
             return
         key = Qt.Key(a0.key())
@@ -276,7 +279,7 @@ class BoardView(Surface):
             a0.ignore()
 
     def focusInEvent(self, a0: QFocusEvent | None) -> None:
-        """Show the cursor to a user who comes by Tab."""
+        """Show the cursor if the focus came by Tab."""
         super().focusInEvent(a0)
         reasons = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
         self._by_keys = a0 is not None and a0.reason() in reasons
@@ -289,7 +292,7 @@ class BoardView(Surface):
         return self._choice
 
     def _act(self, answer: Answer) -> None:
-        """Do what the choice came to."""
+        """Carry out the result of a choice: make the move, ask which move, or show why none is possible."""
         self._note = ""
         match answer:
             case Chosen(move):
@@ -312,7 +315,7 @@ class BoardView(Surface):
         self._chooser.ask(moves, white, near, self.rect())
 
     def _commit(self, action: int) -> None:
-        """Hand the move on; the board takes no other until it is asked again."""
+        """Emit a move; the board accepts no other until :meth:`set_interactive` is called again."""
         choice = self._choice_of()
         choice.release()
         self._interactive = choice.interactive = False
@@ -339,7 +342,7 @@ class BoardView(Surface):
         self.update()
 
     def _offer_elsewhere(self) -> None:
-        """Buttons for moves that end nowhere on the board (go's pass)."""
+        """Show buttons for moves without a target square (go's pass)."""
         for button in self._elsewhere:
             button.hide()
             button.deleteLater()
@@ -362,14 +365,14 @@ class BoardView(Surface):
     # ------------------------------------------------------------------------------------ painting
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Fit the board again."""
+        """Fit the board to the new size."""
         super().resizeEvent(a0)
         self._chooser.dismiss()
         self._lay_out()
         self._offer_elsewhere()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Ground, board, the piece in the hand, the sentence."""
+        """Paint the background, the board, the dragged piece and the note."""
         painter = QPainter(self)
         self.paint_ground(painter)
         self._painted = None if self._place is None else (self._place, self._in_window())
@@ -411,7 +414,7 @@ class BoardView(Surface):
         self._place = BoardGeometry.fitted(board, room, flipped=self.flipped)
 
     def _speak(self) -> None:
-        """Say what the cursor is on, for people who hear the board."""
+        """Describe the cursor's square, the selected piece and the turn to screen readers."""
         if self._choice is None or self._cursor is None:
             return
         board = self._choice.board

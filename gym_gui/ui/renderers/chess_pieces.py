@@ -1,4 +1,4 @@
-"""Chess pieces painted in the window: no font and no picture file has to be there to see them."""
+"""Chess pieces painted as vector paths, so that they need no font and no picture file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gym_gui.core.drawing.chess_shapes import BODY, EYES, FOOT, LINES, PEARLS, R
 
 @dataclass(frozen=True, slots=True)
 class PieceShape:
-    """One piece: what is filled and outlined, and the lines upon it."""
+    """Paths of one piece: ``body`` is filled and outlined, ``lines`` and ``dots`` are drawn on it."""
 
     body: QPainterPath
     lines: QPainterPath
@@ -23,7 +23,7 @@ class PieceShape:
 
 @cache
 def shape(letter: str) -> PieceShape:
-    """The shape of ``k``, ``q``, ``r``, ``b``, ``n`` or ``p``; KeyError for another letter."""
+    """Return the shape of ``k``, ``q``, ``r``, ``b``, ``n`` or ``p``; another letter raises KeyError."""
     body = _path(BODY[letter]).united(_path(FOOT))
     for x, y, radius in PEARLS.get(letter, ()):
         pearl = QPainterPath()
@@ -39,7 +39,7 @@ def shape(letter: str) -> PieceShape:
 
 
 def paint_piece(painter: QPainter, piece: str, square: QRectF) -> None:
-    """Paint a FEN letter (capitals are white) into a square."""
+    """Paint the piece of a FEN letter (capitals are white) into a square."""
     form = shape(piece.lower())
     white = piece.isupper()
     fill = QColor(artwork.IVORY if white else artwork.EBONY)
@@ -65,7 +65,7 @@ def _pen(color: QColor, width: float) -> QPen:
 
 
 def _path(text: str) -> QPainterPath:
-    """A path written in SVG's language."""
+    """Return the path of a string in SVG path syntax."""
     path, words, at = QPainterPath(), text.split(), 0
     counts = {"M": 1, "L": 1, "Q": 2, "C": 3, "Z": 0}
     while at < len(words):

@@ -1,4 +1,4 @@
-"""A picture of the environment, as crisp as its pixels allow."""
+"""Widget that shows an environment's picture, with sharp pixels if it is enlarged enough."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from gym_gui.ui.renderers.surface import Surface
 from gym_gui.ui.theme import Theme
 
 CRISP_FROM: Final = 2.0
-"""From this many screen pixels for one of the frame on, pixels are big and keep their edges."""
+"""Scale in screen pixels per frame pixel from which a frame keeps sharp pixel edges."""
 WHOLE_FROM: Final = 0.93
-"""A whole number of screen pixels per frame pixel is taken if it fills this much of the room."""
+"""Smallest share of the widget that a whole-number scale must fill to be chosen."""
 
 NOTHING_HERE: Final = "Nothing here can be asked for now: only what the agent sees. Keys have the rest."
-"""Shown at a click on a cell that stands for no action."""
+"""Tooltip after a click on a cell without an action."""
 
 
 class FrameView(Surface):
-    """Shows the newest frame; at most one paint for each.
+    """Shows the newest frame and paints each frame at most once.
 
     Args:
         theme: Colors.
         parent: Qt owner.
-        backdrop: Token of what lies behind the rounded corners.
+        backdrop: Theme token of the color behind the rounded corners.
     """
 
     painted = pyqtSignal(int)
     move_chosen = pyqtSignal(int)
-    """What stands for a cell was chosen by pointing at it: its action."""
+    """Emitted with the action that belongs to a clicked cell."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, backdrop: str = "panel") -> None:
         super().__init__(theme, parent, backdrop=backdrop)
@@ -56,14 +56,14 @@ class FrameView(Surface):
         self.set_hint("No picture yet", "It appears with the first step.")
 
     def show_frame(self, frame: NDArray[np.uint8], number: int | None = None) -> None:
-        """Show a frame instead of the one before.
+        """Show a frame in place of the previous one.
 
         Args:
-            frame: (height, width, 3) RGB, 0 to 255. It is copied: the memory may be used again.
-            number: Its sequence number, handed out by :attr:`painted`; without one they are counted.
+            frame: (height, width, 3) RGB, 0 to 255. It is copied, so the caller may reuse the memory.
+            number: Sequence number that :attr:`painted` emits; without it the view counts frames itself.
 
         Raises:
-            ValueError: It is no such array.
+            ValueError: The frame is no array of that shape and type.
         """
         if frame.ndim != 3 or frame.shape[2] != 3 or frame.dtype != np.uint8 or not frame.size:
             raise ValueError(
@@ -87,20 +87,20 @@ class FrameView(Surface):
         self._scaled = self._late = None
 
     def set_pointing(self, pointing: Pointing | None) -> None:
-        """Which cells stand for something that a person may choose."""
+        """Set which cells stand for an action that a person may choose."""
         if pointing != self._pointing:
             self._pointing = pointing
             self._chooser.dismiss()
             self.unsetCursor()
 
     def set_interactive(self, interactive: bool) -> None:
-        """Let people choose by pointing, or only look."""
+        """Let people choose an action by clicking a cell, or only show the picture."""
         self._interactive = interactive
         self._chooser.dismiss()
         self.unsetCursor()
 
     def moves_at(self, point: QPoint) -> list[Move]:
-        """What a person may choose at a point of this widget."""
+        """Return the actions that a person may choose at a point of this widget."""
         pointing, whole = self._pointing, self.picture_rect()
         if pointing is None or not self._interactive:
             return []
@@ -116,11 +116,11 @@ class FrameView(Surface):
         return [move for move in pointing.moves if move.target == (row, column)]
 
     def _is_asked_at(self, point: QPoint) -> bool:
-        """Whether a person who is to point at something points into the picture."""
+        """Return whether a point lies in the picture while a person may choose by clicking."""
         return self._interactive and self._pointing is not None and self.picture_rect().contains(point)
 
     def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:
-        """A hand over cells that stand for something."""
+        """Show a hand cursor and a tooltip over cells that stand for an action."""
         super().mouseMoveEvent(a0)
         moves = self.moves_at(a0.position().toPoint()) if a0 is not None else []
         self.setToolTip(" or ".join(move.label for move in moves))
@@ -130,7 +130,7 @@ class FrameView(Surface):
             self.unsetCursor()
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
-        """Choose; of several options in one cell it is asked which."""
+        """Choose the action of the clicked cell; ask which one if the cell has several."""
         super().mousePressEvent(a0)
         if a0 is None or a0.button() != Qt.MouseButton.LeftButton:
             return
@@ -146,7 +146,7 @@ class FrameView(Surface):
             self._chooser.dismiss()
 
     def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
-        """Where a click was in vain, say why; a press would take the words away again."""
+        """Show why a click did nothing; shown at the press, the tooltip would vanish at the release."""
         super().mouseReleaseEvent(a0)
         if a0 is None or a0.button() != Qt.MouseButton.LeftButton:
             return
@@ -160,24 +160,24 @@ class FrameView(Surface):
         self.move_chosen.emit(action)
 
     def clear(self) -> None:
-        """Forget the frame; the hint is shown again."""
+        """Remove the frame and show the hint again."""
         self._frame = self._scaled = self._late = None
         self.tell_hint()
         self.update()
 
     @property
     def filled(self) -> bool:
-        """Whether there is a frame."""
+        """Whether the view has a frame."""
         return self._frame is not None or self._late is not None
 
     def image(self) -> QImage | None:
-        """The frame as it came, for a picture file or the clipboard."""
+        """Return the frame at its own size, for a picture file or the clipboard."""
         if self._late is not None:
             self._take(self._late)
         return self._frame
 
     def picture_rect(self) -> QRect:
-        """Where the frame lies in this widget, in its own coordinates; empty without a frame."""
+        """Return the frame's rectangle in this widget's coordinates; empty without a frame."""
         frame = self.image()
         if frame is None:
             return QRect()
@@ -188,12 +188,12 @@ class FrameView(Surface):
         return QRect(corner, shown)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Scale anew."""
+        """Scale the frame again for the new size."""
         super().resizeEvent(a0)
         self._scaled = None
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Ground, frame in one blit, corners."""
+        """Paint the background, the frame in one blit, and the corners."""
         painter = QPainter(self)
         self.paint_ground(painter)
         frame = self.image()
@@ -208,11 +208,11 @@ class FrameView(Surface):
             self.painted.emit(self._number)
 
     def _on_theme_changed(self) -> None:
-        self._scaled = None  # the way of scaling may be another one
+        self._scaled = None  # the theme may change how the frame is scaled
         super()._on_theme_changed()
 
     def _fit(self, frame: QImage) -> QImage:
-        """The frame in screen pixels; scaled once, then kept for further paints."""
+        """Return the frame in screen pixels; the scaled image is kept for further paints."""
         ratio = self.devicePixelRatioF()
         if self._scaled is None or self._scaled.devicePixelRatio() != ratio:
             size = self._fitted(frame.size(), ratio)
@@ -232,7 +232,7 @@ class FrameView(Surface):
         return self._scaled
 
     def _fitted(self, frame: QSize, ratio: float) -> QSize:
-        """Size in screen pixels that fills the widget and keeps the shape."""
+        """Return the largest size in screen pixels that fits the widget and keeps the aspect ratio."""
         room = QSize(max(1, round(self.width() * ratio)), max(1, round(self.height() * ratio)))
         scale = min(room.width() / frame.width(), room.height() / frame.height())
         whole = int(scale)

@@ -1,4 +1,4 @@
-"""Which agents one policy plays together: a joint policy, loaded once, by one process."""
+"""Links between agents that one joint policy plays, which one process loads once."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gym_gui.core.types import AgentID
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Slots that one policy plays.
+    """Group of slots that one policy plays together.
 
     Attributes:
-        letter: Its mark, as in the table of agents: ``A``.
-        color: Of its mark, ``#rrggbb``.
-        slots: All of them.
-        policy: What its file is called; empty where none is named.
+        letter: Letter of the group in the table of agents, such as ``A``.
+        color: Color of the letter, ``#rrggbb``.
+        slots: All slots of the group.
+        policy: Name of the policy's file; empty if there is none.
     """
 
     letter: str
@@ -29,16 +29,16 @@ class Together:
     policy: str = ""
 
     def mates(self, agent: AgentID, agents: Sequence[AgentView]) -> list[str]:
-        """Who else is played by it, as seats are called.
+        """Return the names of the other agents that this policy plays.
 
         Args:
-            agent: The agent (seat) that is asked about.
-            agents: All that play.
+            agent: The agent (seat) to leave out.
+            agents: All agents of the episode.
         """
         return [a.name or a.agent for a in agents if a.slot in self.slots and a.agent != agent]
 
     def sentence(self, agent: AgentID, agents: Sequence[AgentView]) -> str:
-        """Which agents share their policy with this agent (seat), and how; empty where no other one plays."""
+        """Return a sentence about the agents that share a policy with an agent; ``""`` if there are none."""
         mates = self.mates(agent, agents)
         if not mates:
             return ""
@@ -50,12 +50,12 @@ class Together:
 
 
 def letter_of(place: int) -> str:
-    """``A`` for the first link, and so on."""
+    """Return the letter of a link by its index: ``A`` for 0; from 26 on a number."""
     return chr(ord("A") + place) if place < 26 else str(place + 1)
 
 
 def together_of(groups: Sequence[LinkGroup]) -> dict[AgentID, Together]:
-    """The links of an operator, by slot."""
+    """Return the links of an operator, by slot."""
     found: dict[AgentID, Together] = {}
     for place, group in enumerate(groups):
         policy = PurePath(group.policy_path.partition(":")[2] or group.policy_path).stem
@@ -65,7 +65,7 @@ def together_of(groups: Sequence[LinkGroup]) -> dict[AgentID, Together]:
 
 
 def recorded_together(operator: Mapping[str, object]) -> dict[AgentID, Together]:
-    """The same of an operator as the record of a run has it."""
+    """Return the links, by slot, of an operator as a run's record stores it."""
     groups = operator.get("link_groups")
     entries = [each for each in groups if isinstance(each, Mapping)] if isinstance(groups, list) else []
     return together_of([LinkGroup(**entry) for entry in entries])

@@ -1,4 +1,4 @@
-"""Which of several moves is meant: asked on the board itself, without a dialog."""
+"""Row of buttons on a board that asks which of several moves is meant."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PIECE: Final = 44
 
 
 class MoveChooser(QFrame):
-    """A small row of buttons over the board: a piece each for a promotion, else the move's name.
+    """Small row of buttons over the board: a piece for each promotion, else the name of the move.
 
-    Arrow keys move between them, Enter chooses, Esc gives up.
+    The arrow keys move between the buttons, Enter chooses, Esc cancels.
 
     Args:
-        parent: The board.
+        parent: The board or frame that the row lies on.
     """
 
     chosen = pyqtSignal(int)
@@ -44,11 +44,11 @@ class MoveChooser(QFrame):
 
     @property
     def buttons(self) -> list[QToolButton]:
-        """The choices, from left to right."""
+        """The buttons, from left to right."""
         return list(self._buttons)
 
     def ask(self, moves: Sequence[Move], white: bool, near: QPoint, room: QRect) -> None:
-        """Offer the moves near a point, within the room."""
+        """Show buttons for the moves near a point, within a rectangle."""
         self.dismiss()
         for move in moves:
             self._buttons.append(self._button(move, white))
@@ -63,7 +63,7 @@ class MoveChooser(QFrame):
         self._buttons[0].setFocus(Qt.FocusReason.PopupFocusReason)
 
     def dismiss(self) -> None:
-        """Take the buttons away."""
+        """Remove the buttons and hide the row."""
         for button in self._buttons:
             button.removeEventFilter(self)
             self._row.removeWidget(button)
@@ -73,7 +73,7 @@ class MoveChooser(QFrame):
         self.hide()
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Keys on a button: neighbors, choose, give up."""
+        """Handle keys on a button: go to a neighbor, choose, or cancel."""
         if not isinstance(a1, QKeyEvent) or a1.type() != QEvent.Type.KeyPress:
             return False
         at = next((i for i, button in enumerate(self._buttons) if button is a0), None)

@@ -1,4 +1,4 @@
-"""What every agent did last, as chips in the color of its kind."""
+"""Row of chips that show each agent's last action, in the color of the agent's kind."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ LONGEST_ACTION: Final = 32
 
 @dataclass(slots=True)
 class _Chip:
-    """One chip: its words with weight and token, the dot's color, the full sentence, the mark of a link."""
+    """One chip: its words, the color of its dot, its tooltip sentence and its link to other agents."""
 
     key: str
     words: list[tuple[str, bool, str]]
@@ -60,9 +60,9 @@ class _Chip:
 
 
 class Overlay(QWidget):
-    """A row of chips, two rows where one does not do; what is left over is counted.
+    """Row of chips, or two rows if one is too short; the last chip counts the chips that do not fit.
 
-    A chip never shrinks during an episode, so that the row stands still while words change.
+    A chip does not shrink during an episode, so that the row stays still while its words change.
 
     Args:
         theme: Colors.
@@ -70,7 +70,7 @@ class Overlay(QWidget):
     """
 
     agent_chosen = pyqtSignal(str)
-    """The chip of an agent (seat) was clicked."""
+    """Emitted with an agent (seat) when its chip is clicked."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -90,19 +90,19 @@ class Overlay(QWidget):
         theme.changed.connect(self.update)
 
     def set_seats(self, seats: Mapping[AgentID, SlotPlayer]) -> None:
-        """Say who plays each slot; an episode that is over keeps those who played it."""
+        """Set who plays each slot; a finished episode keeps the players that played it."""
         self._seats_now = dict(seats)
         if self._view is None or not self._view.over:
             self._seats, self._widths = self._seats_now, {}
             self._renew()
 
     def set_scores_shown(self, shown: bool) -> None:
-        """Whether the first chip is the score; off where a header says it."""
+        """Show or hide the score chip; views with the score in their header hide it."""
         self._scores = shown
         self._renew()
 
     def show_view(self, view: LiveView | None) -> None:
-        """Show what was done up to this look; ``None`` for nothing."""
+        """Show the agents' last actions in a view of an episode; ``None`` shows nothing."""
         if view is None or self._view is None or view.episode != self._view.episode:
             self._widths = {}
             self._lines = 1
@@ -115,23 +115,23 @@ class Overlay(QWidget):
         self._renew()
 
     def chip_texts(self) -> list[str]:
-        """What the visible chips say."""
+        """Return the text of each visible chip."""
         return [" ".join(text for text, _, _ in chip.words) for chip in self._shown]
 
     def chip_boxes(self) -> list[QRect]:
-        """Where the visible chips lie."""
+        """Return the rectangle of each visible chip."""
         return [QRect(chip.box) for chip in self._shown]
 
     def sizeHint(self) -> QSize:
-        """One or two rows."""
+        """Return the height of one or two rows."""
         return QSize(4 * HEIGHT, self._lines * HEIGHT + (self._lines - 1) * STEP)
 
     def minimumSizeHint(self) -> QSize:
-        """As high as it is; any width."""
+        """Return :meth:`sizeHint`; the size policy ignores the width."""
         return self.sizeHint()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Place the chips again."""
+        """Place the chips again for a new width."""
         super().resizeEvent(a0)
         if a0 is None or a0.size().width() != a0.oldSize().width():
             self._compact = False
@@ -142,7 +142,7 @@ class Overlay(QWidget):
                 self.updateGeometry()
 
     def event(self, a0: QEvent | None) -> bool:
-        """A chip's tooltip is its full sentence."""
+        """Show a chip's full sentence as its tooltip."""
         if isinstance(a0, QHelpEvent) and a0.type() == QEvent.Type.ToolTip:
             chip = next((chip for chip in self._shown if chip.box.contains(a0.pos())), None)
             if chip is None:
@@ -153,19 +153,19 @@ class Overlay(QWidget):
         return super().event(a0)
 
     def set_clickable(self, clickable: bool) -> None:
-        """Whether a click on an agent's chip chooses that agent."""
+        """Set whether a click on an agent's chip chooses that agent."""
         self._clickable = clickable
         self.setMouseTracking(clickable)
 
     def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:
-        """A hand over chips of agents."""
+        """Show a hand cursor over chips of agents."""
         super().mouseMoveEvent(a0)
         if a0 is not None and self._clickable:
             hand = Qt.CursorShape.PointingHandCursor
             self.setCursor(hand if self._agent_at(a0.pos()) else Qt.CursorShape.ArrowCursor)
 
     def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
-        """A click on the chip of an agent chooses it."""
+        """Emit :attr:`agent_chosen` after a click on an agent's chip."""
         agent = self._agent_at(a0.pos()) if a0 is not None and self._clickable else ""
         if a0 is not None and agent and a0.button() == Qt.MouseButton.LeftButton:
             a0.accept()
@@ -178,7 +178,7 @@ class Overlay(QWidget):
         return next((c.key for c in self._shown if c.box.contains(point) and c.key in agents), "")
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """All chips in one go: widgets of their own would cost a layout for every step."""
+        """Paint all chips in one pass: a widget per chip would cost a layout for every step."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for chip in self._shown:
@@ -187,7 +187,7 @@ class Overlay(QWidget):
     # --------------------------------------------------------------------------------------- chips
 
     def _renew(self) -> None:
-        """Make the chips of this look; without the players' names where they find no room."""
+        """Make the chips of the current view; leave out the players' names if the chips do not fit."""
         self._chips = self._make()
         if not self._place() and not self._compact:
             self._compact = True
@@ -241,7 +241,7 @@ class Overlay(QWidget):
         return _Chip(agent.agent, words, themes.kind_color(seat.kind), sentence, to_move, link)
 
     def _place(self) -> bool:
-        """Put the chips into rows; count those that find no room. Whether all of them found some."""
+        """Place the chips in rows and return whether all fit; one more chip counts those that do not."""
         all_placed = True
         self._shown = []
         x, line = 0, 0
@@ -264,7 +264,7 @@ class Overlay(QWidget):
         return all_placed
 
     def _count_rest(self, count: int) -> None:
-        """The last chip that has room makes way for the number of those that have none."""
+        """Replace the last chips by one that shows how many chips do not fit."""
         more = _Chip("more", [("", False, "muted")], None, "")
         while self._shown:
             more.words = [(f"+{count} more", False, "muted")]
@@ -319,7 +319,7 @@ class Overlay(QWidget):
             x += metrics.horizontalAdvance(text) + STEP
 
     def _paint_link(self, painter: QPainter, link: Together, x: int, box: QRect) -> int:
-        """A diamond and a letter, as the table of agents has them; returns where they end."""
+        """Paint the link's diamond and letter as in the table of agents; return the x where they end."""
         color = themes.text_on(self._theme.color("panel"), QColor(link.color))
         half, middle = DIAMOND / 2, box.center().y() + 1
         painter.setPen(QPen(color, 1.5))

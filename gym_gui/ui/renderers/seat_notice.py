@@ -1,4 +1,4 @@
-"""The notice for people at a game that hides things from seats, and the cover between two of them."""
+"""Notice about what a game hides from a seat, and the cover shown between two people's views."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gym_gui.ui.widgets import InlineMessage, PrimaryButton, label
 
 
 class SeatNotice(InlineMessage):
-    """Whose view is shown; asks whether everything is to be.
+    """Says whose view is shown, and offers to show everything.
 
     Args:
         parent: Qt owner.
     """
 
     everything_wanted = pyqtSignal(bool)
-    """Everything is to be shown, or what the seats may see."""
+    """Emitted when people ask to see everything (``True``) or only what their seats may see (``False``)."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("info", "", ("Show everything", self._on_asked), parent=parent)
@@ -31,7 +31,10 @@ class SeatNotice(InlineMessage):
         self.hide()
 
     def show_view(self, view: LiveView | None) -> None:
-        """Say what is shown; nothing where nothing is hidden. At its end a game shows everything."""
+        """Say whose view is shown, or hide the notice if nothing is hidden.
+
+        A finished episode changes nothing.
+        """
         if view is not None and view.over:
             return
         kept_from = () if view is None else view.kept_from
@@ -50,7 +53,7 @@ class SeatNotice(InlineMessage):
         self.button.setToolTip("Begins the episode again")
 
     def set_asking(self, asks: bool) -> None:
-        """Whether it has the button; where it has none, the window's settings have the choice."""
+        """Show or hide the button; without it, the choice is in the window's settings."""
         assert self.button is not None
         self.button.setVisible(asks)
 
@@ -59,13 +62,13 @@ class SeatNotice(InlineMessage):
 
 
 def _named(view: LiveView, seats: Sequence[AgentID]) -> list[str]:
-    """What seats are called."""
+    """Return the names of seats."""
     names = {agent.agent: seat_words(agent) for agent in view.agents}
     return [names.get(seat, seat) for seat in seats]
 
 
 class Cover(QWidget):
-    """Lies over the view of the next person until they are alone with it.
+    """Hides the next person's view until that person confirms to be alone with it.
 
     Args:
         parent: Qt owner.
@@ -89,7 +92,7 @@ class Cover(QWidget):
         layout.addStretch(1)
 
     def covers(self, view: LiveView | None) -> bool:
-        """Whether a look is to be covered: several people play, and the view of another one comes up."""
+        """Return whether to cover a view: several people play and the view's owner has changed."""
         if view is None or len(view.kept_from) < 2 or len(view.seen_from) != 1:
             self._open_to = ()
             return False

@@ -1,4 +1,4 @@
-"""Whatever an episode has to show: its board, its picture or its text, and its agents."""
+"""View of an episode: a board, a picture or text, with a row of chips for the agents."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from gym_gui.ui.widgets.segments import SegmentedControl
 WORDS: Final = {"board": "Board", "frame": "Picture", "text": "Text"}
 """Ways to show an episode, the preferred one first."""
 _CHIPS_NEED: Final = 160
-"""Pixels beside the choice in which the chips of two agents have room."""
+"""Pixels beside the switch that the chips of two agents need."""
 
 
 class StageView(QFrame):
-    """Shows an episode in the best way it has; where it has several, a person may choose.
+    """Shows an episode as board, picture or text; a person may choose if it has several of them.
 
-    What a person chose stays chosen for as long as the episodes have it.
+    The choice stays for all later episodes that offer it.
 
     Args:
         theme: Colors.
         parent: Qt owner.
-        backdrop: Token of what lies behind the rounded corners.
-        overlay: Whether the agents' chips are shown at the foot.
+        backdrop: Theme token of the color behind the rounded corners.
+        overlay: Whether the agents' chips are shown below.
     """
 
     move_chosen = pyqtSignal(int)
     painted = pyqtSignal(int)
     way_changed = pyqtSignal(str)
     everything_wanted = pyqtSignal(bool)
-    """People want to be shown everything, or what their seats may see."""
+    """Emitted when people ask to see everything (``True``) or only what their seats may see (``False``)."""
 
     def __init__(
         self,
@@ -91,10 +91,10 @@ class StageView(QFrame):
         self._cover.lifted.connect(self._on_lifted)
         self.notice.everything_wanted.connect(self.everything_wanted)
 
-    # -------------------------------------------------------------------------------- what is shown
+    # -------------------------------------------------------------------------------------- content
 
     def show_view(self, view: LiveView) -> None:
-        """Show a look at an episode; its picture comes by :meth:`show_frame`."""
+        """Show a view of an episode; :meth:`show_frame` receives its picture."""
         self._offer("board", view.board is not None)
         self._offer("text", bool(view.text))
         if view.frame:
@@ -120,7 +120,7 @@ class StageView(QFrame):
             self._choose()
 
     def clear(self, title: str = "", text: str = "") -> None:
-        """Show nothing but a hint."""
+        """Show only a hint."""
         self._has = set()
         self._now = self._past = None
         for view in (self.frame, self.board, self.text):
@@ -133,18 +133,18 @@ class StageView(QFrame):
         self._choose()
 
     def set_hint(self, title: str, text: str = "") -> None:
-        """What stands here while there is nothing to show."""
+        """Set the hint that is shown while there is nothing else."""
         for view in (self.frame, self.board, self.text):
             view.set_hint(title, text)
 
     def set_interactive(self, interactive: bool) -> None:
-        """Take moves on the board and what is pointed at in the picture, or only show them."""
+        """Accept moves on the board and clicks in the picture, or only show them."""
         self._interactive = interactive
         self.board.set_interactive(interactive and self._past is None)
         self.frame.set_interactive(interactive)
 
     def look_back(self, board: Board | None) -> None:
-        """Show an earlier position, which takes no moves, until the next comes; ``None``: the game again."""
+        """Show an earlier position, without moves, until the next step; ``None`` shows the game again."""
         self._past = board
         self._show_board()
 
@@ -154,30 +154,30 @@ class StageView(QFrame):
         self.board.set_interactive(self._interactive and self._past is None)
 
     def set_seats(self, seats: Mapping[AgentID, SlotPlayer]) -> None:
-        """Say who plays each slot, for the chips."""
+        """Set who plays each slot, for the chips."""
         self.overlay.set_seats(seats)
 
     def set_overlay_shown(self, shown: bool) -> None:
-        """Show the agents' chips, or give their room to the picture."""
+        """Show the agents' chips, or hide them to leave their space to the picture."""
         self._overlay_wanted = shown
         self.overlay.setVisible(shown)
 
     @property
     def ways(self) -> tuple[str, ...]:
-        """What the episode can be shown as: of ``board``, ``frame``, ``text``."""
+        """Ways in which the episode can be shown: ``board``, ``frame`` or ``text``."""
         return tuple(way for way in WORDS if way in self._has)
 
     @property
     def way(self) -> str:
-        """What it is shown as."""
+        """The way in which the episode is shown: ``board``, ``frame`` or ``text``."""
         return self._way
 
     def set_way(self, way: str) -> None:
-        """Show it as ``board``, ``frame`` or ``text`` wherever it has that."""
+        """Show episodes as ``board``, ``frame`` or ``text`` if they offer it."""
         self._preferred = way
         self._choose()
 
-    # ------------------------------------------------------------------------------------- the rest
+    # -------------------------------------------------------------------------------- other methods
 
     def _build(self) -> None:
         foot = self._foot
@@ -213,7 +213,7 @@ class StageView(QFrame):
             self.way_changed.emit(wanted)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """In a narrow stage the chips and the choice stand below each other."""
+        """Put the chips and the switch below each other if the widget is narrow."""
         super().resizeEvent(a0)
         self._fit_foot()
 
@@ -237,7 +237,7 @@ class StageView(QFrame):
         self.set_way(way)
 
 
-# -- how good the position is --------------------------------------------------------------
+# -- evaluation of the position ------------------------------------------------------------
 
 
 _WIDTH = 34
@@ -246,7 +246,7 @@ _LIGHT, _DARK = QColor("#f4f4f2"), QColor("#2b2b2b")
 
 
 class EvaluationBar(QWidget):
-    """Hidden until there is something to say.
+    """Bar that shows how good a chess position is for White; hidden until it gets an evaluation.
 
     Args:
         parent: Qt owner.
@@ -260,11 +260,11 @@ class EvaluationBar(QWidget):
         self.hide()
 
     def sizeHint(self) -> QSize:
-        """As wide as its number."""
+        """Return a width that fits the number."""
         return QSize(_WIDTH, 120)
 
     def show_evaluation(self, share: float, words: str) -> None:
-        """Show White's part of the bar, 0 to 1, and the number; an empty number: it is being found out."""
+        """Show White's part of the bar, 0 to 1, and the number; ``""`` means Stockfish still thinks."""
         self._share, self.words = share, words
         said = f"Stockfish: {words} for White" if words else "Stockfish is thinking"
         self.setToolTip(said)
@@ -273,7 +273,7 @@ class EvaluationBar(QWidget):
         self.update()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Black above, White below, the number on the side that is ahead."""
+        """Paint Black's part above, White's below, and the number on the side that is ahead."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         whole = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)

@@ -1,4 +1,4 @@
-"""The dark, rounded surface that frames, boards and texts stand on."""
+"""Base widget of frames, boards and texts: a dark surface with rounded corners."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_gui.ui import theme as themes
 from gym_gui.ui.theme import GAP, RADIUS_CONTROL, ROW, SECTION_PX, STEP, TEXT_PX, Theme
 
 SMALLEST: Final = QSize(96, 72)
-"""Smaller than this nothing can be made out."""
+"""Minimum size; a smaller picture would not be recognizable."""
 
 
 class Surface(QFrame):
@@ -24,7 +24,7 @@ class Surface(QFrame):
     Args:
         theme: Colors.
         parent: Qt owner.
-        backdrop: Token of what lies behind the corners.
+        backdrop: Theme token of the color behind the corners.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, backdrop: str = "panel") -> None:
@@ -37,51 +37,51 @@ class Surface(QFrame):
         theme.changed.connect(self._on_theme_changed)
 
     def set_hint(self, title: str, text: str = "") -> None:
-        """What stands here while there is nothing to show: the thing, and the way out."""
+        """Set the hint shown while there is nothing else: a title and what to do about it."""
         self._hint = (title, text)
         self.tell_hint()
         self.update()
 
     @property
     def filled(self) -> bool:
-        """Whether something is shown, and not the hint."""
+        """Whether the widget shows content instead of the hint."""
         return False
 
     def tell_hint(self) -> None:
-        """Have screen readers say the hint where it is what is seen."""
+        """Pass the hint to screen readers if the widget shows it."""
         if not self.filled:
             self.setAccessibleDescription(" ".join(part for part in self._hint if part))
 
     @property
     def hint(self) -> tuple[str, str]:
-        """Title and text shown while there is nothing else."""
+        """Title and text shown while there is no content."""
         return self._hint
 
     def sizeHint(self) -> QSize:
-        """Room for a small frame; layouts give more."""
+        """Return the size of a small frame; layouts may give more."""
         return QSize(320, 240)
 
     def minimumSizeHint(self) -> QSize:
-        """Where there is less room, what is shown is smaller still, and not cut."""
+        """Return the minimum size; content shrinks to it and is not cut."""
         return SMALLEST
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """The corners lie elsewhere now."""
+        """Drop the cached corner path after a change of size."""
         super().resizeEvent(a0)
         self._corners = None
 
     def changeEvent(self, a0: QEvent | None) -> None:
-        """Repaint in another font."""
+        """Repaint after a change of font."""
         super().changeEvent(a0)
         if a0 is not None and a0.type() == QEvent.Type.FontChange:
             self.update()
 
     def paint_ground(self, painter: QPainter) -> None:
-        """Fill everything with the stage's color."""
+        """Fill the whole widget with the stage's color."""
         painter.fillRect(self.rect(), self.theme.color("stage"))
 
     def paint_corners(self, painter: QPainter) -> None:
-        """Round the corners off; the last thing to be painted."""
+        """Paint the rounded corners; call it after everything else is painted."""
         if self._corners is None:
             square, rounded = QPainterPath(), QPainterPath()
             square.addRect(QRectF(self.rect()))
@@ -91,7 +91,7 @@ class Surface(QFrame):
         painter.fillPath(self._corners, self.theme.color(self._backdrop))
 
     def paint_hint(self, painter: QPainter) -> None:
-        """Write the hint into the middle."""
+        """Paint the hint in the middle."""
         title, text = self._hint
         area = self.rect().adjusted(4 * STEP, 4 * STEP, -4 * STEP, -4 * STEP)
         centered = int(Qt.AlignmentFlag.AlignHCenter) | int(Qt.TextFlag.TextWordWrap)
@@ -108,7 +108,7 @@ class Surface(QFrame):
             painter.drawText(area.left(), box.top(), area.width(), box.height() + STEP, centered, line)
 
     def paint_note(self, painter: QPainter, note: str) -> None:
-        """Write a sentence at the foot, over what is there."""
+        """Paint a sentence at the bottom, over the content."""
         font = themes.font(SECTION_PX)
         room = self.width() - 4 * GAP
         flags = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)

@@ -1,4 +1,4 @@
-"""What an environment writes: a terminal's text, in its colors, as large as fits."""
+"""Widget that shows an environment's terminal text, in its colors, as large as fits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MARGIN: Final = 3 * STEP
 
 
 class _Screen(QPlainTextEdit):
-    """The text itself: read, selected, copied, scrolled; never written to."""
+    """Read-only text that can be selected, copied and scrolled."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -52,15 +52,15 @@ class _Screen(QPlainTextEdit):
 
 
 class TextView(Surface):
-    """Monospaced text with colors, in the middle of the stage.
+    """Monospaced, colored text in the middle of the stage.
 
-    Lines keep their length while they can be read; longer ones wrap. A selection stays as
-    long as the text it belongs to.
+    Lines do not wrap while the letters stay readable; longer lines wrap. A selection stays until the text
+    changes.
 
     Args:
         theme: Colors.
         parent: Qt owner.
-        backdrop: Token of what lies behind the rounded corners.
+        backdrop: Theme token of the color behind the rounded corners.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, backdrop: str = "panel") -> None:
@@ -75,11 +75,11 @@ class TextView(Surface):
         self._dress()
 
     def text(self) -> str:
-        """What is shown, without colors."""
+        """Return the shown text, without colors."""
         return self._screen.toPlainText()
 
     def show_text(self, text: str) -> None:
-        """Show this instead of what was there; nothing happens if it is the same."""
+        """Show a text in place of the previous one; the same text again changes nothing."""
         if text == self._text:
             return
         self._text = text
@@ -96,16 +96,16 @@ class TextView(Surface):
         self.update()
 
     def clear(self) -> None:
-        """Show the hint again."""
+        """Remove the text and show the hint again."""
         self.show_text("")
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Larger room, larger letters."""
+        """Fit the font size to the widget's new size."""
         super().resizeEvent(a0)
         self._fit()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Ground and corners; the text paints itself."""
+        """Paint the background and the corners; the text widget paints the text."""
         painter = QPainter(self)
         self.paint_ground(painter)
         if not self._text:
@@ -113,7 +113,7 @@ class TextView(Surface):
         self.paint_corners(painter)
 
     def _fit(self) -> None:
-        """Choose the letters' size, and put the text into the middle."""
+        """Choose the font size and center the text."""
         lines = self._screen.toPlainText().split("\n")
         room = self.rect().adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)
         unit = QFontMetricsF(themes.mono_font(100))
@@ -163,7 +163,7 @@ class TextView(Surface):
         return look
 
     def _dress(self) -> None:
-        """The window's style sheet sets size and colors of every widget: only another one changes them."""
+        """Set the text widget's style sheet: the window's own would override its font size and colors."""
         stage, text, accent = (self.theme.color(name).name() for name in ("stage", "stage_text", "accent"))
         family = QFontInfo(themes.mono_font()).family()
         self._screen.setStyleSheet(

@@ -1,1 +1,1 @@
-"""Recorded episodes in the window: picked, scrubbed, with their steps and transcripts beside them."""
+"""Replay of recorded episodes: pickers, stages, scrub bar, step table and transcript."""

@@ -1,4 +1,4 @@
-"""Beside the pictures of a replay: its steps, what its models were asked and answered, or one agent of it."""
+"""Side panel of a replay: its steps, the transcript of its models, or one agent in detail."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _ROOMY = 1400
 
 
 class ReplayAside(Card):
-    """Follows the position of a replay; a row or a call that is chosen leads to its own.
+    """Follows the replay's position; a selected row or turn moves the replay to its own position.
 
     Args:
-        context: What the window's parts share.
+        context: The window's services.
         parent: Qt owner.
 
     Attributes:
-        choice: Steps, transcript (where a model was asked, or more was told), or one agent.
-        calls: Turns of that transcript.
+        choice: Control that chooses steps, transcript (if the episode has turns) or one agent.
+        calls: Number of turns in the transcript.
     """
 
     position_chosen = pyqtSignal(int)
-    """The position of a row or of a call that a person has selected."""
+    """Emitted with the position of a row or turn that the user has selected."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(margin=theme.GAP, parent=parent)
@@ -70,11 +70,11 @@ class ReplayAside(Card):
         self.add(self._mind, 1)
 
     def show_players(self, run: Path, players: Sequence[ReplayPlayer]) -> None:
-        """Show the steps of episodes, from their beginning, and read the calls of the first.
+        """Show the steps of episodes from their start, and read the turns of the first.
 
         Args:
-            run: Their run.
-            players: One or two.
+            run: Run folder.
+            players: One or two players.
         """
         self._player, self._position = players[0], 0
         recorded = players[0].recorded
@@ -84,27 +84,27 @@ class ReplayAside(Card):
         self._transcript.look(run, recorded.operator_id, recorded.episode.episode_index)
 
     def let_go(self) -> None:
-        """What is shown is played no more."""
+        """Release the shown players."""
         self._player = None
         self._mind.show_player(None)
 
     async def settled(self) -> None:
-        """Wait until what was played for it has ended."""
+        """Wait until the replay of an agent's observations has ended."""
         await self._mind.settled()
 
     def show_agent(self, agent: str) -> None:
-        """Show what an agent (seat) of the first episode saw and thought."""
+        """Show what an agent (seat) of the first episode observed and thought."""
         self.choice.set_value("mind")
         self._on_chosen("mind")
         self._mind.view.choose(agent)
 
     def clear(self) -> None:
-        """Nothing is replayed."""
+        """Show nothing."""
         self.let_go()
         self._transcript.clear()
 
     def follow(self, position: int) -> None:
-        """Stand on a position of the replay."""
+        """Follow the replay to a position."""
         self._position = position
         self._table.follow(position)
         self._mind.follow(position)
@@ -112,17 +112,17 @@ class ReplayAside(Card):
             self._tell_transcript()
 
     def know_words(self) -> None:
-        """The environment is there: numbers of actions become words."""
+        """Replace action numbers by words, now that the environment is known."""
         self._table.steps.rows_changed()
         self._fit()
         self._transcript.panel.view.refresh()
         self._mind.refresh()
 
     def fit_into(self, width: int) -> None:
-        """Where there is room, what is read has more of it.
+        """Widen the panel if the replay is wide enough.
 
         Args:
-            width: Of the replay, in pixels.
+            width: Width of the replay, in pixels.
         """
         self._room = width
         self._fit()
@@ -134,7 +134,7 @@ class ReplayAside(Card):
         self.setFixedWidth(_WIDEST_TABLE if reading and self._room >= _ROOMY else wide)
 
     def _tell_transcript(self) -> None:
-        """The transcript stands on the decision that led to what is shown."""
+        """Select the turn of the decision that led to the shown position."""
         player = self._player
         if player is None or not (self._position < player.loaded or player.over):
             return
@@ -143,14 +143,14 @@ class ReplayAside(Card):
             self._transcript.follow(player.track.steps[start].step_index)
 
     def _action_words(self, turn: Turn) -> str:
-        """What was played after a call, as the table of steps says it."""
+        """Return the words for the action after a turn, as the table of steps has them."""
         player = self._player
         rows = [] if player is None else [s for s in player.track.steps if s.step_index == turn.step]
         row = next((s for s in rows if s.agent_id == turn.agent), rows[0] if len(rows) == 1 else None)
         return str(turn.action) if player is None or row is None else player.track.words(row, player.meanings)
 
     def _on_calls_found(self, calls: int) -> None:
-        """Where no model was asked and nothing was told, there is no transcript."""
+        """Offer the transcript only if the episode has turns."""
         reading = self.choice.value == "transcript"
         self.choice.set_offered("transcript", calls > 0)
         self.calls = calls
@@ -175,11 +175,11 @@ class ReplayAside(Card):
             self.position_chosen.emit(position)
 
 
-# -- what the models of the episode were asked and answered --------------------------------
+# -- prompts and answers of language models ------------------------------------------------
 
 
 class EpisodeTranscript(QWidget):
-    """Reads an episode's calls when it is looked at; where there are none it has nothing to show.
+    """Reads and shows an episode's turns; empty if it has none.
 
     Args:
         spawn: Runs work in the background.
@@ -187,9 +187,9 @@ class EpisodeTranscript(QWidget):
     """
 
     step_chosen = pyqtSignal(int)
-    """Step of a call that a person has selected."""
+    """Emitted with the step of a turn that the user has selected."""
     found = pyqtSignal(int)
-    """How many calls the episode has; :attr:`turns` has them."""
+    """Emitted with the number of turns; :attr:`turns` has them."""
 
     def __init__(self, spawn: Spawn, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -210,19 +210,19 @@ class EpisodeTranscript(QWidget):
         column.addWidget(self.panel, 1)
 
     def look(self, run: Path | None, operator_id: str, episode: int) -> None:
-        """Read the calls of an episode; :attr:`found` follows."""
+        """Read the turns of an episode; :attr:`found` follows."""
         self.clear()
         if run is not None:
             self._task = self._spawn(self._look(run, operator_id, episode), "Reading the calls")
 
     def clear(self) -> None:
-        """Nothing is replayed."""
+        """Stop reading."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
 
     def follow(self, step: int) -> None:
-        """Select the call about a step; ``step_chosen`` is not emitted."""
+        """Select the turn of a step; ``step_chosen`` is not emitted."""
         self.panel.go_to(step)
 
     async def _look(self, run: Path, operator_id: str, episode: int) -> None:

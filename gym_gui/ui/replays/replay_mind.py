@@ -1,4 +1,4 @@
-"""One agent of a replayed episode: what it saw is replayed too, while the user looks at it."""
+"""View of one agent of a replayed episode; the agent's observations are replayed while it is visible."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from gym_gui.ui.replays.replay_player import ReplayPlayer, retire
 
 
 class ReplayMind(QWidget):
-    """Follows one agent of the replay that is shown; plays its sight only while it is seen.
+    """Follows one agent of the shown replay and replays its observations only while visible.
 
     Args:
-        context: What the window's parts share.
+        context: The window's services.
         parent: Qt owner.
     """
 
@@ -42,24 +42,24 @@ class ReplayMind(QWidget):
         column.addWidget(self.view)
 
     def show_player(self, player: ReplayPlayer | None) -> None:
-        """Show agents of this episode, from its beginning; ``None``: show no agent."""
+        """Show agents of an episode, from its start; ``None`` shows no agent."""
         self._end_eyes()
         self._player, self._position, self._turns = player, 0, ()
         self.view.offer(())
         self.view.show_mind(None)
 
     def show_turns(self, turns: Sequence[Turn]) -> None:
-        """What was told of its decisions."""
+        """Set the turns of the episode, for the agent's thoughts."""
         self._turns = turns
         self.refresh()
 
     def follow(self, position: int) -> None:
-        """Stand on a position of the replay."""
+        """Follow the replay to a position."""
         self._position = position
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the agent as it is now; where it is not seen, nothing is played."""
+        """Show the agent at the current position; do nothing while hidden."""
         player = self._player
         if player is None or not self.isVisibleTo(self.parentWidget()):
             return
@@ -83,7 +83,7 @@ class ReplayMind(QWidget):
         self.view.show_mind(mind, picture)
 
     async def settled(self) -> None:
-        """Wait until what was played for it has ended."""
+        """Wait until the replay of the agent's observations has ended."""
         self._end_eyes()
         await asyncio.gather(*self._closing, return_exceptions=True)
 
@@ -93,7 +93,7 @@ class ReplayMind(QWidget):
         return "It has not been asked yet." if there else "It is played again…"
 
     def _thoughts(self, player: ReplayPlayer, seat: AgentView) -> tuple[Turn | None, str]:
-        """Its last turn at this position, and what it believes after it."""
+        """Return the agent's last turn at this position and its beliefs after it."""
         _, played = player.rows_at(self._position)
         last = next((s for s in reversed(player.track.steps[:played]) if s.agent_id == seat.agent), None)
         if last is None:

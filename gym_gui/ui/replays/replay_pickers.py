@@ -1,4 +1,4 @@
-"""What is replayed is chosen here: whose episode, which, and what stands beside it."""
+"""Pickers of a replay: operator, episode, and another operator to show beside it."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ from gym_gui.ui.numbers import count, number
 from gym_gui.ui.widgets import PickerButton, PickerItem
 
 NO_OPERATOR: Final = ""
-"""The operator beside an episode where none is chosen."""
+"""Value of the second operator's picker if none is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Episodes:
-    """An operator's episodes, and what people call it."""
+    """Name, task and episodes of one operator of the run."""
 
     name: str
     task: str
     episodes: tuple[EpisodeRecord, ...]
 
     def beside(self, other: EpisodeRecord) -> EpisodeRecord | None:
-        """The episode to lay beside another operator's: same index and seed, else same seed."""
+        """Return the episode to show beside another operator's: same index and seed, else same seed."""
         same = next((e for e in self.episodes if e.episode_index == other.episode_index), None)
         if same is not None and same.seed == other.seed:
             return same
         return self.with_seed(other.seed)
 
     def with_seed(self, seed: int | None, repetition: int = 0) -> EpisodeRecord | None:
-        """The completed episode with a seed; of several, the one with that number."""
+        """Return the completed episode with a seed; of several, the one with index ``repetition``."""
         found = [e for e in self.episodes if e.seed == seed and e.status == EpisodeStatus.COMPLETED]
         found = found or [e for e in self.episodes if e.seed == seed]
         return found[min(repetition, len(found) - 1)] if found else None
 
 
 class ReplayPickers(QObject):
-    """Knows the episodes of a run. Its buttons belong into the page's bar.
+    """Pickers for the episodes of a run; the page puts their buttons in its bar.
 
     Args:
         parent: Qt owner.
 
     Attributes:
-        buttons: Whose episode, which, and what beside it.
+        buttons: Pickers of the operator, the episode and the second operator.
     """
 
     chosen = pyqtSignal(str, object, str)
-    """An operator, the index of its episode (``None``: its first), and who stands beside it."""
+    """Emitted with an operator, the index of its episode (``None``: its first) and the second operator."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -74,10 +74,10 @@ class ReplayPickers(QObject):
         self._beside.chosen.connect(self._on_beside_chosen)
 
     async def read(self, run: Path) -> None:
-        """Learn which episodes a run has.
+        """Read the episodes of a run.
 
         Raises:
-            MosaicError: It cannot be read.
+            MosaicError: The run cannot be read.
         """
 
         def read() -> dict[str, _Episodes]:
@@ -90,23 +90,23 @@ class ReplayPickers(QObject):
         self._known = await asyncio.to_thread(read)
 
     def with_seed(self, operator_id: str, seed: int | None, repetition: int) -> int | None:
-        """Index of an operator's episode with a seed; of several, the one with that number."""
+        """Return the index of an operator's episode with a seed; of several, the one at ``repetition``."""
         known = self._known.get(operator_id)
         episode = known.with_seed(seed, repetition) if known is not None else None
         return episode.episode_index if episode is not None else None
 
     def beside(self, operator_id: str, episode: EpisodeRecord) -> int | None:
-        """Index of the episode of an operator that is laid beside another's, where it has one."""
+        """Return the index of an operator's episode to show beside another; ``None`` if it has none."""
         known = self._known.get(operator_id)
         other = known.beside(episode) if known is not None else None
         return other.episode_index if other is not None else None
 
     def show_choice(self, shown: RecordedEpisode, beside: str) -> None:
-        """Say what is replayed, and offer what else can be.
+        """Show what is replayed and offer the other episodes and operators.
 
         Args:
-            shown: The episode, of the run that was read.
-            beside: Who stands beside it.
+            shown: The replayed episode, of the run that was read.
+            beside: Operator shown beside it.
         """
         self._shown = shown
         here, episode = shown.operator_id, shown.episode
@@ -126,7 +126,7 @@ class ReplayPickers(QObject):
         self._beside.setVisible(bool(others))
 
     def set_visible(self, visible: bool) -> None:
-        """Show or hide the buttons; the one beside shows only if the run has another operator."""
+        """Show or hide the pickers; the third one appears only if the run has another operator."""
         for button in (self._operator, self._episode):
             button.setVisible(visible)
         self._beside.setVisible(visible and len(self._beside.items) > 1)

@@ -1,4 +1,4 @@
-"""One recorded episode, played again in a process of its own and kept for going back."""
+"""Player of one recorded episode: replays it in a separate process and keeps the result."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 
 class ReplayPlayer(QObject):
-    """Fills a reel in the background; returns what is seen at any position of it.
+    """Records the replay in the background and returns the view at any position.
 
     Args:
-        context: For work in the background and folders.
-        track: The episode, with its rows read.
+        context: Runs background tasks and names the data folders.
+        track: The episode and its rows.
         parent: Qt owner.
-        seen_from: Seat whose view is played, in place of pictures of the whole; empty: the whole is played.
+        seen_from: Seat whose observations are replayed; empty for the whole environment.
     """
 
     grown = pyqtSignal()
-    """More positions can be shown, or the end is known."""
+    """Emitted when more positions can be shown, or the end is known."""
     broke = pyqtSignal(str)
-    """The replay cannot go on, in a sentence; what there is can still be looked at."""
+    """Emitted with a sentence when the replay cannot go on; recorded positions stay available."""
 
     def __init__(
         self, context: AppContext, track: ReplayTrack, parent: QObject | None = None, *, seen_from: str = ""
@@ -56,55 +56,55 @@ class ReplayPlayer(QObject):
 
     @property
     def recorded(self) -> RecordedEpisode:
-        """The episode."""
+        """The recorded episode."""
         return self.track.recorded
 
     @property
     def loaded(self) -> int:
-        """Positions that can be shown."""
+        """Number of positions that can be shown."""
         return len(self.reel)
 
     @property
     def over(self) -> bool:
-        """Whether there will be no more."""
+        """Whether no more positions will come."""
         return self._over
 
     @property
     def last(self) -> int:
-        """The last position, as far as it is known: rounds of decisions the record has."""
+        """Last position; until the replay ends, the number of decision rounds in the record."""
         if self._over or not self.track.steps:
             return max(self.loaded - 1, 0)
         return max(self.loaded - 1, self.track.rounds)
 
     def start(self) -> None:
-        """Begin to play."""
+        """Start the replay."""
         self._task = self._context.spawn(self._play(), "Replaying an episode")
 
     async def close(self) -> None:
-        """Stop, end the process, forget the pictures."""
+        """Stop the replay, end its process, and drop the pictures."""
         if self._task is not None:
             self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):  # spawn() has told what it was
+            with contextlib.suppress(asyncio.CancelledError, Exception):  # spawn() has reported the error
                 await self._task
         self.reel.close()
 
     def view(self, position: int) -> LiveView | None:
-        """What the agents had done by a position; past the end, at the end."""
+        """Return what the agents had done at a position; past the end, the last position counts."""
         if not self.loaded:
             return None
         at = min(position, self.loaded - 1)
         return self.track.view(self.reel.looks[at], self.meanings, last=self._over and at == self.loaded - 1)
 
     def picture(self, position: int) -> NDArray[np.uint8] | None:
-        """The picture at a position, ``None`` where the environment draws none."""
+        """Return the picture at a position; ``None`` if the environment draws none."""
         return self.reel.picture(min(position, self.loaded - 1)) if self.loaded else None
 
     def observed(self, position: int) -> AgentObservation | None:
-        """What the seat sees at a position; its picture is :meth:`picture`."""
+        """Return the seat's observation at a position; :meth:`picture` returns its picture."""
         return self.reel.looks[min(position, self.loaded - 1)].observed if self.loaded else None
 
     def rows_at(self, position: int) -> tuple[int, int]:
-        """Rows of the record that led from the position before to this one: first, and one past the last."""
+        """Return the range of record rows that led to a position from the one before: first and end."""
         if not self.loaded:
             return 0, 0
         at = min(position, self.loaded - 1)
@@ -128,7 +128,7 @@ class ReplayPlayer(QObject):
     def _on_looks(self) -> None:
         assert self._session is not None
         self.meanings, self._over = self._session.meanings, self._session.over
-        if not self.seen_from:  # a replay from one seat shows nothing of the whole
+        if not self.seen_from:  # one agent's view shows nothing else of the episode
             self.track.seats, self.track.moves = self._session.seats, self._session.moves
         self.grown.emit()
 
@@ -142,7 +142,7 @@ async def read_episode(run: Path, operator_id: str, index: int | None) -> Replay
     """Find an episode and read its rows, in a thread.
 
     Raises:
-        UsageError: There is no such episode.
+        UsageError: The episode does not exist.
     """
 
     def read() -> ReplayTrack:
@@ -152,6 +152,6 @@ async def read_episode(run: Path, operator_id: str, index: int | None) -> Replay
 
 
 async def retire(player: ReplayPlayer) -> None:
-    """End a player that is no longer shown, and its process."""
+    """Stop a player that is no longer shown and end its process."""
     await player.close()
     player.deleteLater()

@@ -1,4 +1,4 @@
-"""One episode in a replay: whose it is, what is seen, how it stands."""
+"""Card of one replayed episode: operator, picture and result so far."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_BADGES = 3
 
 
 class ReplayStage(Card):
-    """Shows a player at a position.
+    """Shows a replay player at a position.
 
     Args:
         current: Colors.
@@ -55,7 +55,7 @@ class ReplayStage(Card):
 
     @property
     def player(self) -> ReplayPlayer | None:
-        """Whose it shows."""
+        """The shown player."""
         return self._player
 
     def show_player(self, player: ReplayPlayer) -> None:
@@ -94,7 +94,7 @@ class ReplayStage(Card):
         if player is None or view is None:
             return
         picture = player.picture(position)
-        # The board is drawn; its picture would only be decoded to be covered.
+        # If the board is drawn, the picture would be decoded only to be covered.
         if picture is not None and self.stage.way != "board":
             self.stage.show_frame(picture, view.frame)
         if picture is None and view.board is None and not view.text:

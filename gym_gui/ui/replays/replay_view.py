@@ -1,4 +1,4 @@
-"""The replay: one episode or two of one seed side by side, scrubbed together."""
+"""Replay view: one episode, or two with the same seed side by side, with a common position."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from gym_gui.ui.widgets import InlineMessage, take_focus
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 _TYPING = (QLineEdit, QTextEdit, TurnList)
-"""What needs the arrow keys for itself."""
+"""Widgets that use the arrow keys themselves."""
 
 
 class ReplayView(QFrame):
-    """Shows replays.
+    """Shows replays of recorded episodes.
 
     Args:
-        context: What the window's parts share.
+        context: The window's services.
         parent: Qt owner.
 
     Attributes:
-        pickers: What is chosen in the page's bar.
-        stages: The pictures; the second is there where two episodes are.
-        aside: Steps and calls beside them.
-        transport: Plays, and goes to a position.
+        pickers: Pickers of the episode, in the page's bar.
+        stages: The stages of both episodes; the second is hidden if there is only one episode.
+        aside: Steps and transcript beside the stages.
+        transport: Controls that play and go to a position.
     """
 
     shown = pyqtSignal()
-    """Another episode is shown, or none."""
+    """Emitted when another episode, or none, is shown."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,42 +81,42 @@ class ReplayView(QFrame):
         layout.addLayout(left, 1)
         layout.addWidget(self.aside)
 
-    # -- what is shown -----------------------------------------------------------------
+    # -- content -----------------------------------------------------------------------
 
     @property
     def run(self) -> Path | None:
-        """The run it shows an episode of."""
+        """Folder of the run that the shown episode belongs to."""
         return self._run
 
     @property
     def players(self) -> Sequence[ReplayPlayer]:
-        """The episodes that are shown."""
+        """Players of the shown episodes."""
         return self._players
 
     @property
     def current(self) -> ReplayPlayer | None:
-        """The first of them."""
+        """The first player."""
         return self._players[0] if self._players else None
 
     @property
     def seen_apart(self) -> bool:
-        """Whether a picture of it is seen in a window of its own."""
+        """Whether a stage is visible in a window of its own."""
         return any(stage.dock_slot.own_window is not None and stage.dock_slot.seen for stage in self.stages)
 
     def image(self) -> QImage | None:
-        """The picture that is seen, as it came."""
+        """Return the visible picture at its own size."""
         return self.stages[0].stage.frame.image()
 
     def show_episode(
         self, run: Path, operator_id: str = "", index: int | None = None, beside: str = ""
     ) -> None:
-        """Play an episode again.
+        """Replay an episode.
 
         Args:
             run: The run folder.
-            operator_id: By default the first that has an episode.
-            index: By default the first there is.
-            beside: Operator whose episode with the same seed is shown beside it.
+            operator_id: The operator; by default the first that has an episode.
+            index: The episode's index; by default the first that exists.
+            beside: Another operator, whose episode with the same seed is shown beside it.
         """
         self._start(self._open(run, operator_id, index, beside))
 
@@ -129,20 +129,20 @@ class ReplayView(QFrame):
         beside: str = "",
         beside_run: Path | None = None,
     ) -> None:
-        """Play the episode with a seed again; see :meth:`show_episode`.
+        """Replay an operator's episode with a given seed; see :meth:`show_episode`.
 
         Args:
             run: The run folder.
-            operator_id: Whose.
-            seed: Its seed.
-            repetition: Which of several with that seed.
-            beside: Operator whose episode with that seed is shown beside it.
-            beside_run: The run that this one is of, where it is another.
+            operator_id: The operator.
+            seed: The seed.
+            repetition: Index among the episodes with that seed.
+            beside: Another operator, whose episode with that seed is shown beside it.
+            beside_run: Run folder of the other operator, if it is another run.
         """
         self._start(self._open_seed(run, operator_id, seed, repetition, beside, beside_run))
 
     def clear(self) -> None:
-        """End what is played; nothing is shown."""
+        """Stop the replay and show nothing."""
         self.transport.set_playing(False)
         if self._opening is not None:
             self._opening.cancel()
@@ -154,7 +154,7 @@ class ReplayView(QFrame):
         self.shown.emit()
 
     async def close_players(self) -> None:
-        """End everything, and wait for it."""
+        """Stop the replay and wait until its processes have ended."""
         self.clear()
         await asyncio.gather(self.aside.settled(), *self._closing, return_exceptions=True)
 
@@ -242,14 +242,14 @@ class ReplayView(QFrame):
         take_focus(self)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """What is beside the pictures has a part of the room."""
+        """Give the side panel its share of the new width."""
         super().resizeEvent(a0)
         self.aside.fit_into(self.width())
 
-    # -- moving ------------------------------------------------------------------------
+    # -- moving through the episode ----------------------------------------------------
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """The transport's keys work wherever the focus is, but in text fields and on buttons."""
+        """Handle the transport's keys for all child widgets except text fields and, for Space, buttons."""
         if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress:
             pressed = isinstance(a0, QAbstractButton) and a1.key() == Qt.Key.Key_Space
             if not pressed and not isinstance(a0, _TYPING) and self._on_key(a1):
@@ -257,7 +257,7 @@ class ReplayView(QFrame):
         return super().eventFilter(a0, a1)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """See :meth:`eventFilter`."""
+        """Handle the transport's keys."""
         if a0 is None or not self._on_key(a0):
             super().keyPressEvent(a0)
 
@@ -271,7 +271,7 @@ class ReplayView(QFrame):
         before = self.transport.scrub.loaded
         complete = all(player.over for player in self._players)
         longest = max(player.last for player in self._players)
-        # Of two, the slower one counts: what it lacks would be taken for its end.
+        # Of two episodes the slower one counts: its missing positions would look like its end.
         waiting = [player.loaded - 1 for player in self._players if not player.over]
         loaded = max(min(waiting, default=longest), 0)
         self.transport.set_extent(longest, loaded, complete=complete)

@@ -1,4 +1,4 @@
-"""Every decision of the replayed episodes: who did what, for what reward, with what estimate."""
+"""Table of all decisions of the replayed episodes: action, reward, value estimate and source."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _SOURCES: Final = {
     ActionSource.HUMAN: "human",
     ActionSource.OPTION: "option",
 }
-"""Who chose, where it was not simply the policy."""
+"""Words for a source of an action other than the policy."""
 _ROW: Final = 28
 CURRENT_ROLE: Final = Qt.ItemDataRole.UserRole + 1
-"""Whether a row led to what is shown now."""
+"""Item role: whether a row is a decision that led to the shown position."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One agent's decision in one step: its place in the table, its row in each episode's record."""
+    """One agent's decision in one step: its index in the table and its row in each episode's record."""
 
     place: int
     step: int
@@ -50,7 +50,7 @@ class _Row:
 
 
 class StepTableModel(RowsModel[_Row]):
-    """Decisions of one episode, or of two side by side, step by step."""
+    """Table model of the decisions of one episode, or of two side by side, in the order of the steps."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent=parent)
@@ -59,11 +59,11 @@ class StepTableModel(RowsModel[_Row]):
         self._current: set[int] = set()
 
     def show(self, players: Sequence[ReplayPlayer], names: Sequence[str]) -> None:
-        """Show these episodes.
+        """Show the decisions of episodes.
 
         Args:
-            players: One or two.
-            names: What each is called in a heading.
+            players: One or two players.
+            names: Name of each in the headings.
         """
         self._players, self._current = tuple(players), set()
         rows = _merged(players)
@@ -74,14 +74,14 @@ class StepTableModel(RowsModel[_Row]):
         self.show_table(_columns(players, names), rows)
 
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """What a cell holds."""
+        """Return a cell's data; for :data:`CURRENT_ROLE`, whether its row led to the shown position."""
         return index.row() in self._current if role == CURRENT_ROLE else super().data(index, role)
 
     def set_position(self, position: int) -> tuple[int, int] | None:
-        """Mark the decisions that led to a position; returns the first and last row of those to look at.
+        """Mark the decisions that led to a position and return the first and last row to scroll to.
 
-        Of an episode that is over already the last decisions stay marked; to be looked at are those
-        of the longer one.
+        If two episodes are shown and one has ended, its last decisions stay marked, and the view scrolls to
+        those of the other.
         """
         wanted: set[int] = set()
         going: set[int] = set()
@@ -98,14 +98,14 @@ class StepTableModel(RowsModel[_Row]):
         return (min(followed), max(followed)) if followed else None
 
     def position_of(self, row: int) -> int | None:
-        """The position that a decision led to, ``None`` where it is not known yet."""
+        """Return the position that a row's decision led to; ``None`` if it is not loaded yet."""
         merged = self.rows[row]
         for player, number_of in zip(self._players, merged.rows, strict=True):
             if number_of is None:
                 continue
             looks = player.reel.looks
             low, high = 0, len(looks)
-            while low < high:  # the first look that has the row behind it
+            while low < high:  # find the first view after the row
                 middle = (low + high) // 2
                 if looks[middle].rows > number_of:
                     high = middle
@@ -116,13 +116,13 @@ class StepTableModel(RowsModel[_Row]):
         return None
 
     def position_of_step(self, step: int) -> int | None:
-        """The position that the first decision of an environment step led to; ``None`` as above."""
+        """Return the position after the first decision of an environment step; ``None`` if not loaded."""
         row = next((merged.place for merged in self.rows if merged.step == step), None)
         return self.position_of(row) if row is not None else None
 
 
 def _merged(players: Sequence[ReplayPlayer]) -> list[_Row]:
-    """The episodes' rows, those of the same agent and step in one."""
+    """Merge the episodes' rows: the same agent and step share one row."""
     found: dict[tuple[int, str, int], list[int | None]] = {}
     for side, player in enumerate(players):
         seen: dict[tuple[int, str], int] = {}
@@ -141,7 +141,7 @@ def _step_of(item: tuple[tuple[int, str, int], list[int | None]]) -> int:
 
 
 _ENDED = {"over": "done", "budget": "out of moves", "episode": "episode over"}
-"""Why an option ended."""
+"""Reason why an option ended."""
 Text = Callable[[ReplayPlayer, StepRecord], str]
 
 
@@ -177,7 +177,7 @@ def _column(
     figure: bool = False,
     tip: Text | None = None,
 ) -> Column[_Row]:
-    """A column about these players' episodes; ``None`` stands for one that it is not about."""
+    """Return a column for some players; ``None`` in the list leaves a player's cells empty."""
     said = None if tip is None else partial(_cell, players, tip)
     return Column(heading, partial(_cell, players, text), about=about, figure=figure, tip=said)
 
@@ -230,17 +230,17 @@ def _moves(step: StepRecord) -> int:
 
 
 class _StepDelegate(QStyledItemDelegate):
-    """Draws what led to the shown position as selected rows are drawn."""
+    """Draws rows that led to the shown position as selected rows."""
 
     def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
-        """See the class."""
+        """Set the selected state of a current row."""
         super().initStyleOption(option, index)
         if option is not None and index.data(CURRENT_ROLE):
             option.state |= QStyle.StateFlag.State_Selected
 
 
 class StepTable(RowsTable[_Row]):
-    """The table; a click on a decision goes to what it led to."""
+    """Table of decisions; a click on one goes to the position it led to."""
 
     position_chosen = pyqtSignal(int)
 
@@ -259,7 +259,7 @@ class StepTable(RowsTable[_Row]):
         self.head.setResizeContentsPrecision(100)
 
     def show_players(self, players: Sequence[ReplayPlayer], names: Sequence[str]) -> None:
-        """Show these episodes."""
+        """Show the decisions of one or two episodes."""
         self._followed = None
         self.steps.show(players, names)
         headings = [column.heading for column in self.steps.columns]
@@ -269,20 +269,20 @@ class StepTable(RowsTable[_Row]):
 
     @property
     def wanted_width(self) -> int:
-        """Pixels in which nothing has to be cut."""
+        """Width in pixels at which no cell is cut."""
         sections = range(len(self.steps.columns))
         cells = sum(max(self.sizeHintForColumn(s), self.head.sectionSizeHint(s)) for s in sections)
         bar = self.verticalScrollBar()
         return cells + (bar.sizeHint().width() if bar is not None else 0)
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """See :meth:`_fit_columns`; what is followed stays in view."""
+        """Fit the columns to the new width and keep the current rows visible."""
         super().resizeEvent(e)
         self._fit_columns()
         self._bring_into_view()
 
     def _fit_columns(self) -> None:
-        """What was played has the room that is left; where there is none the table is scrolled."""
+        """Stretch the action column over the free width; without free width the table scrolls."""
         roomy = self.wanted_width <= self.width()
         for section in range(len(self.steps.columns)):
             wide = section == self._action and roomy
@@ -291,7 +291,7 @@ class StepTable(RowsTable[_Row]):
                 self.head.setSectionResizeMode(section, fit)
 
     def follow(self, position: int) -> None:
-        """Mark what led to a position and bring it into view."""
+        """Mark the decisions that led to a position and scroll to them."""
         self._followed = self.steps.set_position(position)
         if self._followed is None:
             self.scrollToTop()

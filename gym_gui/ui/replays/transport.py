@@ -1,4 +1,4 @@
-"""The controls of a replay: first, back, play, on, last, speed, and the bar to scrub on."""
+"""Controls of a replay: first, back, play, forward, last, speed and a scrub bar."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import Card, ElidedLabel, IconButton, PrimaryButton, SegmentedControl, muted_label
 
 SPEEDS: Final = ("2", "5", "10", "30", "60")
-"""Steps per second to choose from."""
+"""Speeds to choose from, in steps per second."""
 USUAL: Final = "10"
 FAR: Final = 10
-"""Steps of a Page key."""
+"""Steps of a Page Up or Page Down key press."""
 _USUAL_WORDS: Final = "Step 1,000 of 1,000"
-"""What is said of the step takes no more room, as a rule."""
+"""Usual longest text of the position; its width is reserved."""
 _PLACE_OF_STEP: Final = 6
-"""Among the controls: behind the buttons and a gap."""
+"""Index of the position's label among the controls: after the buttons and a gap."""
 
 
 class Transport(Card):
-    """Moves a position through the positions there are; plays by a timer.
+    """Moves a position through the episode; a timer plays it.
 
-    The containing view forwards its key events to :meth:`on_key`, which handles them.
+    The parent view forwards its key events to :meth:`on_key`, which handles them.
     """
 
     moved = pyqtSignal(int)
-    """The position to be shown."""
+    """Emitted with the position to show."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -66,7 +66,7 @@ class Transport(Card):
             row.addWidget(widget)
         row.addSpacing(theme.ROW)
         row.addWidget(self._where, 1)
-        row.addStretch()  # takes the room that the step leaves when it moves to its own line
+        row.addStretch()  # takes the space if the step is shown elsewhere
         row.addWidget(self.speed)
         row.addSpacing(theme.STEP)
         self._unit = muted_label("steps/s", name="replay-unit")
@@ -75,8 +75,7 @@ class Transport(Card):
         self.body.addLayout(row)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Where there is little room the step has a line of its own; the unit of speeds, which their tooltip
-        says, goes where that is not enough."""
+        """Give the position's label its own line in a narrow window, and hide the speed unit if necessary."""
         super().resizeEvent(a0)
         room = self.body.contentsRect().width() - self._buttons_width()
         roomy = room >= self._where.fontMetrics().horizontalAdvance(_USUAL_WORDS)
@@ -89,63 +88,63 @@ class Transport(Card):
                 self.body.insertWidget(1, self._where)
 
     def _buttons_width(self) -> int:
-        """Of the line of controls without what is said of the step."""
+        """Return the width of the row of controls without the position's label."""
         widgets = (self._first, self._back, self.play, self._on, self.last, self.speed, self._unit)
         gaps = self._controls.count() * self._controls.spacing() + theme.ROW + theme.STEP
         return sum(max(each.sizeHint().width(), each.minimumWidth()) for each in widgets) + gaps
 
     @property
     def position(self) -> int:
-        """Where the replay is."""
+        """Current position."""
         return self.scrub.value()
 
     @property
     def playing(self) -> bool:
-        """Whether it goes on by itself."""
+        """Whether the replay is playing."""
         return self._playing
 
     def set_unit(self, unit: str) -> None:
-        """Say what a position is one of."""
+        """Set the word for one position, such as "Step" or "Decision"."""
         self._unit_word = unit
         self._tell()
 
     def set_extent(self, last: int, loaded: int, *, complete: bool) -> None:
-        """Positions there will be, those that can be shown by now, and whether they are all."""
+        """Set the last position, the last one that can be shown yet, and whether all are loaded."""
         self._complete = complete
         self.scrub.set_extent(last, loaded)
         self._tell()
 
     def go(self, position: int) -> None:
-        """Show a position, or the nearest one that can be shown."""
+        """Go to a position, or to the nearest one that can be shown."""
         self.scrub.setValue(min(max(position, 0), self.scrub.loaded))
         self._tell()
 
     def to_first(self) -> None:
-        """Show the state after reset."""
+        """Go to the state after reset."""
         self.go(0)
 
     def to_last(self) -> None:
-        """Show the end, as far as it is there."""
+        """Go to the last position that can be shown."""
         self.go(self.scrub.loaded)
 
     def step_back(self) -> None:
-        """One step back; a person who steps does not want it to run."""
+        """Pause and go one step back."""
         self.set_playing(False)
         self.go(self.position - 1)
 
     def step_on(self) -> None:
-        """One step on."""
+        """Pause and go one step forward."""
         self.set_playing(False)
         self.go(self.position + 1)
 
     def toggle(self) -> None:
-        """Play or pause; from the end it begins anew."""
+        """Play or pause; at the end, play from the start."""
         if not self._playing and self._complete and self.position >= self.scrub.loaded:
             self.go(0)
         self.set_playing(not self._playing)
 
     def set_playing(self, playing: bool) -> None:
-        """Go on by itself, or not."""
+        """Start or stop playing."""
         if playing == self._playing:
             return
         self._playing = playing
@@ -156,7 +155,7 @@ class Transport(Card):
             self._timer.stop()
 
     def on_key(self, key: int) -> bool:
-        """Do what a key stands for; false where it stands for nothing here."""
+        """Handle a key of the transport; return false for all others."""
         if key == Qt.Key.Key_Space:
             self.toggle()
         elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
@@ -192,7 +191,7 @@ class Transport(Card):
         self.last.setEnabled(self.position < self.scrub.loaded)
 
 
-# -- the bar -------------------------------------------------------------------------------
+# -- transport bar -------------------------------------------------------------------------
 
 
 _GROOVE, _HANDLE, _HEIGHT = 4, 14, 24
@@ -200,9 +199,9 @@ _EDGE = _HANDLE / 2 + 1
 
 
 class ScrubBar(QSlider):
-    """A slider over positions; a click goes there at once, arrow keys go one by one.
+    """Slider over positions; a click goes there at once, arrow keys move by one.
 
-    Positions that cannot be shown yet are paler and cannot be reached.
+    Positions that are not loaded yet are paler and cannot be reached.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -221,48 +220,48 @@ class ScrubBar(QSlider):
         return self._loaded
 
     def set_extent(self, last: int, loaded: int) -> None:
-        """Positions 0 to ``last``, of which those up to ``loaded`` can be shown."""
+        """Set the last position and the last one that can be shown."""
         self._loaded = loaded
         self.setMaximum(max(last, 0))
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As wide as there is room."""
+        """Return the preferred size; the slider expands to the available width."""
         return QSize(200, _HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
-        """Wide enough to be grasped."""
+        """Return the smallest usable size."""
         return QSize(80, _HEIGHT)
 
     def mousePressEvent(self, ev: QMouseEvent | None) -> None:
-        """Go where the pointer is."""
+        """Go to the position under the pointer."""
         if ev is None or ev.button() != Qt.MouseButton.LeftButton:
             return
         self.setSliderDown(True)
         self._go(ev.position().x())
 
     def mouseMoveEvent(self, ev: QMouseEvent | None) -> None:
-        """Follow the pointer."""
+        """Follow the pointer while the button is down."""
         if ev is not None and self.isSliderDown():
             self._go(ev.position().x())
 
     def mouseReleaseEvent(self, ev: QMouseEvent | None) -> None:
-        """Let go."""
+        """Stop following the pointer."""
         self.setSliderDown(False)
 
     def position_at(self, x: float) -> int:
-        """The position under a place of the bar."""
+        """Return the position at an x coordinate of the bar."""
         room = max(self.width() - 2 * _EDGE, 1)
         share = min(max((x - _EDGE) / room, 0.0), 1.0)
         return round(share * self.maximum())
 
     def place_of(self, position: int) -> float:
-        """Where a position is on the bar."""
+        """Return the x coordinate of a position."""
         share = position / self.maximum() if self.maximum() else 0.0
         return _EDGE + share * (self.width() - 2 * _EDGE)
 
     def paintEvent(self, ev: QPaintEvent | None) -> None:
-        """Draw groove, what is there, what was played, handle."""
+        """Draw the groove, the loaded part, the played part and the handle."""
         tokens = theme.current()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -1,1 +1,1 @@
-"""Tours: a few steps on real data, each over when what it asks for has really happened."""
+"""Tours of a few steps on real data; each step ends when its condition is true."""

@@ -1,4 +1,4 @@
-"""The six tours to choose from, each with what one has at its end and how far one is."""
+"""Dialog to choose one of the six tours, each with its result and the progress in it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _WIDTH = 560
 
 
 class TourChooser(Dialog):
-    """See the module.
+    """Lists the tours; a click starts one.
 
     Args:
-        progress: How far one is.
-        start: Called with the name of the one that was chosen.
+        progress: Progress in the tours.
+        start: Called with the name of the chosen tour.
         parent: The main window.
     """
 
@@ -56,7 +56,7 @@ class TourChooser(Dialog):
 
 
 class _Row(QPushButton):
-    """One tour; a click begins it, or continues it."""
+    """Row of one tour; a click begins or continues it."""
 
     def __init__(self, tour: Tour, state: str, *, done: bool) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class _Row(QPushButton):
             child.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def sizeHint(self) -> QSize:
-        """As high as its two lines; the style sheet knows buttons of one."""
+        """Return the height of two lines; the style sheet only knows buttons with one line."""
         layout = self.layout()
         assert layout is not None
         return layout.sizeHint()

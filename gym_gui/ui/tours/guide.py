@@ -1,4 +1,4 @@
-"""Leads through a tour: points, looks at what really happens, keeps how far one is."""
+"""Leads through a tour: points at controls, detects when steps are done, and keeps the progress."""
 
 from __future__ import annotations
 
@@ -20,70 +20,70 @@ from gym_gui.ui.tours.tour_strip import TourStrip
 from gym_gui.ui.widgets.tab_order import bring_into_view
 
 CURRENT: Final = "tours/current"
-"""In the window's layout: the tour that was on when the window was closed."""
+"""Key in the window's layout: the tour that was active when the window closed."""
 _POINT_MS: Final = 250
 _LOOK_EVERY: Final = 3
-"""Files are looked at each third time that the ring is put where it belongs."""
+"""Number of timer ticks per look at the files; the ring is placed at each tick."""
 
 
 class Progress:
-    """How far one is in the tours, kept in the window's layout.
+    """Progress in the tours, kept in the window's layout.
 
     Args:
-        layout: Where.
+        layout: Settings that store the progress.
     """
 
     def __init__(self, layout: QSettings) -> None:
         self._layout = layout
 
     def step(self, of: Tour) -> int:
-        """The step that one is at, from 0."""
+        """Return the index of a tour's current step, from 0."""
         return min(max(int(self._layout.value(f"tours/{of.name}/step", 0, type=int)), 0), len(of.steps) - 1)
 
     def since(self, of: Tour) -> float:
-        """Since when what happens counts, Unix time; 0 where it has not been begun."""
+        """Return the Unix time at which a tour began; 0 if it has not begun."""
         return float(self._layout.value(f"tours/{of.name}/since", 0.0, type=float))
 
     def done(self, of: Tour) -> bool:
-        """Whether it was taken to its end."""
+        """Return whether a tour was completed."""
         return bool(self._layout.value(f"tours/{of.name}/done", False, type=bool))
 
     def begun(self, of: Tour) -> bool:
-        """Whether one is in the middle of it."""
+        """Return whether a tour has begun and is not completed."""
         return self.since(of) > 0
 
     def keep(self, of: Tour, step: int, since: float) -> None:
-        """Keep where one is."""
+        """Save a tour's step and start time and make it the active tour."""
         self._layout.setValue(f"tours/{of.name}/step", step)
         self._layout.setValue(f"tours/{of.name}/since", since)
         self._layout.setValue(CURRENT, of.name)
 
     def end(self, of: Tour) -> None:
-        """It was taken to its end; the next time it begins anew."""
+        """Mark a tour as completed; the next time it starts from its first step."""
         self._layout.setValue(f"tours/{of.name}/done", True)
         self._layout.remove(f"tours/{of.name}/step")
         self._layout.remove(f"tours/{of.name}/since")
         self.leave()
 
     def leave(self) -> None:
-        """None is on."""
+        """Save that no tour is active."""
         self._layout.setValue(CURRENT, "")
 
     @property
     def next(self) -> Tour | None:
-        """The first one that was not taken yet."""
+        """The first tour that is not completed; ``None`` if all are."""
         return next((each for each in TOURS if not self.done(each)), None)
 
 
 class TourGuide(QObject):
-    """See the module. Does nothing while no tour is on.
+    """Leads through a tour; does nothing while no tour is active.
 
     Args:
         context: The window's services.
-        window: The main window; its owner.
-        strip: Says the steps.
-        shown: The name of the page that is shown.
-        pages: Pages that have been made, by name.
+        window: The main window, which becomes the Qt parent.
+        strip: Shows the steps.
+        shown: Returns the name of the page that is shown.
+        pages: Pages made so far, by name.
         open_guide: Opens a page of the guide.
     """
 
@@ -122,25 +122,25 @@ class TourGuide(QObject):
 
     @property
     def tour(self) -> Tour | None:
-        """The tour that is on."""
+        """The active tour; ``None`` if there is none."""
         return self._tour
 
     @property
     def step(self) -> Step | None:
-        """The step one is at."""
+        """The current step; ``None`` without a tour."""
         return self._tour.steps[self._number] if self._tour is not None else None
 
-    # ------------------------------------------------------------------ beginning and ending
+    # ------------------------------------------------------------------------- begin and end
 
     def start(self, name: str, *, stay: bool = False) -> None:
-        """Begin a tour, or go on with it where it was left.
+        """Begin a tour, or continue it at its saved step.
 
         Args:
-            name: Of the tour.
-            stay: On the page that is shown; else the step's own is.
+            name: Name of the tour.
+            stay: Whether the shown page stays; otherwise the step's page is shown.
 
         Raises:
-            KeyError: There is no such tour.
+            KeyError: No tour has that name.
         """
         self._stop()
         chosen = tour(name)
@@ -160,7 +160,7 @@ class TourGuide(QObject):
         self._announce()
 
     def go_to(self, number: int) -> None:
-        """Go on from another step; one that lies behind is to be done again."""
+        """Continue from another step; a step that was done before must be done again."""
         if self._tour is None:
             ended = next((each for each in TOURS if each.name == self._ended), None)
             if ended is None:
@@ -175,13 +175,13 @@ class TourGuide(QObject):
         self._context.go(self._tour.steps[number].page)
 
     def leave(self) -> None:
-        """Put it away; how far one is stays known."""
+        """Leave the tour; its progress stays saved."""
         self._stop()
         self.progress.leave()
         self._strip.hide()
 
     def close(self) -> None:
-        """The window closes: the tour is on again the next time."""
+        """Stop the tour with the window; it becomes active again at the next start."""
         self._stop()
 
     def _finish(self, finished: Tour) -> None:
@@ -201,7 +201,7 @@ class TourGuide(QObject):
             self._looking = None
         self._context.commands.remove(["help.tour_show", "help.tour_leave"])
 
-    # ------------------------------------------------------------------ looking
+    # ------------------------------------------------ check of the current step
 
     def _on_tick(self) -> None:
         step = self.step
@@ -233,16 +233,16 @@ class TourGuide(QObject):
         if self._tour is not None:
             self.progress.keep(self._tour, self._number, self._since)
             self._strip.show_step(self._tour, self._number, after_one=after_one)
-            self._point_at(None)  # the same control may be told of another step
+            self._point_at(None)  # the next step may point at the same control
             self._on_tick()
             self._announce()
 
     def _announce(self) -> None:
-        """Have it heard, wherever the keyboard is; what is pointed at says it itself."""
+        """Let a screen reader announce the step, unless the focused control describes it already."""
         if self._target is None or QApplication.focusWidget() is not self._target:
             self._announcer.say(f"{self._strip.accessibleName()}: {self._strip.text}")
 
-    # ------------------------------------------------------------------ pointing
+    # ------------------------------------------------------------------- pointer
 
     def _find_target(self, step: Step) -> QWidget | None:
         names = step.at if self._shown() == step.page else (f"go-{step.page}",)
@@ -250,7 +250,7 @@ class TourGuide(QObject):
         return next((found for name in names if (found := scene.widget(name)) is not None), None)
 
     def _point_at(self, target: QWidget | None) -> None:
-        """Put the ring around it; screen readers hear the step where it has the keyboard."""
+        """Put the ring around a widget and add the step to its accessible description."""
         if target is not self._target:
             if self._target is not None:
                 try:
@@ -274,7 +274,7 @@ class TourGuide(QObject):
         self._target = None
 
     def show_target(self) -> None:
-        """Go to the page of the step, and give the keyboard to what it is about."""
+        """Show the step's page and move the focus to the step's control."""
         step = self.step
         if step is None:
             return
@@ -299,7 +299,7 @@ class TourGuide(QObject):
 
 
 def _focusable(widget: QWidget) -> QWidget:
-    """The widget, or the first in it that takes the keyboard."""
+    """Return the widget, or its first child that takes the keyboard focus."""
     candidates = (widget, *widget.findChildren(QWidget))
     return next(
         (c for c in candidates if c.isVisible() and c.focusPolicy() & Qt.FocusPolicy.TabFocus), widget

@@ -1,4 +1,4 @@
-"""The ring around what a step of a tour is about."""
+"""Ring around the control that a tour's step is about."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from PyQt6.QtWidgets import QWidget
 from gym_gui.ui import theme
 
 _AIR: Final = 5
-"""Pixels between the ring and what it is around."""
+"""Pixels between the ring and the control."""
 
 
 class Ring(QWidget):
-    """Lies over a window, lets every click through, takes no keyboard.
+    """Ring over a window that lets clicks through and takes no keyboard focus.
 
     Args:
-        parent: The window; :meth:`show_around` moves it into a dialog, until that closes.
+        parent: The window; :meth:`show_around` moves the ring into a dialog until the dialog closes.
     """
 
     def __init__(self, parent: QWidget) -> None:
@@ -31,7 +31,7 @@ class Ring(QWidget):
         self.hide()
 
     def show_around(self, target: QWidget) -> None:
-        """Stand around what is seen of a widget; hide where nothing is."""
+        """Place the ring around the visible part of a widget; hide it if no part is visible."""
         window, seen = target.window(), target.visibleRegion().boundingRect()
         if window is None or seen.isEmpty():
             self.hide()
@@ -46,17 +46,17 @@ class Ring(QWidget):
             self.setGeometry(wanted)
         if not self.isVisible():
             self.show()
-            self.raise_()  # not again: what opens over the window, as the palette, lies over this too
+            self.raise_()  # only once, so that a popup such as the palette covers the ring
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Out of a dialog that closes, which may be deleted with all that is in it."""
+        """Move the ring out of a dialog that closes, because the dialog may be deleted with its children."""
         if a1 is not None and a1.type() == QEvent.Type.Hide and a0 is self.parent():
             self.hide()
             self.setParent(self._home)
         return super().eventFilter(a0, a1)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """A line in the accent's color, and a soft one around it."""
+        """Draw a line in the accent color with a soft line around it."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         accent = theme.current().color("accent")

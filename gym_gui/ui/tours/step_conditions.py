@@ -1,4 +1,4 @@
-"""Signs that something has happened; a step of a tour is over when its sign is there."""
+"""Conditions under which a step of a tour counts as done."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Sign = Callable[[Scene], bool]
 
 
 def shown(page: str, *names: str) -> Sign:
-    """A page with all of these on it."""
+    """Return a condition: a page is shown with all the named widgets on it."""
     return lambda scene: scene.page == page and all(scene.widget(name) is not None for name in names)
 
 
 def says(name: str, pattern: str) -> Sign:
-    """Something that is shown says what fits a pattern."""
+    """Return a condition: a visible widget's text matches a pattern."""
     return lambda scene: re.search(pattern, scene.text(name)) is not None
 
 
 def told(name: str, role: str) -> Sign:
-    """A sentence stands there, of that kind (``ok``, ``error``)."""
+    """Return a condition: a widget shows a sentence of a kind (``ok``, ``error``)."""
 
     def holds(scene: Scene) -> bool:
         widget = scene.widget(name)
@@ -36,17 +36,17 @@ def told(name: str, role: str) -> Sign:
 
 
 def chosen(name: str, *values: str) -> Sign:
-    """One of these is chosen in a list."""
+    """Return a condition: a list's value is one of the given values."""
     return lambda scene: scene.value(name) in values
 
 
 def several_kinds(*names: str) -> Sign:
-    """Not everybody in these lists is the same."""
+    """Return a condition: the named lists have at least two different values."""
     return lambda scene: len({scene.value(name) for name in names} - {None}) > 1
 
 
 def number_below(name: str, most: int) -> Sign:
-    """A field holds a number from 1 to this one."""
+    """Return a condition: a field holds a number from 1 to ``most``."""
 
     def holds(scene: Scene) -> bool:
         digits = re.sub(r"\D", "", scene.text(name))
@@ -56,25 +56,28 @@ def number_below(name: str, most: int) -> Sign:
 
 
 def short_episodes(most: int) -> Sign:
-    """An operator that is ready plays so many steps at most; what was only typed does not count yet."""
+    """Return a condition: a prepared operator plays at most ``most`` steps.
+
+    A number that was typed but does not apply yet is ignored.
+    """
     return lambda scene: any((config.max_steps or most + 1) <= most for config in scene.ready)
 
 
 def cards(count: int) -> Sign:
-    """So many operators stand on the Operators page, or more."""
+    """Return a condition: the Operators page shows at least ``count`` operators."""
     return lambda s: s.page == "operators" and len(list(s.widgets("operator-card-name"))) >= count
 
 
 def at_rest(scene: Scene) -> bool:
-    """Operators are shown and do not run."""
+    """Return whether operators are shown and do not run."""
     return scene.page == "operators" and scene.text("operators-run") == "Run"
 
 
 def played_by(kind: str, *, whole: bool = True) -> Sign:
-    """An episode is recorded in which a worker of that kind decided (``human``, ``rl``, ``llm``).
+    """Return a condition: a recorded episode has a worker of a kind (``human``, ``rl``, ``llm``).
 
     Args:
-        kind: The worker's kind, as in the record.
+        kind: Kind of the worker, as in the record.
         whole: Whether only completed episodes count.
     """
     return lambda scene: any(
@@ -86,7 +89,7 @@ def played_by(kind: str, *, whole: bool = True) -> Sign:
 
 
 def side_by_side(episodes: int) -> Sign:
-    """A run has at least two operators, each with so many finished episodes."""
+    """Return a condition: in one run, two operators have at least ``episodes`` completed episodes each."""
 
     def holds(scene: Scene) -> bool:
         counts = (
@@ -99,7 +102,7 @@ def side_by_side(episodes: int) -> Sign:
 
 
 def mixed_team(scene: Scene) -> bool:
-    """An episode is recorded in which not all had the same policy."""
+    """Return whether a recorded episode has agents with different policies."""
     return any(
         episode.status == "completed" and len({agent.policy for agent in episode.agents.values()}) > 1
         for run in scene.record.runs
@@ -108,12 +111,12 @@ def mixed_team(scene: Scene) -> bool:
 
 
 def wrote(name: str) -> Sign:
-    """A file of that name was written into a run folder."""
+    """Return a condition: a file of a name was written into a run folder."""
     return lambda scene: any(name in run.files for run in scene.record.runs)
 
 
 def named_run(scene: Scene) -> bool:
-    """A run was given a name."""
+    """Return whether a run was given a name."""
     for run in scene.record.runs:
         if LABELS in run.files:
             try:
@@ -124,25 +127,25 @@ def named_run(scene: Scene) -> bool:
 
 
 def saved_comparison(scene: Scene) -> bool:
-    """What stands side by side was saved as a file."""
+    """Return whether the operators side by side were saved as a file."""
     return scene.comparison is not None
 
 
 def saved_preset(scene: Scene) -> bool:
-    """A configuration was saved under a name."""
+    """Return whether a configuration was saved under a name."""
     return bool(scene.record.presets)
 
 
 def job_said(beginning: str) -> Sign:
-    """Work on a run has ended, and the message with its result begins so."""
+    """Return a condition: a job on a run has ended with a message that starts with given words."""
     return lambda scene: any(text.startswith(beginning) for text in scene.said("results-jobs"))
 
 
 def training_begun(scene: Scene) -> bool:
-    """A training was started."""
+    """Return whether a training was started."""
     return bool(scene.trainings)
 
 
 def training_over(scene: Scene) -> bool:
-    """A training has come to its end, and has a policy."""
+    """Return whether a training has ended with a policy."""
     return any(record.state in OVER and record.policy for record in scene.trainings)

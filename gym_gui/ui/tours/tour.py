@@ -1,4 +1,4 @@
-"""The six tours, as data."""
+"""Defines the six tours, with a condition for each step that tells when the step is done."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from gym_gui.ui.tours.step_conditions import Sign
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to do.
+    """One step of a tour.
 
     Attributes:
-        text: What to do, in a sentence or two.
-        page: Where.
-        at: ``objectName`` of what is pointed at, the first that is shown; on other pages, the way there.
-        done: Whether it has happened.
+        text: Instruction, in a sentence or two.
+        page: Name of the page where the step is done.
+        at: Object names of controls to point at; the first visible one is used. On other pages, the tour
+            points at the control that leads to ``page``.
+        done: Condition that is true when the step is done.
     """
 
     text: str
@@ -28,16 +29,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Tour:
-    """A few steps to something of one's own.
+    """A tour: a few steps, at the end of which the user has made a result, such as a recorded episode.
 
     Attributes:
-        name: Where its progress is kept.
-        title: What it is called.
-        text: What one has at its end.
-        guide: The page of the guide that says more.
-        minutes: How long it takes, about.
-        steps: In order.
-        end: What is said when it is over.
+        name: Key under which the progress is saved.
+        title: Title.
+        text: What the user has at the end.
+        guide: Guide page with more details.
+        minutes: Approximate duration.
+        steps: Steps, in order.
+        end: Text shown after the last step.
     """
 
     name: str
@@ -51,7 +52,7 @@ class Tour:
 
 SEATS: Final = ("policy_green_0", "policy_green_1", "policy_blue_0", "policy_blue_1")
 FEW_STEPS: Final = 50_000
-"""Of a training that is over within a tour."""
+"""Maximum number of steps of a training that ends within a tour."""
 FEW_QUESTIONS: Final = 20
 LAKE: Final = "FrozenLake-v1"
 
@@ -314,9 +315,9 @@ TOURS: Final = (
 
 
 def tour(name: str) -> Tour:
-    """A tour by its name.
+    """Return a tour by its name.
 
     Raises:
-        KeyError: There is no such tour.
+        KeyError: No tour has that name.
     """
     return {each.name: each for each in TOURS}[name]

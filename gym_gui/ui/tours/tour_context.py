@@ -1,4 +1,4 @@
-"""What is there while a tour is on: the window as it stands, and what was recorded since it began."""
+"""Context of a tour's step conditions: the window's state, and what was written since the tour began."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
 
 NEWEST: Final = 12
-"""Run folders that are looked at: a tour makes two or three."""
+"""Number of newest run folders to check; a tour makes two or three."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedRun:
-    """A run of which something is new since the tour began.
+    """A run that has something new since the tour began.
 
     Attributes:
-        path: Its folder.
-        episodes: Those that have begun since then.
-        files: Names of files in the folder that were written since then.
+        path: Run folder.
+        episodes: Episodes that began after the tour did.
+        files: Names of files in the folder that were written after the tour began.
     """
 
     path: Path
@@ -43,11 +43,11 @@ class PlayedRun:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What lies on the disk.
+    """Runs and presets written since the tour began.
 
     Attributes:
-        runs: Runs of which something is new, the newest first.
-        presets: Files of configurations that were saved since the tour began.
+        runs: Runs with something new, newest first.
+        presets: Configuration files saved since the tour began.
     """
 
     runs: Sequence[PlayedRun] = ()
@@ -55,7 +55,7 @@ class Record:
 
 
 def read_record(runs: Path, data: Path, since: float) -> Record:
-    """Look what was written since a moment (Unix time). Takes a while: not for the GUI thread."""
+    """Return what was written since a Unix time. It is slow: do not call it in the GUI thread."""
     newest = run_folders(runs)[:NEWEST]
     found = [run for folder in newest if (run := _read_run(folder, since)) is not None]
     presets = [p for p in (data / "presets").glob(f"*{CONFIGURATIONS.suffix}") if _is_new(p, since)]
@@ -98,15 +98,15 @@ def _is_new(path: Path, since: float) -> bool:
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything that a step's sign may look at. Nothing here changes anything.
+    """Read-only state that step conditions check.
 
     Attributes:
         context: The window's services.
         window: The main window.
-        page: The page that is shown.
-        pages: Those that have been made, by name.
-        since: When the tour began, Unix time.
-        record: What was written since then.
+        page: Name of the page that is shown.
+        pages: Pages made so far, by name.
+        since: Unix time at which the tour began.
+        record: Runs and presets written since then.
     """
 
     context: AppContext
@@ -117,26 +117,26 @@ class Scene:
     record: Record = field(default_factory=Record)
 
     def widgets(self, name: str) -> Iterator[QWidget]:
-        """Widgets of that name that are shown, be it in the window or in a dialog of it."""
+        """Return the visible widgets with an object name, in the window or in its dialogs."""
         return (widget for widget in self.window.findChildren(QWidget, name) if widget.isVisible())
 
     def widget(self, name: str) -> QWidget | None:
-        """The first of them."""
+        """Return the first visible widget with an object name; ``None`` if there is none."""
         return next(self.widgets(name), None)
 
     def text(self, name: str) -> str:
-        """What it says; empty where it is not shown."""
+        """Return the text of a widget; ``""`` if the widget is not visible."""
         widget = self.widget(name)
         if isinstance(widget, QAbstractButton | QAbstractSpinBox | QLabel | QLineEdit):
             return widget.text()
         return ""
 
     def value(self, name: str) -> object:
-        """What is chosen in a list of that name."""
+        """Return the value of a widget, such as the choice in a list."""
         return getattr(self.widget(name), "value", None)
 
     def said(self, within: str) -> list[str]:
-        """Messages that are shown in something."""
+        """Return the messages that are visible inside the named widgets."""
         return [
             message.text
             for place in self.widgets(within)
@@ -146,19 +146,19 @@ class Scene:
 
     @property
     def comparison(self) -> Path | None:
-        """The file of the comparison that is shown on Operators, where it was saved since the tour began."""
+        """File of the comparison on Operators, if it was saved since the tour began."""
         path = Path(str(self.context.layout.value("comparison/file", "") or ""))
         return path if path.is_file() and _is_new(path, self.since) else None
 
     @property
     def ready(self) -> list[OperatorConfig]:
-        """Operators side by side that show their world, as they play."""
+        """Configurations of the operators on the shown Operators page that already have a view."""
         page: Any = self.pages.get("operators")
         live = page.deck.operators if page is not None and self.page == "operators" else ()
         return [each.player.config for each in live if each.player.last_view is not None]
 
     @property
     def trainings(self) -> Sequence[TrainingRecord]:
-        """Trainings that were started since the tour began, as the Train page knows them."""
+        """Trainings started since the tour began, as the Train page knows them."""
         page: Any = self.pages.get("train")
         return [r for r in page.link.runs if r.submitted_at >= self.since] if page is not None else []

@@ -1,4 +1,4 @@
-"""What a tour says, below the page: it covers nothing and waits for what really happens."""
+"""Strip below the page that shows the current step of a tour; it covers nothing."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gym_gui.ui.widgets import IconButton, IconLabel, LinkButton, PrimaryButton,
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 LONGEST = 60
-"""Letters of a step in the menu of steps."""
+"""Longest text of a step in the menu of steps, in characters."""
 
 
 class TourStrip(QFrame):
-    """Where one is, what to do, and the ways on.
+    """Shows the tour's progress, the current instruction, and buttons to continue.
 
     Args:
         parent: The main window.
@@ -79,16 +79,16 @@ class TourStrip(QFrame):
 
     @property
     def text(self) -> str:
-        """What is to be done."""
+        """Text of the current step."""
         return self._text.text()
 
     def show_step(self, tour: Tour, number: int, *, after_one: bool) -> None:
-        """Say a step.
+        """Show a step.
 
         Args:
-            tour: Of which tour.
-            number: Its index, from 0.
-            after_one: Whether the one before has just been done.
+            tour: The tour.
+            number: Index of the step, from 0.
+            after_one: Whether the previous step has just been done.
         """
         place = f"Tour: {tour.title}, step {number + 1} of {len(tour.steps)}"
         self._say(place, tour.steps[number].text, done=after_one)
@@ -97,7 +97,7 @@ class TourStrip(QFrame):
         self._next.hide()
 
     def show_end(self, tour: Tour, after: Tour | None) -> None:
-        """Say that it is over, and which may come next."""
+        """Show that a tour is completed, and offer the next one."""
         self._say(f"Tour: {tour.title}, done", tour.end, done=True)
         self._fill_steps(tour, -1)
         self._show_button.hide()
@@ -129,7 +129,7 @@ class TourStrip(QFrame):
 
 
 class _Without:
-    """Drops the argument of ``triggered``."""
+    """Callable that drops the argument of ``triggered``."""
 
     def __init__(self, then: Callable[[], object]) -> None:
         self._then = then

@@ -1,1 +1,1 @@
-"""The main window and what stands around its pages: rail, menus, palette, messages, log, status line."""
+"""Main window and the parts around its pages: rail, menus, palette, messages, log and status line."""

@@ -1,4 +1,4 @@
-"""Asks before the window is closed upon something that was paid for."""
+"""Dialog that asks before the window closes if paid work would be lost."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from gym_gui.ui.widgets.layouts import column_layout, right_row
 
 
 class ClosingDialog(Dialog):
-    """Says what is lost, and leaves the window open unless the person wants otherwise.
+    """Says what would be lost and keeps the window open unless the user agrees to close it.
 
     Args:
-        costs: What is lost, a sentence or several for each page.
+        costs: What would be lost, a sentence or several for each page.
         parent: The window.
     """
 
     agreed = pyqtSignal()
-    """The window is to be closed."""
+    """Emitted when the user agrees to close the window."""
 
     def __init__(self, costs: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__("closing-dialog", "Close the window?", parent, width=480)
@@ -36,7 +36,7 @@ class ClosingDialog(Dialog):
         close = QuietButton("Close", name="closing-close", on_click=self._on_close)
         stay = PrimaryButton("Stay", name="closing-stay", on_click=self.reject)
         column.addLayout(right_row(close, stay))
-        stay.setFocus()  # the first would have it, and Space presses what has the focus
+        stay.setFocus()  # otherwise the first button has the focus, and Space would press it
 
     def _on_close(self) -> None:
         self.accept()

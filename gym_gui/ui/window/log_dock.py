@@ -1,4 +1,4 @@
-"""The log in words for users: closed until the user asks for it."""
+"""Log panel in plain words; hidden until the user opens it."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class LogLine:
 
     Attributes:
         at: Seconds since the epoch.
-        level: As in :mod:`logging`.
-        source: Which part says it, in a word.
-        text: What it says.
-        detail: Traceback, where there is one.
+        level: Level, as in :mod:`logging`.
+        source: Word for the part of the program that logged the line.
+        text: Message.
+        detail: Traceback, if there is one.
     """
 
     at: float
@@ -63,7 +63,7 @@ class LogLine:
 
 
 def line_of(record: logging.LogRecord) -> LogLine:
-    """A log record in people's words."""
+    """Return a log record as a line in plain words."""
     detail = ""
     if record.exc_info:
         detail = logging.Formatter().formatException(record.exc_info)
@@ -80,7 +80,7 @@ def _source(name: str) -> str:
 
 
 class LogFeed(QObject):
-    """A logging handler's Qt half: lines arrive in the GUI thread, no matter which thread logged them."""
+    """Qt side of a logging handler: lines arrive in the GUI thread, whichever thread logged them."""
 
     arrived = pyqtSignal(object)
 
@@ -89,14 +89,14 @@ class LogFeed(QObject):
         self.handler = _Handler(self)
 
     def open(self) -> None:
-        """Listen to what is logged: ours from INFO on, libraries' from WARNING on."""
+        """Start to receive log records: MOSAIC's from INFO on, libraries' from WARNING on."""
         logging.getLogger().addHandler(self.handler)
         ours = logging.getLogger("gym_gui")
         if ours.level == logging.NOTSET:
             ours.setLevel(logging.INFO)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop receiving log records."""
         logging.getLogger().removeHandler(self.handler)
 
 
@@ -117,7 +117,7 @@ class _Handler(logging.Handler):
 
 
 class LogModel(RowsModel[LogLine]):
-    """The last lines; the oldest go."""
+    """Model of the last log lines; the oldest are dropped."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(LOG_COLUMNS, parent=parent)
@@ -130,12 +130,12 @@ class LogModel(RowsModel[LogLine]):
         self.append(line)
 
     def show_from(self, level: int) -> None:
-        """Show lines of this level and above."""
+        """Show only lines of a level or above."""
         self.set_filter(partial(_at_least, level))
 
 
 class LogDock(QFrame):
-    """The panel above the status line with the last lines, newest at the foot."""
+    """Panel above the status line with the last log lines, newest at the bottom."""
 
     closed = pyqtSignal()
 
@@ -183,7 +183,7 @@ class LogDock(QFrame):
         feed.arrived.connect(self._on_arrived)
 
     def copy(self) -> None:
-        """Put the selected lines, or all, on the clipboard; tracebacks included."""
+        """Copy the selected lines, or all, with their tracebacks to the clipboard."""
         selection = self.table.selectionModel()
         rows = sorted({index.row() for index in selection.selectedIndexes()}) if selection else []
         lines = self.model.rows
@@ -193,7 +193,7 @@ class LogDock(QFrame):
             clipboard.setText("\n".join(_full(line) for line in chosen))
 
     def open_place(self) -> None:
-        """Open the file that the selected line names, at its line, in the editor."""
+        """Open the file that the selected line names in the editor, at that line."""
         line = self._selected()
         if line is not None and (link := self._link_of(line)) is not None:
             link[1]()
@@ -204,7 +204,7 @@ class LogDock(QFrame):
         return self.model.rows[rows.pop()] if len(rows) == 1 else None
 
     def _link_of(self, line: LogLine) -> Action | None:
-        # What it looks with is not needed before.
+        # Imported late: the log needs these modules only after a selection.
         from gym_gui.services.file_references import place_in
         from gym_gui.ui.editor.line_links import link_of
 
@@ -225,7 +225,7 @@ class LogDock(QFrame):
         self._hint.hide()
 
     def _on_range_changed(self, _start: int, end: int) -> None:
-        """Keep the newest line in view, where it was in view before lines or the height changed."""
+        """Keep the newest line visible if it was visible before the lines or the height changed."""
         bar = self.table.verticalScrollBar()
         if bar is not None and bar.value() >= self._end - 2:
             bar.setValue(end)

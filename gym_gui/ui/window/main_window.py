@@ -1,4 +1,4 @@
-"""The main window: rail, page, messages, log, status line. It knows pages by name only."""
+"""Main window: navigation rail, page, messages, log and status line. It knows pages only by name."""
 
 from __future__ import annotations
 
@@ -51,23 +51,23 @@ _log = logging.getLogger(__name__)
 SMALLEST: Final = QSize(1000, 640)
 FIRST: Final = QSize(1280, 800)
 CLOSING_MS: Final = 300
-"""After this long, closing says that it is closing."""
+"""Milliseconds after which a slow close shows a note."""
 TOURS: Final = "Play, compare, mix a team, ask a model, train, publish"
 EXPERIMENTS: Final = (".py", ".yaml", ".yml", ".json")
 
 
 class MainWindow(PathDropTarget, QMainWindow):
-    """See the module. Pages are made on their first visit.
+    """Main window of the program; it makes each page at the first visit.
 
     Args:
-        context: What the parts share; its ``requested`` signal leads here.
+        context: Services that all parts share; its ``requested`` signal makes the window show a page.
     """
 
     page_shown = pyqtSignal(str)
     painted = pyqtSignal()
-    """Once, after the first paint."""
+    """Emitted once, after the first paint."""
     ended = pyqtSignal()
-    """Everything is released; the program may end."""
+    """Emitted when all resources are released and the program may end."""
 
     def __init__(self, context: AppContext) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         self.setObjectName("main-window")
         self.setWindowTitle("MOSAIC")
         screen = self.screen()
-        # At 200 % a screen may have less room than the smallest window wants.
+        # At 200 % scaling a screen may be smaller than the usual minimum size.
         enlarged = screen is not None and screen.devicePixelRatio() > 1
         self.setMinimumSize(SMALLEST.boundedTo(screen.availableSize()) if screen and enlarged else SMALLEST)
         self.setAcceptDrops(True)
@@ -106,7 +106,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         self._rail = NavigationRail(list(self._places.values()), self)
         self._stack = QStackedWidget(self)
         self._stack.setObjectName("pages")
-        # Holds the focus at first, so that no button looks chosen and single keys reach the page.
+        # Has the focus at first, so that no button looks selected and single keys reach the page.
         self._stack.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.context.place = self._stack
         self.notices = NoticeArea(self.context, self)
@@ -191,11 +191,11 @@ class MainWindow(PathDropTarget, QMainWindow):
 
     @property
     def page(self) -> Page | None:
-        """The page that is shown, ``None`` where it could not be made."""
+        """The page that is shown; ``None`` if it could not be made."""
         return self.pages.get(self._current)
 
     def go(self, name: str, request: dict[str, object] | None = None) -> None:
-        """Show a page, made now if this is the first visit, and hand it the request."""
+        """Show a page and pass it the request; the first visit makes the page."""
         if self._shutting:
             return
         if name not in self._places:
@@ -209,7 +209,7 @@ class MainWindow(PathDropTarget, QMainWindow):
             try:
                 page.opened(**(request or {}))
             except Exception as error:
-                # A page that cannot open must not take the window with it.
+                # An error while a page opens must not close the window.
                 _log.exception("page %s could not open", name)
                 self.context.notify(f"{page.title} could not show this: {error}", "error")
         self._rail.set_current(self._current)
@@ -239,7 +239,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         self.context.layout.setValue("window/page", name)  # at once: a window that is killed comes back there
         focused = self.focusWidget()
         if focused is None or self._stack.isAncestorOf(focused):
-            # What is hidden would hand its focus to whatever stands first on the new page.
+            # Otherwise Qt would move the focus from the hidden widget to the new page's first widget.
             self._stack.setFocus()
         self._stack.setCurrentWidget(page)
         self.notices.lie_over(self._stack if page.steady else None)
@@ -271,14 +271,14 @@ class MainWindow(PathDropTarget, QMainWindow):
     # ------------------------------------------------------------------ commands
 
     def switch_theme(self) -> None:
-        """Dark where it is light, light where it is dark; kept."""
+        """Switch between the dark and the light theme and save the choice."""
         self.context.settings.set("theme", "light" if self.context.theme.dark else "dark")
 
     def _on_tournament(self) -> None:
         self.context.go("operators", tournament="new")
 
     def choose_file(self) -> None:
-        """Let the person choose an experiment or tournament file; it opens in script mode."""
+        """Let the user choose an experiment or tournament file and open it in script mode."""
         dialog = QFileDialog(
             self, "Open an experiment file", str(self.context.layout.value("files/last", ""))
         )
@@ -292,11 +292,11 @@ class MainWindow(PathDropTarget, QMainWindow):
         dialog.open()
 
     def take(self, path: Path) -> None:
-        """Open what was dropped."""
+        """Open a dropped file or folder."""
         self.open_file(path)
 
     def open_file(self, path: Path) -> None:
-        """Open an experiment file in script mode, a run folder in Results."""
+        """Open an experiment file in script mode, or a run folder in Results."""
         if path.is_dir():
             if (path / "run.json").is_file():
                 self.context.go("results", run=path)
@@ -313,8 +313,8 @@ class MainWindow(PathDropTarget, QMainWindow):
         """Open the guide beside the pages.
 
         Args:
-            page: ``guide/play.md``; the one of the last time where none is given.
-            heading: What a link calls one of its headings.
+            page: Guide page, such as ``guide/play.md``; by default the page of the last time.
+            heading: Anchor of a heading on that page.
         """
         if self._guide is None:
             from gym_gui.ui.guide.dock import GuideDock
@@ -329,13 +329,13 @@ class MainWindow(PathDropTarget, QMainWindow):
             self.resizeDocks([self._guide], [self._guide.wanted_width], Qt.Orientation.Horizontal)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """A guide beside pages that have too little room now goes over the window's edge."""
+        """Find space again for a guide that is docked beside the pages."""
         super().resizeEvent(a0)
         if self._guide is not None and self._guide.isVisible() and not self._guide.isFloating():
             self._guide.find_room(self)
 
     def _on_guide(self) -> None:
-        """The guide to what is shown; where that is shown already, put it away."""
+        """Show the guide page of the current page; hide the guide if it shows that page already."""
         page = self._places[self._current].guide if self._current in self._places else ""
         if self._guide is not None and self._guide.isVisible() and self._guide.page == page:
             self._guide.shut()
@@ -346,7 +346,7 @@ class MainWindow(PathDropTarget, QMainWindow):
 
     @property
     def tours(self) -> TourGuide:
-        """Leads through tours; made when the first one is wanted."""
+        """The tour guide; made at the first use."""
         if self._tours is None:
             from gym_gui.ui.tours.guide import TourGuide
             from gym_gui.ui.tours.tour_strip import TourStrip
@@ -364,7 +364,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         return self._tours
 
     def choose_tour(self) -> None:
-        """Show the tours there are."""
+        """Show the list of tours."""
         from gym_gui.ui.tours.chooser import TourChooser
 
         TourChooser(self.tours.progress, self.tours.start, self).open()
@@ -406,7 +406,7 @@ class MainWindow(PathDropTarget, QMainWindow):
     def _on_log_closed(self) -> None:
         self._status.log.setChecked(False)
 
-    # ------------------------------------------------------------------ layout that is remembered
+    # ------------------------------------------------------------------------------- saved layout
 
     def _restore(self) -> None:
         layout = self.context.layout
@@ -426,7 +426,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         return FIRST.boundedTo(screen.availableSize()) if screen is not None else FIRST
 
     def _fit_frame(self) -> None:
-        """With the window manager's frame around it, too, the first window lies within the screen."""
+        """Fit the first window and its window manager frame into the screen."""
         screen, frame = self.screen(), self.frameGeometry()
         if screen is None or self.size() != self._first:
             return
@@ -451,18 +451,18 @@ class MainWindow(PathDropTarget, QMainWindow):
     # ------------------------------------------------------------------ events
 
     def focusNextPrevChild(self, next: bool) -> bool:
-        """Tab goes through the window as it stands."""
+        """Move the focus with Tab in the visual order of the widgets."""
         return tab_on(self, forward=next) or super().focusNextPrevChild(next)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Tell once that something is on the screen."""
+        """Report the first paint."""
         super().paintEvent(a0)
         if not self._painted:
             self._painted = True
             QTimer.singleShot(0, self._on_first_painted)
 
     def showEvent(self, a0: QShowEvent | None) -> None:
-        """The palette and the note lie on top of everything."""
+        """Raise the palette and set the focus when the window appears."""
         super().showEvent(a0)
         self._palette_box.raise_()
         handle = self.windowHandle()
@@ -472,7 +472,7 @@ class MainWindow(PathDropTarget, QMainWindow):
             self._stack.setFocus()
 
     def closeEvent(self, a0: QCloseEvent | None) -> None:
-        """Release everything first; the window goes when that is done."""
+        """Release all resources first; the window closes after that."""
         if self._shut or a0 is None:
             super().closeEvent(a0)
             return
@@ -481,12 +481,12 @@ class MainWindow(PathDropTarget, QMainWindow):
             self._ask_whether_to_close(costs)
             return
         if self._ending is None and not self._shutting:
-            # Not the context's: it cancels what it has when it closes.
+            # Not a task of the context: closing the context cancels its own tasks.
             self._ending = asyncio.get_running_loop().create_task(self.shut_down())
             self._ending.add_done_callback(self._on_shut_down)
 
     def close_unasked(self) -> None:
-        """Close, whatever is lost: a signal says so, or the person has."""
+        """Close without a question: a signal demands it, or the user has agreed."""
         self._agreed = True
         self.close()
 
@@ -503,7 +503,7 @@ class MainWindow(PathDropTarget, QMainWindow):
             dialog.open()
 
     async def shut_down(self) -> None:
-        """Close the pages, end all work, remember the layout. Leaves no process behind."""
+        """Close all pages, end all work, and save the layout; no process stays behind."""
         if self._shutting:
             return
         self._shutting = True
@@ -550,13 +550,13 @@ class MainWindow(PathDropTarget, QMainWindow):
         self.painted.emit()
 
     def _take_up(self, tour: str) -> None:
-        """Go on with the tour that was on the last time; the page is the one that was shown."""
+        """Continue the tour that was active when the window closed, on the current page."""
         with contextlib.suppress(KeyError):  # a later version knew it
             self.tours.start(tour, stay=True)
 
 
 class _Go:
-    """Shows one page; a command keeps it."""
+    """Callable that shows one page, for a command."""
 
     def __init__(self, window: MainWindow, name: str) -> None:
         self._window, self._name = window, name

@@ -1,4 +1,4 @@
-"""The menus: made from the commands, hidden until Alt is pressed (or always, by setting)."""
+"""Menus made from the commands; hidden until Alt is pressed, unless a setting keeps them visible."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ TITLES = {"File": "&File", "View": "&View", "Run": "&Run", "Help": "&Help"}
 
 
 class Menus(QObject):
-    """Keeps actions and menus in step with the registry.
+    """Keeps actions and menus up to date with the command registry.
 
-    Every command with a shortcut has an action on the window, so that the shortcut works
-    whether or not the menus are shown.
+    Each command with a shortcut has an action on the window, so that the shortcut works even if the menus are
+    hidden.
     """
 
     def __init__(self, context: AppContext, window: QMainWindow, bar: QMenuBar) -> None:
@@ -64,7 +64,7 @@ class Menus(QObject):
         self._show_by_setting()
 
     def fill(self) -> None:
-        """Make actions of the commands that there are now."""
+        """Make actions and menus for the registered commands."""
         wanted = {command.id: command for command in self._context.commands.all()}
         for command_id in [i for i, (c, _) in self._actions.items() if wanted.get(i) is not c]:
             _, action = self._actions.pop(command_id)
@@ -75,7 +75,7 @@ class Menus(QObject):
                 self._actions[command.id] = (command, self._make(command))
         registry = self._context.commands
         for command in wanted.values():
-            # Two actions with the same keys would be ambiguous to Qt, and neither would act.
+            # Qt runs neither of two actions with the same keys, because they are ambiguous.
             self._actions[command.id][1].setShortcut(QKeySequence(registry.shortcut(command)))
         for title, menu in self._menus.items():
             self._arrange(menu, [command for command in wanted.values() if command.menu == title])
@@ -85,13 +85,13 @@ class Menus(QObject):
                 action.setVisible(bool(menu.actions()) or title == "File")
 
     def _arrange(self, menu: QMenu, commands: list[Command]) -> None:
-        """The window's commands, then the page's, then what ends the program."""
+        """Fill a menu: the window's commands, then the page's, then Quit."""
         taken = {command.shortcut for command in commands if self._context.commands.shortcut(command)}
         menu.clear()
         parts: tuple[list[Command], list[Command], list[Command]] = ([], [], [])
         for command in commands:
             if command.shortcut in taken and not self._context.commands.shortcut(command):
-                continue  # the page has its own word for it
+                continue  # the page has its own command for these keys
             own = command.id.partition(".")[0] in ("file", "go", "view", "help")
             parts[2 if command.id == LAST else 0 if own else 1].append(command)
         for part in parts:
@@ -100,7 +100,7 @@ class Menus(QObject):
             menu.addActions([self._actions[command.id][1] for command in part])
 
     def popup(self) -> QMenu:
-        """All menus in one, for the logo; deleted when it closes."""
+        """Return one menu with all menus in it, for the logo; it is deleted when it closes."""
         menu = QMenu(self._window)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for each in self._menus.values():
@@ -109,14 +109,14 @@ class Menus(QObject):
         return menu
 
     def watch(self, window: QWindow) -> None:
-        """Look at the keys that reach the native window.
+        """Receive the key events of the native window.
 
-        Not at the application's events: each of them would pass through Python.
+        An event filter on the application would pass every event through Python.
         """
         window.installEventFilter(self)
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Alt alone shows or hides the bar; Space belongs to the button that has the focus."""
+        """Show or hide the bar after Alt alone; leave Space to the focused button."""
         if isinstance(a1, QKeyEvent):
             if a1.type() == QEvent.Type.ShortcutOverride:
                 if a1.key() == Qt.Key.Key_Space and _wants_space(QApplication.focusWidget()):
@@ -155,14 +155,14 @@ class Menus(QObject):
             action.setEnabled(command.enabled())
 
     def _on_menu_about_to_hide(self) -> None:
-        # A disabled action would swallow its shortcut; `commands.run` asks again anyway.
+        # A disabled action would swallow its shortcut; `commands.run` checks again anyway.
         for _, action in self._actions.values():
             action.setEnabled(True)
         if not self._always and self._bar.isVisible():
             self._idle.start()
 
     def _hide_when_idle(self) -> None:
-        # Moving along the bar hides one menu and shows the next.
+        # The mouse or the arrow keys on the bar hide one menu and show the next.
         if any(menu.isVisible() for menu in self._menus.values()):
             return
         if self._bar.activeAction() is None or not self._bar.hasFocus():
@@ -192,7 +192,7 @@ class Menus(QObject):
     def _show(self, visible: bool) -> None:
         self._bar.setVisible(visible)
         for opener in self._openers:
-            # While the bar is there, its own mnemonics do the same.
+            # While the bar is visible, its own mnemonics do the same.
             opener.setEnabled(not visible)
 
     def _on_setting_changed(self, name: str) -> None:
@@ -201,6 +201,6 @@ class Menus(QObject):
 
 
 def _wants_space(widget: QWidget | None) -> bool:
-    """Whether Space does something of its own in a widget; editors see to themselves."""
+    """Return whether a widget uses Space itself; editors handle it without help."""
     pressed = isinstance(widget, (QAbstractButton, QAbstractItemView, QComboBox))
     return pressed or (widget is not None and widget.property("clickable") == "true")

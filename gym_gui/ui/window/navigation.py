@@ -1,4 +1,4 @@
-"""The rail of places at the left edge."""
+"""Navigation rail at the left edge of the window."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gym_gui.ui.pages import Place
 from gym_gui.ui.widgets.layouts import column_layout
 
 _MARK = 21
-"""The glyphs have air around them: as drawn they are 18 px."""
+"""Size of an icon in pixels; its glyph is 18 px, with an empty border."""
 
 
 class RailButton(QAbstractButton):
-    """A place: icon above its name."""
+    """Button of a place: an icon above its name."""
 
     def __init__(self, place: Place, shortcut: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,11 +33,11 @@ class RailButton(QAbstractButton):
         self._icon = icon(place.icon)
 
     def sizeHint(self) -> QSize:
-        """As drawn."""
+        """Return the fixed size of a button."""
         return QSize(60, 50)
 
     def paintEvent(self, e: QPaintEvent | None) -> None:
-        """Draw the wash where it is the current place, the icon, the name."""
+        """Draw the background if the place is current or hovered, the icon and the name."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         current = theme.current()
@@ -60,7 +60,7 @@ class RailButton(QAbstractButton):
         painter.drawText(words, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, self.text())
 
     def keyPressEvent(self, e: QKeyEvent | None) -> None:
-        """Enter goes there as Space does."""
+        """Go to the place with Enter, as with Space."""
         if e is not None and e.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
             return
@@ -68,7 +68,7 @@ class RailButton(QAbstractButton):
 
 
 class Logo(QAbstractButton):
-    """Four seats, four kinds. Opens the menus for people who look for them there."""
+    """Logo of four squares in the colors of four agent kinds; a click opens the menus."""
 
     _COLORS = ("rl", "llm", "human", "bdi")
 
@@ -95,7 +95,7 @@ class Logo(QAbstractButton):
 
 
 class NavigationRail(QWidget):
-    """The places, one of them current; those at the foot stand apart."""
+    """Column of place buttons, one of them current; some places stand apart at the bottom."""
 
     chosen = pyqtSignal(str)
 
@@ -121,7 +121,7 @@ class NavigationRail(QWidget):
         self._group.buttonClicked.connect(self._on_button_clicked)
 
     def set_current(self, name: str) -> None:
-        """Mark a place as the one that is shown, without a signal."""
+        """Mark a place as current, without a signal."""
         button = self._buttons.get(name)
         if button is not None:
             button.setChecked(True)

@@ -1,4 +1,4 @@
-"""Messages below the page, or over a page on which nothing may move; they wait for no answer."""
+"""Messages below the page, or over a page whose layout must not move; they need no answer."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gym_gui.ui.widgets.message_panels import InlineMessage
 AT_ONCE = 3
 _OVER_WIDTH = 460
 BRIEF_MS = 8000
-"""How long what is only said (not to be mended) stays."""
+"""Milliseconds for which a message without a problem stays."""
 
 
 class NoticeArea(QWidget):
-    """Shows the last few notices, newest below; errors stay until they are closed."""
+    """Shows the last few messages, newest at the bottom; errors stay until they are closed."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,13 +29,13 @@ class NoticeArea(QWidget):
         self._messages: list[InlineMessage] = []
         self._page: QWidget | None = None
         self.home = QVBoxLayout()
-        """Where messages stand when they lie over nothing; for the window to lay out."""
+        """Layout for the messages below the page; the window places it."""
         self.home.addWidget(self)
         self.hide()
         context.noticed.connect(self._on_noticed)
 
     def lie_over(self, page: QWidget | None) -> None:
-        """Lie over the lower right of a widget that is to keep its size; ``None``: below it, laid out."""
+        """Show messages over the lower right corner of a widget; ``None`` shows them below the page."""
         if page is self._page:
             return
         before, self._page = self._page, page
@@ -54,13 +54,13 @@ class NoticeArea(QWidget):
         self._place_over()
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """The page has another size."""
+        """Move the messages when the page changes its size."""
         if a0 is self._page and a1 is not None and a1.type() == QEvent.Type.Resize:
             self._place_over()
         return super().eventFilter(a0, a1)
 
     def event(self, a0: QEvent | None) -> bool:
-        """A message has come or gone, or is worded anew."""
+        """Fit the overlay after a message has come, gone or changed."""
         handled = super().event(a0)
         if a0 is not None and a0.type() == QEvent.Type.LayoutRequest:
             self._place_over()
@@ -78,11 +78,11 @@ class NoticeArea(QWidget):
 
     @property
     def texts(self) -> list[str]:
-        """What is being said."""
+        """Texts of the shown messages."""
         return [message.text for message in self._messages]
 
     def clear(self) -> None:
-        """Take everything away."""
+        """Remove all messages."""
         for message in list(self._messages):
             self._drop(message)
 

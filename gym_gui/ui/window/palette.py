@@ -1,4 +1,4 @@
-"""The command palette: everything by its name, from the keyboard alone."""
+"""Command palette: finds commands, pages, environments and runs by name, from the keyboard."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from gym_gui.ui.widgets.picker_list import ItemDelegate, ItemsModel, ItemsView, 
 SHOWN: Final = 60
 RUNS: Final = 200
 OWN_COMMAND: Final = "view.palette"
-"""Opens it; in itself it is no use."""
+"""Id of the command that opens the palette; the palette itself does not list it."""
 _SMALL = {"environment", "run"}
-"""Only found by typing: there are too many to look through."""
+"""Kinds of entries that appear only after the user types: there are too many to list."""
 
 _NOTHING: Final = "Nothing fits. Try fewer letters, or an environment's name."
 _LOOKING: Final = "Nothing fits so far. The environments are still being listedâ€¦"
@@ -35,14 +35,14 @@ _LOOKING: Final = "Nothing fits so far. The environments are still being listedâ
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """What choosing an entry does: run a command, or go to a page."""
+    """Target of an entry: a command to run, or an environment or a run to show."""
 
     kind: str
     value: object
 
 
 class CommandPalette(QWidget):
-    """Lies over the window while it is open; a click beside it or Escape closes it."""
+    """Palette that lies over the window while it is open; a click beside it or Escape closes it."""
 
     def __init__(self, context: AppContext, parent: QWidget) -> None:
         super().__init__(parent)
@@ -77,7 +77,7 @@ class CommandPalette(QWidget):
         self.hide()
 
     def open(self) -> None:
-        """Show it, empty, over the whole window."""
+        """Show the palette with an empty search, over the whole window."""
         window = self.parentWidget()
         if window is None:
             return
@@ -95,14 +95,14 @@ class CommandPalette(QWidget):
         self._context.spawn(self._read_runs(), "Listing the runs")
 
     def shut(self) -> None:
-        """Hide it; the focus goes back to where it was."""
+        """Hide the palette and restore the focus."""
         self.hide()
         if self._before is not None:
             self._before.setFocus()
             self._before = None
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Keys in the search field act on the list; the window's size is ours."""
+        """Use keys of the search field for the list, and follow the window's size."""
         if a1 is not None and a0 is self.parentWidget() and a1.type() == QEvent.Type.Resize:
             self.setGeometry(self.parentWidget().rect())  # type: ignore[union-attr]
         if isinstance(a1, QKeyEvent) and a0 is self._search and a1.type() == QEvent.Type.KeyPress:
@@ -110,22 +110,22 @@ class CommandPalette(QWidget):
         return super().eventFilter(a0, a1)
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
-        """A click beside the box closes it."""
+        """Close the palette after a click beside its box."""
         if a0 is not None and not self._box.geometry().contains(a0.position().toPoint()):
             self.shut()
 
     def resizeEvent(self, a0: object) -> None:
-        """The box hangs from the top, in the middle."""
+        """Place the box at the top center."""
         width = min(640, self.width() - 48)
         height = min(440, self.height() - 120)
         self._box.setGeometry(QRect((self.width() - width) // 2, 56, width, height))
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Dim what is behind."""
+        """Darken the window behind."""
         shade = QColor(0, 0, 0, 110 if theme.current().dark else 40)
         QPainter(self).fillRect(self.rect(), shade)
 
-    # ------------------------------------------------------------------ what there is
+    # ------------------------------------------------------------------------ entries
 
     def _gather(self) -> None:
         registry = self._context.commands
@@ -163,7 +163,7 @@ class CommandPalette(QWidget):
         self._nothing.setText(_LOOKING if looking else _NOTHING)
         self._list.select(self.model.next_item(-1, 1))
 
-    # ------------------------------------------------------------------ choosing
+    # -------------------------------------------------------------------- choice
 
     def _on_text_changed(self, _text: str) -> None:
         self._filter()
@@ -206,7 +206,7 @@ def _command_item(command: Command, shortcut: str) -> PickerItem:
 
 
 def _environment_items() -> tuple[PickerItem, ...]:
-    """All environments; takes a while the first time, so it is called in a thread."""
+    """Return an entry for each environment; slow at the first call, so call it in a thread."""
     from gym_gui.envs import families, list_specs
 
     titles = {name: family.title for name, family in families().items()}
@@ -223,7 +223,7 @@ def _environment_items() -> tuple[PickerItem, ...]:
 
 
 def _run_items(folder: Path) -> tuple[PickerItem, ...]:
-    """The newest runs, by who played."""
+    """Return entries for the newest runs, each with its players."""
     paths = [path for path in run_folders(folder) if (path / "run.json").is_file()]
     items: list[PickerItem] = []
     for path in paths[:RUNS]:

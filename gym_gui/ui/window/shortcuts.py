@@ -1,4 +1,4 @@
-"""The sheet of shortcuts (Shift+F1): what the commands say, nothing written twice."""
+"""Sheet of all shortcuts (Shift+F1), made from the commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EVERYWHERE = (
 
 
 class ShortcutSheet(Dialog):
-    """Lists every shortcut that works now, by where it belongs. Not modal."""
+    """Lists every shortcut that works now, in groups; not modal."""
 
     def __init__(self, commands: CommandRegistry, parent: QWidget) -> None:
         super().__init__("shortcut-sheet", "Shortcuts", parent)
@@ -50,7 +50,7 @@ class ShortcutSheet(Dialog):
         self.resize(460, 560)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """The keys that opened it close it."""
+        """Close the sheet with the keys that opened it."""
         if (
             a0 is not None
             and a0.key() == Qt.Key.Key_F1

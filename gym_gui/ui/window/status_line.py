@@ -1,4 +1,4 @@
-"""The line at the foot: workers, trainings, processor, memory, the run, and the way to the log."""
+"""Status line at the bottom: workers, trainings, processor, memory, the run, and a button for the log."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _log = logging.getLogger(__name__)
 
 INTERVAL_MS = 1000
 IDLE_INTERVAL_MS = 3000
-"""The interval while no process works: an operator that waits for a person's move uses no processor."""
+"""Milliseconds between samples while no process works, such as while an operator waits for a person."""
 _WORKING = 0.1
-"""Of one core: more than this is work."""
+"""Processor use above which a process counts as working; 1 is one core."""
 
 
 class StatusLine(QWidget):
-    """See the module. Samples in a thread, at most once a second, and not while it is hidden."""
+    """Line that samples in a thread, at most once a second, and not while it is hidden."""
 
     log_toggled = pyqtSignal(bool)
 
@@ -71,16 +71,16 @@ class StatusLine(QWidget):
         context.settings.changed.connect(self._on_setting_changed)
 
     def start(self) -> None:
-        """Begin to sample; the window does so after its first paint."""
+        """Start to sample; the window calls it after its first paint."""
         self._show_parts()
         self._timer.start(0)
 
     def stop(self) -> None:
-        """Sample no more."""
+        """Stop sampling."""
         self._timer.stop()
 
     def show_usage(self, usage: Usage, training: Trainings) -> None:
-        """Say what a sample says."""
+        """Show a sample of processor and memory use, and the state of trainings."""
         words: list[str] = []
         if usage.stopped:
             words.append(f"{_count(usage.workers, 'worker')}, {usage.stopped} not answering (stopped)")
