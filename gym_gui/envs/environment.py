@@ -105,7 +105,7 @@ class Environment:
         return self.hidden_information or self.family.shaped_rewards(self.spec)
 
     def tells_rewards(self, view: PromptInputs) -> bool:
-        """Return whether a slot whose player reads text is told its rewards."""
+        """Return whether a slot whose player reads text sees its rewards."""
         if view.tell_rewards != "auto":
             return view.tell_rewards == "always"
         return not self.rewards_betray

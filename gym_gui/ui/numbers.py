@@ -119,7 +119,7 @@ def regrouped(before: str, text: str) -> str:
     if not _grouped(group, screen().point).fullmatch(before) or not whole.fullmatch(digits):
         return text
     if digits == before.replace(group, ""):
-        return text  # a separator was deleted: if it came back, nobody could delete the digit before it
+        return text  # a separator was deleted: if it came back, the user could not delete the digit before it
     sign = digits[:1] if digits[:1] in "+-" else ""
     return sign + written(int(digits.removeprefix(sign)))
 

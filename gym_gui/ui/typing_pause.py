@@ -13,7 +13,7 @@ from gym_gui.ui.timers import single_shot_timer
 
 
 class TypingPause(QObject):
-    """Runs one piece of work at a time after typing pauses, and again if it became due meanwhile.
+    """Runs one piece of work at a time after typing pauses, and again if it became due in between.
 
     Args:
         spawn: Runs work in the background.

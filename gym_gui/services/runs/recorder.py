@@ -1,4 +1,4 @@
-"""Writes a run folder that contains only complete lines, can be read meanwhile, and can be resumed.
+"""Writes a run folder that contains only complete lines, can be read at any time, and can be resumed.
 
 Only one process writes a run. The rows of an episode are appended in one block before the episode's line. A
 failed write is undone exactly, so that a full disk leaves no partial lines.

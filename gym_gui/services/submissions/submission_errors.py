@@ -88,7 +88,7 @@ def too_much(what: str, most: int) -> UsageError:
 
 
 def size_of(path: Path) -> int:
-    """Return the bytes of a file or of all files below a folder. Files may vanish meanwhile."""
+    """Return the bytes of a file or of all files below a folder. Files may vanish during the count."""
     found = 0
     for each in (path, *path.rglob("*")):
         with contextlib.suppress(FileNotFoundError):

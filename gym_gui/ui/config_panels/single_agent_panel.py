@@ -63,7 +63,7 @@ class SingleAgentPanel(QWidget):
 
     @property
     def form(self) -> PlayerForm | None:
-        """The settings form; ``None`` if nobody is chosen."""
+        """The settings form; ``None`` if no player is chosen."""
         return self._form
 
     def _on_chosen(self, policy_id: object) -> None:

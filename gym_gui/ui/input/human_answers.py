@@ -104,7 +104,7 @@ class HumanInput(QObject):
         )
 
     def attach_early(self, widget: QWidget) -> None:
-        """Handle keys while a picture is visible but nobody has a seat yet.
+        """Handle keys while a picture is visible but no person has a seat yet.
 
         The first key press is replayed as soon as people have seats.
         """

@@ -66,8 +66,7 @@ _RAYS_OWN: Final = ("RAY_", "PYTHONBREAKPOINT", "PYTHONUNBUFFERED")
 class Line:
     """Calls the keeper from a separate thread.
 
-    If a task's main thread waited for Ray's answer, Ray would give the task's cores to another task
-    meanwhile.
+    While a task's main thread waits for Ray's answer, Ray gives the task's cores to another task.
 
     Args:
         keeper: Handle of the keeper actor.
