@@ -44,11 +44,11 @@ class OperatorPanel(QWidget):
         self.name.setObjectName("operator_name")
         self.name.setMaxLength(80)
         self.steps = rows.add_row(
-            "Step limit", IntegerField(), tooltip="Steps after which an episode is cut off"
+            "Max steps", IntegerField(), tooltip="Steps after which an episode is truncated"
         )
         self.steps.setObjectName("max_steps")
         self.steps.setRange(0, _MOST_STEPS)
-        self.steps.setSpecialValueText("environment's")
+        self.steps.setSpecialValueText("default")
         self.steps.setKeyboardTracking(False)
         self.api = rows.add_row(
             "Agents act", SteadyComboBox(), tooltip="Which of the environment's interfaces is used"

@@ -141,7 +141,7 @@ class OperatorConfigWidget(QWidget):
         column.addWidget(self.human)
         more = FormRows(parent=self)
         self.limit = more.add_row(
-            "Max steps", self._limit_box(), tooltip="Steps after which an episode is cut off"
+            "Max steps", self._limit_box(), tooltip="Steps after which an episode is truncated"
         )
         self._host = more.add_row("Runs on", RunsOn(self._context), tooltip="The machine that plays it")
         self._host.host_chosen.connect(self._on_host)
@@ -181,7 +181,7 @@ class OperatorConfigWidget(QWidget):
         box = IntegerField(self)
         box.setObjectName("operator-max-steps")
         box.setRange(0, 10_000_000)
-        box.setSpecialValueText("environment default")
+        box.setSpecialValueText("default")
         box.setKeyboardTracking(False)
         box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         box.valueChanged.connect(self._on_limit)
@@ -290,7 +290,7 @@ class OperatorConfigWidget(QWidget):
         self._is_looking, self._checks, self._env_info = False, checks, env_info
         self.environment.set_value(env_info.env_id, env_info.page.title)
         most = env_info.max_episode_steps
-        steps = f"{most} (default)" if most else "environment default"
+        steps = f"{most} (default)" if most else "default"
         self.limit.setSpecialValueText(steps)
         self._draft = draft.seated(env_info, _random)
         edited, self._unsent_edit = self._draft != draft or self._unsent_edit, False
