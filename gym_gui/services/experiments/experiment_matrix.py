@@ -119,7 +119,7 @@ class _Changes:
         return replace(variant, policies=of)
 
     def written(self) -> Mapping[str, Plain]:
-        """Return the matrix as written but with resolved files, so that any folder can resume a run."""
+        """Return the matrix as written but with resolved files, so a run can be resumed from any folder."""
         written = dict(self._matrix.written)
         if "rows" in written:
             written["rows"] = self._seats(written["rows"])

@@ -80,7 +80,7 @@ class Coordinator:
         self._dealing = ShardScheduler(submission, backends, self._given_up, leases)
 
     def stop(self) -> None:
-        """Have all running shards end. Finished work is kept where it is."""
+        """Ask all running shards to end. Finished work stays at its place."""
         self._stopping.set()
 
     @property
@@ -168,8 +168,7 @@ class Coordinator:
                     await backend.prepare()
                     if mine := self._dealing.of(backend):
                         # These tries are recorded but perhaps not begun, because an earlier coordinator was
-                        # killed or
-                        # the place did not answer. ``start`` begins no try twice.
+                        # killed or the place did not answer. ``start`` begins no try twice.
                         await backend.start(mine)
                     ready = True
                     self._prepared.add(backend.name)
@@ -229,7 +228,7 @@ class Coordinator:
                 _log.warning("Shards there may go on: %s", error)
 
     async def _fill(self, backend: ExecutorBackend) -> None:
-        """Start as many shards at a place as it plays at once, or as many batches of shards."""
+        """Start shards, or batches of shards, until the place runs as many processes as it can."""
         room = self._dealing.room(backend)
         begun: dict[int, int] = {}
         while room > 0 and (batch := self._dealing.next_batch(backend)):
@@ -313,7 +312,7 @@ class Coordinator:
         return ""
 
     def _is_late(self, backend: ExecutorBackend, number: int, state: ShardState) -> bool:
-        """Return whether it is too late for the files of a shard that its place calls complete."""
+        """Return whether the wait for the files of a complete shard is over."""
         now = time.monotonic()
         first = self._awaited.setdefault((number, state.tries), now)
         return now - first >= min(backend.patience_s, _LATE_S)

@@ -47,8 +47,7 @@ class ExecutorBackend(Protocol):
         """Write a line beside each try, as the file ``lease`` in its folder, whole or not at all.
 
         This is called only for runs with budgets and for tries with a claim at their latest look. The line is
-        for
-        the holder of that claim.
+        for the holder of that claim.
         """
         ...
 

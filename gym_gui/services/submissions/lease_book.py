@@ -33,7 +33,7 @@ LEASE_S: Final = 120.0
 _FIRST: Final = 0.5
 """Share of the rest that is given to the shard that explores the needs of an episode."""
 _AHEAD: Final = 2
-"""The rest is given to the shards in up to this number of rounds."""
+"""Divides the rest: a shard gets at most 1 / (this number * shards at once), or what an episode needs."""
 _MOST_BYTES: Final = 64 * 2**20
 _ROUNDING: Final = 1e-9
 _LEAST: Final = Amount(1, 1e-12)

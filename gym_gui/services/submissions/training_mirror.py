@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 @runtime_checkable
 class TrainingSite(Protocol):
-    """A place whose trainings can be followed. See :class:`.site_protocol.ExecutorBackend`."""
+    """A place whose trainings can be followed. See :class:`.executor_backend.ExecutorBackend`."""
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Ask trainings to end."""
@@ -115,7 +115,7 @@ class TrainingMirror:
     # -- inside --------------------------------------------------------------------------
 
     def _sent(self, part: int) -> str:
-        """Return the state of a sent training: waiting until it has done something, then running."""
+        """Return the state of a sent training: waiting until its first steps, then running."""
         return (
             training_elsewhere.RUNNING if self._submission.states[part].done else training_elsewhere.WAITING
         )

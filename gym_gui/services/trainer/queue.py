@@ -114,7 +114,7 @@ class _Room:
     cores: list[int]
     memory_mb: int
     gpus: list[str]
-    spare: int  # cores that may be handed out: fewer than are free where runs use cores of unknown numbers
+    spare: int  # cores to give: fewer than are free if runs use cores of unknown numbers
     lacks: list[str] = field(default_factory=list[str])
 
     def lacking(self, claim: Claim) -> list[str]:

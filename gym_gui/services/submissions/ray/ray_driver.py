@@ -238,7 +238,7 @@ def _first_line(error: Exception) -> str:
 
 
 def main() -> None:
-    """Answer requests on standard input until it ends."""
+    """Answer the requests on standard input until the input ends."""
     # Ray's own output is redirected to stderr.
     with os.fdopen(os.dup(sys.stdout.fileno()), "w") as told:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

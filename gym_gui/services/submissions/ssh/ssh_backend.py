@@ -58,7 +58,7 @@ class SshBackend:
         self._place, self._is_sent, self._clock_told = "", False, False
 
     async def prepare(self) -> None:
-        """Send the submission's files if the host does not have them. Raises like :meth:`SshHost.run`.
+        """Send the submission's files if the host lacks them. Raises like :meth:`SshHost.run`.
 
         The start script is always sent again, because the resuming user may have corrected it.
         """
