@@ -172,7 +172,7 @@ class PolicyBackend(Protocol):
         ...
 
     def settle(self) -> None:
-        """Deliver what is pending, because no more decisions may follow for a while."""
+        """Deliver pending notifications, because no more decisions may follow for a while."""
         ...
 
 
@@ -308,7 +308,7 @@ class ActorBackend:
 
 
 def _canonical(slot: SlotInfo, action: Any, mask: Mask | None) -> tuple[Any, str]:
-    """Return an action in the dtype of its space, as a worker's would arrive, and what is wrong with it.
+    """Return an action in the dtype of its space, as a worker's would arrive, and its problem or "".
 
     Thus every kind of policy passes the same action to the environment, and a replay repeats it exactly.
     """

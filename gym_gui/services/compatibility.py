@@ -264,7 +264,7 @@ class JointPipeline(Pipeline):
 def _steps(
     assignment: WorkerAssignment, definition: WorkerTypeDefinition, file: PolicyFile | None
 ) -> Sequence[Any]:
-    """Return the slot's own steps, else those of its policy. Raises like :func:`pipeline_of`."""
+    """Return the slot's own preprocessing steps, else its policy's. Raises like :func:`pipeline_of`."""
     if assignment.preprocess:
         if definition.kind == "human":
             raise PreprocessingError("a person sees the environment itself; leave 'preprocess' out")

@@ -443,7 +443,7 @@ class PolicyMappingService:
             self._owed.pop(decision.id, None)
 
     def wake(self) -> None:
-        """Make a waiting :meth:`select_batch` return at once with the answers so far."""
+        """Make a waiting :meth:`select_batch` return at once with the answers that have arrived."""
         if self._wakeup is not None and not self._wakeup.done():
             self._wakeup.set_result(None)
 

@@ -3,6 +3,8 @@
 Each action is written to disk before it is done (:mod:`.submission_record`), and every request to a host
 can be repeated. So the coordinator can be killed at any moment: the next coordinator reads what was begun
 and continues.
+
+A *place* is a host, this machine or a cluster that plays shards. A *try* is one start of a shard.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ class Coordinator:
         submission: The submission, which is saved after each change.
         backends: The places to play at.
         on_standing: Called with the progress of the submission.
-        look_s: Seconds between two looks at a place.
+        look_s: Seconds between two status requests to a place.
         leases: Distributes budgets that hold for all shards together.
     """
 
@@ -205,7 +207,7 @@ class Coordinator:
             pass
 
     def _give_up(self, backend: ExecutorBackend, reason: str) -> None:
-        """Use a place no more, and have its shards played elsewhere."""
+        """Stop the use of a place, and set its shards to be played at other places."""
         self._given_up[backend.name] = reason
         place = self._submission.place(backend.name)
         place.problem, place.given_up = reason, True

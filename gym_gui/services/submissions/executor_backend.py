@@ -9,7 +9,7 @@ from gym_gui.services.submissions.shard_status import ShardStatus
 
 
 class ExecutorBackend(Protocol):
-    """A place that plays shards.
+    """A place that plays shards: a host, this machine, or a Slurm or Ray cluster.
 
     Attributes:
         name: Name of the place.

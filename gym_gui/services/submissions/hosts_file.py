@@ -37,7 +37,7 @@ class HostsFile:
         """Return the hosts; an empty profile if there is no file.
 
         Raises:
-            UsageError: The file cannot be read or is invalid. The message names the place in one line.
+            UsageError: The file cannot be read or is invalid. The message names the invalid key in one line.
         """
         if not self.path.exists():
             return SshProfile(())

@@ -36,7 +36,7 @@ _RESULT: Final = 60
 
 
 def from_home(how: Command) -> list[str]:
-    """Return shell lines to run in the user's home before a command, with stdin and stdout closed.
+    """Return shell lines to run in the user's home before a command, with stdin and stdout on /dev/null.
 
     A file of keys is ignored if other users can read it.
     """

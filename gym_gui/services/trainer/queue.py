@@ -136,7 +136,7 @@ class _Room:
         return Grant(cores, claim.memory_mb, gpus)
 
     def hold(self, claim: Claim, short: Collection[str]) -> None:
-        """Reserve what a run lacks after it has waited long."""
+        """Reserve the resources that a run lacks, after the run has waited long."""
         if "cores" in short:
             self.spare = max(self.spare - claim.cores, 0)
         if "memory" in short:

@@ -86,7 +86,7 @@ class TrainingGroup:
 
     @property
     def about(self) -> KeptRequest:
-        """Request of the first training, which holds for all but for the seed."""
+        """Request of the first training. The others differ only in the seed."""
         return self.members[0].request
 
     @property

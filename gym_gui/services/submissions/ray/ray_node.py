@@ -1,9 +1,8 @@
 """Functions that run on nodes of a Ray cluster: the check of a node, and a task that plays a shard.
 
 Ray pickles this module by value, with :mod:`.ray_keeper` and :mod:`gym_gui.services.submissions.archive`,
-because MOSAIC need not be installed in the Python of a node's
-Ray: the command of the profile starts MOSAIC. So these modules import only the standard library, Ray and
-one another.
+because the Python of a node's Ray need not contain MOSAIC. The command of the profile starts MOSAIC. So
+these modules import only the standard library, Ray and one another.
 """
 
 from __future__ import annotations

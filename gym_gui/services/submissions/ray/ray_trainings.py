@@ -47,7 +47,7 @@ class GrownFiles:
     def grow(
         self, number: int, attempt: int, start: str, more: Mapping[str, tuple[int, bytes]], heard: int
     ) -> bytes:
-        """Store what a training's files have grown by.
+        """Store new bytes of a training's files.
 
         Args:
             number: Number of the part.

@@ -94,7 +94,7 @@ class SlurmBackend:
         self._refused_at, self._has_jobs = -_AGAIN_S, False
 
     async def check(self) -> None:
-        """Check that the scheduler accepts such jobs.
+        """Check that the scheduler accepts jobs with the resources of the profile.
 
         Raises:
             HostAwayError: The scheduler does not answer.
@@ -114,7 +114,7 @@ class SlurmBackend:
             raise UsageError(str(error), fix="Mend the profile") from None
 
     async def prepare(self) -> None:
-        """Copy the submission's files to where the nodes find them.
+        """Copy the submission's files to a folder that the nodes can read.
 
         Raises:
             HostAwayError: The scheduler does not answer.
@@ -187,7 +187,7 @@ class SlurmBackend:
         return []
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
-        """Pass the user's requests to trainings, and return what their files have grown by.
+        """Pass the user's requests to trainings, and return the new bytes of their files.
 
         Raises:
             HostAwayError: The disk does not answer.
@@ -285,7 +285,7 @@ class SlurmBackend:
 
     @property
     def _unfinished(self) -> Path:
-        """Folder that the files for the nodes are copied to before it is renamed."""
+        """Temporary folder for the nodes' files, renamed when the copy is complete."""
         return Path(unfinished(str(self._place)))
 
     def _check_place(self) -> None:

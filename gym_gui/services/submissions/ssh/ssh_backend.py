@@ -108,7 +108,7 @@ class SshBackend:
         return taken_back(await self._ssh.run(take_back(self._place, tries)))
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
-        """Pass requests to trainings and return what their files have grown by.
+        """Pass requests to trainings and return the new bytes of their files.
 
         Raises like :meth:`SshHost.run`.
         """
