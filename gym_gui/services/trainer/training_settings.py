@@ -83,7 +83,7 @@ class AlgorithmSchema:
         return self.checked({name: value_of_text(text, self.find(name)) for name, text in texts.items()})
 
     def incompatibility(self, action: str = "", observation: str = "") -> str:
-        """Return why the algorithm cannot learn in an environment; empty if it can or if it is unknown.
+        """Return why the algorithm cannot learn in an environment; empty if no reason is known.
 
         Args:
             action: Kind of the actions, if known, in the words of the schema or of ``worker.toml``.
@@ -186,7 +186,7 @@ def agents_incompatibility(
 
     Returns:
         A sentence without a full stop that also names the worker's fitting algorithms; empty if the
-        algorithm fits or if it is unknown.
+        algorithm fits or no conflict is known.
     """
     schema = schemas.get(algorithm)
     if schema is None or schema.learns_for(paradigm):
