@@ -98,7 +98,7 @@ class BatchBackend(Protocol):
         ...
 
     def ask_batch(self, batch: DecisionBatch) -> None:
-        """Pass a batch of decisions. The backend answers it whole or in parts, or unfolds it into objects."""
+        """Pass a batch of decisions. The backend answers the batch whole, in parts, or as objects."""
         ...
 
     def unfold(self) -> None:
@@ -119,11 +119,11 @@ class Carrier(Protocol):
     """Transport of decisions to a process and of answers back. The slots of one process share it."""
 
     def flush(self) -> None:
-        """Send all decisions that were passed in, in one piece. It never blocks."""
+        """Send all decisions that were passed in, in one piece. The call never blocks."""
         ...
 
     def pump(self) -> None:
-        """Deliver answers that have arrived but were not noticed yet. It never blocks."""
+        """Deliver answers that have arrived but were not noticed yet. The call never blocks."""
         ...
 
 
@@ -132,7 +132,7 @@ class PolicyBackend(Protocol):
 
     @property
     def carrier(self) -> Carrier | None:
-        """Transport of the decisions; ``None`` if they are answered at once."""
+        """Transport of the decisions; ``None`` if the policy answers at once."""
         ...
 
     @property
@@ -172,7 +172,7 @@ class PolicyBackend(Protocol):
         ...
 
     def settle(self) -> None:
-        """Deliver what is pending, because no more decisions may follow for a while."""
+        """Deliver pending notifications, because no more decisions may follow for a while."""
         ...
 
 
@@ -308,7 +308,7 @@ class ActorBackend:
 
 
 def _canonical(slot: SlotInfo, action: Any, mask: Mask | None) -> tuple[Any, str]:
-    """Return an action in the dtype of its space, as a worker's would arrive, and what is wrong with it.
+    """Return an action in the dtype of its space, as a worker's would arrive, and its problem or "".
 
     Thus every kind of policy passes the same action to the environment, and a replay repeats it exactly.
     """

@@ -123,7 +123,7 @@ def _file_incompatibility(
 
 
 def _space_incompatibility(slot: SlotInfo, worker: WorkerTypeDefinition, shown: Space | None) -> str:
-    """Return why a worker does not support the observations that it would get or the slot's actions."""
+    """Return why a worker does not support a slot's actions or its observations after preprocessing."""
     capabilities = worker.capabilities
     action = action_kind(slot.action_space)
     if not capabilities.acts_in(action):
@@ -143,7 +143,7 @@ def _told_otherwise(worker: WorkerTypeDefinition, slot: SlotInfo) -> bool:
 
 
 def takes_steps(worker: WorkerTypeDefinition, slot: SlotInfo) -> bool:
-    """Return whether preprocessing affects a worker. It does not affect people, who see the environment."""
+    """Return whether a worker sees preprocessed observations. People see the environment instead."""
     return worker.kind != "human" and not _told_otherwise(worker, slot)
 
 
@@ -190,7 +190,7 @@ def training_incompatibilities(worker: WorkerTypeDefinition, spec: EnvSpec, **kn
 
 
 def known_paradigm(spec: EnvSpec) -> SteppingParadigm | None:
-    """Return how an environment's agents take turns, or ``None`` if it must be created to find out."""
+    """Return how an environment's agents take turns, or ``None`` if that is unknown before its creation."""
     return None if spec.traits.get("api_unknown") else spec.paradigm
 
 
@@ -264,7 +264,7 @@ class JointPipeline(Pipeline):
 def _steps(
     assignment: WorkerAssignment, definition: WorkerTypeDefinition, file: PolicyFile | None
 ) -> Sequence[Any]:
-    """Return the slot's own steps, else those of its policy. Raises like :func:`pipeline_of`."""
+    """Return the slot's own preprocessing steps, else its policy's. Raises like :func:`pipeline_of`."""
     if assignment.preprocess:
         if definition.kind == "human":
             raise PreprocessingError("a person sees the environment itself; leave 'preprocess' out")

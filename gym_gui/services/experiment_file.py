@@ -286,7 +286,7 @@ def _parsed(source: str, file: Path) -> object:
 
 
 def _anchored(experiment: Experiment, folder: Path) -> Experiment:
-    """Make the paths beside the experiment file and the policies of the library into full paths.
+    """Replace library names and paths relative to the experiment file by paths that can be opened.
 
     Raises:
         UnknownNameError: The library has no policy of that name.

@@ -131,7 +131,7 @@ class PolicyMappingService:
                 self._unasked.add(agent)
 
     def is_multi_agent(self) -> bool:
-        """Whether the environment has more than one agent."""
+        """Return whether the environment has more than one agent."""
         return len(self._agents) > 1
 
     def set_slot(self, slot: SlotInfo) -> None:
@@ -349,7 +349,7 @@ class PolicyMappingService:
             self._actors.notify_episode_end(summary)
 
     def _is_asked(self, agent_id: AgentID) -> bool:
-        """Return whether an agent's own policy or the default policy decides for it, not the active actor."""
+        """Return whether an agent's own policy or the default policy decides, and not the active actor."""
         return agent_id in self._bindings or self._default is not None
 
     def _in_process(self, agent_id: AgentID, episode: int, seed: int | None) -> Actor | None:
@@ -422,7 +422,7 @@ class PolicyMappingService:
         self.wake()
 
     def on_unfolded(self, batch: DecisionBatch, decisions: Sequence[Decision]) -> None:
-        """Take the open decisions of a batch as objects, because a backend will answer them one by one."""
+        """Take the open decisions of a batch as objects, which the backend will answer one by one."""
         self._owed_in_batches -= len(batch)
         self._owed.update({d.id: d.episode for d in decisions})
 
@@ -443,7 +443,7 @@ class PolicyMappingService:
             self._owed.pop(decision.id, None)
 
     def wake(self) -> None:
-        """Make a waiting :meth:`select_batch` return with the answers that it has."""
+        """Make a waiting :meth:`select_batch` return at once with the answers that have arrived."""
         if self._wakeup is not None and not self._wakeup.done():
             self._wakeup.set_result(None)
 
@@ -515,7 +515,7 @@ class PolicyMappingService:
     def join(self, slot: AgentID, seed: int, info: SlotInfo, joined: Joined) -> None:
         """Give an agent that has appeared during an episode to the policy of a slot.
 
-        The slot plays its own agent in the episode too.
+        The slot also plays other agents in the episode.
 
         Args:
             slot: The slot whose policy plays the new agent.
@@ -532,11 +532,11 @@ class PolicyMappingService:
         backend.begin(known.episode, seed, agent, joined)
 
     def tell(self, agent: AgentID, joined: Joined) -> None:
-        """Set the context that an appeared agent gets from the next policy of its slot."""
+        """Replace what an appeared agent is told, because another policy plays its slot from now on."""
         self._appeared.tell(agent, joined)
 
     def with_remaining_allowances(self, plan: EpisodePlan) -> EpisodePlan:
-        """Return the plan of a restarted episode with its allowances reduced to what is left of them."""
+        """Return the plan of a restarted episode, with each allowance reduced to what is left."""
         if not plan.allowances:
             return plan
         left: dict[AgentID, Amount] = {}
@@ -561,7 +561,7 @@ class PolicyMappingService:
         summaries: Mapping[AgentID, EpisodeSummary],
         joined: Mapping[AgentID, EpisodeSummary] | None = None,
     ) -> None:
-        """End an episode for the policies of its slots. If it was cut off, drop its unanswered decisions.
+        """End an episode for its policies. Unanswered decisions of a cut-off episode are dropped.
 
         Args:
             episode: Index of the episode.
@@ -581,7 +581,7 @@ class PolicyMappingService:
             backend.over(episode)
 
     def _owe_nothing(self, summary: EpisodeSummary) -> None:
-        """Stop waiting for the answers to an episode's decisions if the episode was not completed."""
+        """Drop the unanswered decisions of an episode that was not completed."""
         if summary.status != EpisodeStatus.COMPLETED:
             self._owed = {i: e for i, e in self._owed.items() if e != summary.episode_index}
 

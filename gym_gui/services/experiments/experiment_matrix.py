@@ -40,7 +40,7 @@ def expanded(
 
     Raises:
         NotAllowedError: An environment is code that the user has not allowed.
-        ConfigError: The data is invalid. The error names the place.
+        ConfigError: The data is invalid. The error names the invalid key.
     """
     content = _content(data)
     execution = execution_from_data(content.get("execution") or {}, episodes)
@@ -57,7 +57,7 @@ def read_matrix(data: object, origin: Origin, anchored: Anchored) -> Matrix:
         anchored: Resolves the files that a player names.
 
     Raises:
-        ConfigError: The data is invalid. The error names the place.
+        ConfigError: The data is invalid. The error names the invalid key.
     """
     content = _content(data)
     asked = content.get("matrix") or dict[str, object]()  # an empty one is refused below
@@ -119,7 +119,7 @@ class _Changes:
         return replace(variant, policies=of)
 
     def written(self) -> Mapping[str, Plain]:
-        """Return the matrix as written but with resolved files, so that any folder can resume a run."""
+        """Return the matrix as written but with resolved files, so a run can be resumed from any folder."""
         written = dict(self._matrix.written)
         if "rows" in written:
             written["rows"] = self._seats(written["rows"])

@@ -1,11 +1,10 @@
 """Process that evaluates an experiment file that is a program.
 
 The module is run by path or with ``python -m``. It reads one JSON request from stdin and writes one JSON
-reply
-to stdout. It uses two processes. The *guard* enforces the limits and afterwards ends all processes that were
-started, whatever their process group. Its child, the *reader*, executes the file and returns plain data over
-a
-pipe. Only the standard library is used, so that it starts fast and the file can use the whole memory limit.
+reply to stdout. It uses two processes. The *guard* enforces the limits and afterwards ends all processes that
+were started, whatever their process group. Its child, the *reader*, executes the file and returns plain data
+over a pipe. Only the standard library is used, so that it starts fast and the file can use the whole memory
+limit.
 
 If the system allows it, the reader has no network (:mod:`gym_gui.services.experiments.experiment_network`).
 Apart from that, the process protects against mistakes but not against malicious files, which can read and
@@ -52,7 +51,7 @@ _NETWORK_EVENTS: Final = frozenset(
 
 
 class TimeUpError(BaseException):
-    """Raised in the file when its time is over. It is no Exception, so that few handlers catch it."""
+    """Raised in the file when its time is over. The class is no Exception, so that few handlers catch it."""
 
 
 class ProcessRefusedError(PermissionError):

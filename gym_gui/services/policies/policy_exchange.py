@@ -1,4 +1,4 @@
-"""Exports policies from the library as a folder or zip file, and imports such exports.
+"""Exports policies from the library as a folder or zip file, and imports exported policies.
 
 Imported files come from others. A policy in MOSAIC's own format is read as JSON and safetensors, and its
 weights are checked against their hash. For a policy of another program, the worker that plays the policy

@@ -42,8 +42,7 @@ class Requests(Generic[_T]):
         """Release the requests after the server has accepted the call, and none if it refuses.
 
         A request that is sent while the server refuses the call would hide the server's reason: the writer
-        fails
-        first, and gRPC then says "Internal error from Core" (grpc#36066).
+        fails first, and gRPC then says "Internal error from Core" (grpc#36066).
         """
         if ADMITTED in (await call.initial_metadata() or ()):
             self._admitted.set()
@@ -67,9 +66,8 @@ class Connection:
     """A channel to a service.
 
     Every method raises :class:`UsageError` for an error that the user can fix, :class:`QueueFullError`,
-    another
-    :class:`MosaicError` for other failures in the service, and the error of ``lost`` if the service does not
-    answer.
+    another :class:`MosaicError` for other failures in the service, and the error of ``lost`` if the service
+    does not answer.
 
     Args:
         address: Address of the service.

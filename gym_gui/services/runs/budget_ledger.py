@@ -113,8 +113,7 @@ class BudgetLedger:
         """Record the largest cost of a request that a slot is about to make.
 
         The line is written before this returns, but not flushed to the disk, which takes longer. It survives
-        the
-        end of every process but not a crash of the machine.
+        the end of every process but not a crash of the machine.
 
         Raises:
             OSError: The file cannot be written.

@@ -30,7 +30,7 @@ OnRows = Callable[[int, int], None]
 
 
 def row_files(run: Path, names: Sequence[str]) -> list[Path]:
-    """Return the non-empty files of these names, by operator.
+    """Return the operators' non-empty files with the given names.
 
     Raises:
         OSError: The folder cannot be read or contains a link.

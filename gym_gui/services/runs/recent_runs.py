@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 LARGEST = 50_000_000
+"""Bytes of recorded episodes above which the Home page computes no verdict by itself."""
 _PACKED_TO = 12
 """Approximate number of bytes of rows per compressed byte."""
-"""Bytes of recorded episodes above which the Home page computes no verdict by itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -375,7 +375,7 @@ def _is_open(row: Mapping[str, Any]) -> bool:
 
 
 def _has_rows(episode: Mapping[str, Any], last: Mapping[int, Any]) -> bool:
-    """Return whether an episode has all its rows. After a power cut, its line may exist without them.
+    """Return whether an episode has all its rows. After a power cut, an episode's line may lack its rows.
 
     The last row's digest is the beginning of the episode's digest.
     """

@@ -1,4 +1,4 @@
-"""Caches what a folder's runs are about, because reading five thousand ``run.json`` takes seconds."""
+"""Caches the list entries of a folder's runs, because reading five thousand ``run.json`` takes seconds."""
 
 from __future__ import annotations
 

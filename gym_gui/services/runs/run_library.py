@@ -1,4 +1,4 @@
-"""Lists the run folders in a folder, with what each run is about.
+"""Lists the run folders in a folder, with players, environments, status and progress of each run.
 
 Use it in a separate thread, because it may read thousands of folders. Each folder is read once, and again
 only after a change.
@@ -126,7 +126,7 @@ class RunEntry:
 
     @cached_property
     def full_title(self) -> str:
-        """Title with what distinguishes the run from others."""
+        """Title with the text that distinguishes the run from others of the same title."""
         return f"{self.title} · {self.apart}" if self.apart else self.title
 
     @cached_property
@@ -195,7 +195,7 @@ class RunLibrary:
         folder: Folder of the run folders, which need not exist yet.
         elsewhere: Whether another machine may write the folder. Locks of other machines are invisible, so
             a run counts as running while its files change.
-        cache: Folder of the cache that keeps what was read for the next start; without it, nothing is kept.
+        cache: Folder of the cache that keeps the entries for the next start; without it, nothing is kept.
     """
 
     def __init__(self, folder: Path, *, elsewhere: bool = False, cache: Path | None = None) -> None:

@@ -16,7 +16,7 @@ MOST_TOLD: Final = 2
 
 
 def differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the names of the settings that differ between these experiments."""
+    """Return the names of the settings that differ between experiments."""
     names = dict.fromkeys(name for each in settings for name in each)
     return [name for name in names if len({repr(each.get(name)) for each in settings}) > 1]
 
@@ -30,7 +30,7 @@ class RunTitles:
         self._told: dict[Path, tuple[RunEntry, RunEntry]] = {}
 
     def told_apart(self, runs: Sequence[RunEntry]) -> list[RunEntry]:
-        """Return the runs, each with what distinguishes it from others of its title and environments.
+        """Return the runs, each with the text that distinguishes it from runs of the same title.
 
         Args:
             runs: Runs, newest first.

@@ -21,8 +21,7 @@ class LeaseFiles:
     """Reads the lease of a shard and writes its claim.
 
     A lease is valid for a time after this process has seen it, by this machine's own clock. So clocks of
-    other
-    machines do not matter, and a lease expires if no coordinator renews it.
+    other machines do not matter, and a lease expires if no coordinator renews it.
 
     Args:
         folder: Folder of both files.

@@ -31,8 +31,7 @@ class ShardRows:
     """Index of the episodes of an operator in a run folder, in the order of its files.
 
     The recorder writes the rows of an episode in one block, and the blocks in the order of the episodes'
-    lines.
-    Rows after the last block belong to an episode that was cut off.
+    lines. Rows after the last block belong to an episode that was cut off.
 
     Args:
         folder: ``<run>/operators/<id>``.

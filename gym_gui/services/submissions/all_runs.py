@@ -70,7 +70,7 @@ class AllRuns:
         return self._titles.told_apart(newest)
 
     def again(self, known: Sequence[RunEntry], paths: Sequence[Path]) -> list[RunEntry]:
-        """Return the list after these runs have been read again. Runs that no longer exist are left out."""
+        """Read some runs again, and return the updated list without runs that no longer exist."""
         wanted = set(paths)
         found: list[RunEntry] = []
         for run in known:
@@ -91,7 +91,7 @@ class AllRuns:
 
 
 def why_no_shelf(folder: Path, beside: Sequence[Path]) -> str:
-    """Return why a folder cannot be opened beside these folders, as a sentence; empty if it can."""
+    """Return why a folder cannot be opened beside others, as a sentence; empty if it can."""
     if not folder.is_dir():
         return f"{folder} is no folder. Choose the folder that run folders are in"
     if not os.access(folder, os.R_OK | os.X_OK):

@@ -71,8 +71,7 @@ def take_in(source: Path, shards: Path, expected: Shard) -> None:
     """Move run folders of a shard to the collected ones, replacing those that were collected before.
 
     Results from elsewhere are treated as data. They are accepted only if they are complete and of the
-    expected
-    shard, under the name of their run, and never replace another shard.
+    expected shard, under the name of their run, and never replace another shard.
 
     Args:
         source: Folder that contains the run folders.
@@ -122,7 +121,7 @@ def _is_whole(run: Path, expected: Shard, name: str) -> bool:
 
 
 def _was_taken(shards: Path, expected: Shard) -> bool:
-    """Return whether an earlier process had collected the shard, and finish its rename if it was killed."""
+    """Finish the rename of a shard that a killed process left, and return whether the shard is collected."""
     for file in shards.parent.glob(f"{_COMING}*/run.json"):
         if _is_whole(file.parent, expected, file.parent.name.removeprefix(_COMING)):
             shards.mkdir(exist_ok=True)

@@ -3,6 +3,8 @@
 Each action is written to disk before it is done (:mod:`.submission_record`), and every request to a host
 can be repeated. So the coordinator can be killed at any moment: the next coordinator reads what was begun
 and continues.
+
+A *place* is a host, this machine or a cluster that plays shards. A *try* is one start of a shard.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ class Coordinator:
         submission: The submission, which is saved after each change.
         backends: The places to play at.
         on_standing: Called with the progress of the submission.
-        look_s: Seconds between two looks at a place.
+        look_s: Seconds between two status requests to a place.
         leases: Distributes budgets that hold for all shards together.
     """
 
@@ -80,7 +82,7 @@ class Coordinator:
         self._dealing = ShardScheduler(submission, backends, self._given_up, leases)
 
     def stop(self) -> None:
-        """Have all running shards end. Finished work is kept where it is."""
+        """Ask all running shards to end. Finished work stays at its place."""
         self._stopping.set()
 
     @property
@@ -168,8 +170,7 @@ class Coordinator:
                     await backend.prepare()
                     if mine := self._dealing.of(backend):
                         # These tries are recorded but perhaps not begun, because an earlier coordinator was
-                        # killed or
-                        # the place did not answer. ``start`` begins no try twice.
+                        # killed or the place did not answer. ``start`` begins no try twice.
                         await backend.start(mine)
                     ready = True
                     self._prepared.add(backend.name)
@@ -206,7 +207,7 @@ class Coordinator:
             pass
 
     def _give_up(self, backend: ExecutorBackend, reason: str) -> None:
-        """Use a place no more, and have its shards played elsewhere."""
+        """Stop the use of a place, and set its shards to be played at other places."""
         self._given_up[backend.name] = reason
         place = self._submission.place(backend.name)
         place.problem, place.given_up = reason, True
@@ -229,7 +230,7 @@ class Coordinator:
                 _log.warning("Shards there may go on: %s", error)
 
     async def _fill(self, backend: ExecutorBackend) -> None:
-        """Start as many shards at a place as it plays at once, or as many batches of shards."""
+        """Start shards, or batches of shards, until the place runs as many processes as it can."""
         room = self._dealing.room(backend)
         begun: dict[int, int] = {}
         while room > 0 and (batch := self._dealing.next_batch(backend)):
@@ -313,7 +314,7 @@ class Coordinator:
         return ""
 
     def _is_late(self, backend: ExecutorBackend, number: int, state: ShardState) -> bool:
-        """Return whether it is too late for the files of a shard that its place calls complete."""
+        """Return whether the wait for the files of a complete shard is over."""
         now = time.monotonic()
         first = self._awaited.setdefault((number, state.tries), now)
         return now - first >= min(backend.patience_s, _LATE_S)

@@ -9,7 +9,7 @@ from gym_gui.services.submissions.shard_status import ShardStatus
 
 
 class ExecutorBackend(Protocol):
-    """A place that plays shards.
+    """A place that plays shards: a host, this machine, or a Slurm or Ray cluster.
 
     Attributes:
         name: Name of the place.
@@ -47,8 +47,7 @@ class ExecutorBackend(Protocol):
         """Write a line beside each try, as the file ``lease`` in its folder, whole or not at all.
 
         This is called only for runs with budgets and for tries with a claim at their latest look. The line is
-        for
-        the holder of that claim.
+        for the holder of that claim.
         """
         ...
 

@@ -35,8 +35,8 @@ def load_profile(executor: str, path: Path | None) -> Profile:
         path: File of the profile. Only ssh needs one, if the user has no :class:`HostsFile`.
 
     Raises:
-        UsageError: The executor is unknown or its profile is invalid. The message names the place in one
-            line.
+        UsageError: The executor is unknown or its profile is invalid. The message names the
+            invalid key in one line.
         MissingDependencyError: The executor needs a package that is not installed.
     """
     if executor not in EXECUTORS:

@@ -50,7 +50,7 @@ class Follower:
 
 @contextmanager
 def following(folder: Path) -> Generator[None]:
-    """Hold the lock of a submission while following it.
+    """Hold the lock of a submission for the time that this process follows the submission.
 
     Raises:
         UsageError: Another process follows the submission, or its folder cannot be written.
@@ -74,8 +74,7 @@ def follower_of(folder: Path) -> Follower | None:
     """Return the process that follows a submission, or ``None`` if there is none as far as can be seen.
 
     Locks of another machine may be invisible here. A process that the folder names counts as the follower
-    only
-    if there is a lock.
+    only if there is a lock.
     """
     try:
         if not is_being_written(folder):

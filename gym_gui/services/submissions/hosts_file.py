@@ -37,7 +37,7 @@ class HostsFile:
         """Return the hosts; an empty profile if there is no file.
 
         Raises:
-            UsageError: The file cannot be read or is invalid. The message names the place in one line.
+            UsageError: The file cannot be read or is invalid. The message names the invalid key in one line.
         """
         if not self.path.exists():
             return SshProfile(())
@@ -101,7 +101,7 @@ class HostReport:
 
     @property
     def sentence(self) -> str:
-        """The report as text: ``Reached: MOSAIC 0.1.0, 12 workers installed, but not cleanrl_worker.``"""
+        """The report as text: "Reached: MOSAIC 0.1.0, 12 workers installed, but not cleanrl_worker"."""
         count = f"{len(self.installed)} worker{'' if len(self.installed) == 1 else 's'}"
         rest = f", but not {', '.join(self.missing)}" if self.missing else ""
         return f"Reached: MOSAIC {self.version}, {count} installed{rest}."

@@ -4,6 +4,8 @@ An amount that a shard has been given counts as spent until the shard has report
 limited itself to it. So all shards together spend at most the budgets, even if shards are killed, cut off
 or late.
 
+A *lease* tells a shard how much it may spend. A *claim* is the shard's report of what it has spent and needs.
+
 Amounts count from the beginning of a shard's run. Successive tries in one folder are one holder. If a try
 may begin without the latest record of the previous try, or beside that try, each try is a holder of its
 own. Amounts in the record that such a try begins with were spent by other holders and count for those.
@@ -33,7 +35,7 @@ LEASE_S: Final = 120.0
 _FIRST: Final = 0.5
 """Share of the rest that is given to the shard that explores the needs of an episode."""
 _AHEAD: Final = 2
-"""The rest is given to the shards in up to this number of rounds."""
+"""Divides the rest: a shard gets at most 1 / (this number * shards at once), or what an episode needs."""
 _MOST_BYTES: Final = 64 * 2**20
 _ROUNDING: Final = 1e-9
 _LEAST: Final = Amount(1, 1e-12)
@@ -160,7 +162,7 @@ class LeaseBook:
             }
 
     def lose(self, place: str) -> None:
-        """Count all that a place's shards were given as spent, because the place no longer answers."""
+        """Count everything granted to a place's shards as spent, because the place no longer answers."""
         for (_, where, _), holder in self._holders.items():
             if where == place:
                 holder.is_live, holder.claim = False, None

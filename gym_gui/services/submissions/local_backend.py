@@ -52,7 +52,7 @@ def local_profile_of(data: object) -> LocalProfile:
     """Return the profile in plain data. By default, one shard per usable core is played.
 
     Raises:
-        ConfigError: The data is invalid. The error names the place.
+        ConfigError: The data is invalid. The error names the invalid key.
     """
     found = keys(data if data is not None else {}, "", _KEYS)
     ours = {"mosaic": f"{shlex.quote(sys.executable)} -P -m gym_gui", "processes": 1}

@@ -178,7 +178,7 @@ class Overview:
         return Counter(row.state for row in self.shards)
 
     def count(self, *states: str) -> int:
-        """Return the number of shards in one of these states."""
+        """Return the number of shards in any of the given states."""
         return sum(self.states[state] for state in states)
 
     def prepare(self) -> None:

@@ -78,7 +78,7 @@ def command_of(found: Mapping[str, object]) -> Command:
     """Return the command in plain data whose keys have been checked.
 
     Raises:
-        ConfigError: A value is invalid. The error names the place.
+        ConfigError: A value is invalid. The error names the invalid key.
     """
     processes = found.get("processes")
     return Command(

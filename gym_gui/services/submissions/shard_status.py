@@ -24,7 +24,7 @@ class ShardStatus:
 
     Attributes:
         running: Whether the shard is being played.
-        code: Exit status of the command; ``None`` while it runs and if it was lost.
+        code: Exit status of the command; ``None`` while the command runs and if its process was lost.
         result: Result that the command printed at its end.
         progress: Progress of each operator.
         said: The last message of the command.
@@ -76,7 +76,7 @@ class ShardStatus:
 
 
 def looks_of(output: str) -> dict[int, ShardStatus]:
-    """Return the status of shards from the output of the script of :func:`.shell.look`.
+    """Return the status of shards, parsed from the output of :func:`.shell.look`'s script.
 
     Raises:
         ProtocolError: The output is cut off or malformed.

@@ -36,7 +36,7 @@ _RESULT: Final = 60
 
 
 def from_home(how: Command) -> list[str]:
-    """Return shell lines to run in the user's home before a command, with stdin and stdout closed.
+    """Return shell lines to run in the user's home before a command, with stdin and stdout on /dev/null.
 
     A file of keys is ignored if other users can read it.
     """
@@ -150,7 +150,7 @@ def _shards(command: str, of: int, how: Command, streams: str) -> list[str]:
 
 
 def begin(place: str, batches: Sequence[Sequence[tuple[int, int]]]) -> str:
-    """Return a script that begins tries of shards in the background. They survive a lost connection.
+    """Return a script that begins tries of shards in the background, so that they survive a disconnect.
 
     Each try is begun once.
 
@@ -237,7 +237,7 @@ for each in $hand; do echo "$host" >"work/$each/host"; done
 
 
 def look(place: str, tries: Mapping[int, int]) -> str:
-    """Return a script that prints the status of shards, for :func:`.shard_look.looks_of`.
+    """Return a script that prints the status of shards, for :func:`.shard_status.looks_of`.
 
     Waiting shards cost no process on the host, and the files of running shards are read once.
 

@@ -80,7 +80,7 @@ def room_in(folder: Path) -> int:
 
 
 def too_much(what: str, most: int) -> UsageError:
-    """Return the error for data that is larger than allowed. The sender is not asked for more."""
+    """Return the error for data that is larger than allowed, after which the sender is no longer used."""
     return UsageError(
         f"{what} has more than {most / 2**30:.3g} GiB",
         fix="Look at it there; or make room here, or have more parts",

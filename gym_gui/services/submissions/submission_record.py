@@ -142,7 +142,8 @@ class Submission:
         emptied: Places in ``used`` where nothing of the submission is left.
         former: Places in ``used`` that the profile no longer names and where files may be left.
         places: States of places by name.
-        needs: Permissions that the submitting user has given (:mod:`.handed_in`), not part of this record.
+        needs: Permissions that the submitting user has given. They are not part of this record but of the
+            entry in :mod:`.own_submissions`.
         token: Marks the submission's folder at a place. A folder without it was made by another user. Like
             ``needs``, it is not part of this record.
     """
@@ -234,7 +235,7 @@ class Submission:
         return self.states.setdefault(number, ShardState())
 
     def numbers(self, *statuses: str) -> list[int]:
-        """Return the shards with one of these statuses, in order, without shards that are not due yet."""
+        """Return the shards with one of the given statuses, in order, without shards that are not due."""
         waiting = WAITING in statuses
         return [
             number

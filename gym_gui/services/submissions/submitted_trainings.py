@@ -58,10 +58,8 @@ class Trainings:
         """Return shell lines that train one part in the background, from its last checkpoint if there is one.
 
         Results lie in ``runs/START/seedN``. A training without a checkpoint begins anew in another folder,
-        whose
-        name contains the try because other places do not know this one's folders. So a process that follows
-        the
-        files never confuses a second start with the first.
+        whose name contains the try because other places do not know this one's folders. So a process that
+        follows the files never confuses a second start with the first.
 
         Args:
             mosaic: The command as the place's shell reads it.

@@ -1,4 +1,4 @@
-"""Reads what the files of trainings elsewhere have grown by, and writes requests to the trainings.
+"""Reads the new bytes of the files of trainings elsewhere, and writes requests to the trainings.
 
 A training appends whole lines to its files and reads lines that are appended to its control file
 (:mod:`mosaic_worker.training`). So each look reads only the bytes after those that are here already.
@@ -56,7 +56,7 @@ class Grown:
 
 
 def grown_in(part: Path, known: Known, most: int = MOST) -> Grown | None:
-    """Return what the files of one training have grown by on a visible disk, and write its requests there.
+    """Return the new bytes of one training's files on a mounted disk, and write its requests there.
 
     Args:
         part: Folder of the part, with its starts in ``runs``.
@@ -122,7 +122,7 @@ def exchange_script(place: str, known: Mapping[int, Known]) -> str:
 
 
 def grown_of(output: bytes) -> dict[int, Grown]:
-    """Return what the output of the :func:`exchange_script` contains, by part.
+    """Return what the output of :func:`exchange_script`'s script contains, by part.
 
     Raises:
         ProtocolError: The output is cut off or malformed.

@@ -45,14 +45,14 @@ _log = logging.getLogger(__name__)
 
 @runtime_checkable
 class TrainingSite(Protocol):
-    """A place whose trainings can be followed. See :class:`.site_protocol.ExecutorBackend`."""
+    """A place whose trainings can be followed. See :class:`.executor_backend.ExecutorBackend`."""
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Ask trainings to end."""
         ...
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
-        """Pass requests to trainings and return what their files have grown by."""
+        """Pass requests to trainings and return the new bytes of their files."""
         ...
 
 
@@ -69,10 +69,10 @@ class TrainingMirror:
         self._where: dict[int, Elsewhere] = {}
 
     async def follow(self, backend: TrainingSite, tries: Mapping[int, int]) -> None:
-        """Copy what the trainings of one place have written, and pass requests on to them.
+        """Copy the new lines of one place's trainings here, and pass requests on to the trainings.
 
         Args:
-            backend: The place.
+            backend: Backend of the place.
             tries: Number of the try of each part at the place.
 
         Raises:
@@ -94,7 +94,7 @@ class TrainingMirror:
         await asyncio.to_thread(self._take, known, grown)
 
     def note(self) -> None:
-        """Record each training's state in its run folder. Stop waiting trainings with a stop request."""
+        """Record each training's state in its run folder. A waiting training is stopped if requested."""
         for part in range(1, len(self._trainings.parts) + 1):
             folder = self._submission.training_folder(part)
             state = self._submission.states.get(part) or ShardState()
@@ -115,7 +115,7 @@ class TrainingMirror:
     # -- inside --------------------------------------------------------------------------
 
     def _sent(self, part: int) -> str:
-        """Return the state of a sent training: waiting until it has done something, then running."""
+        """Return the state of a sent training: waiting until its first steps, then running."""
         return (
             training_elsewhere.RUNNING if self._submission.states[part].done else training_elsewhere.WAITING
         )

@@ -64,7 +64,7 @@ class Admission:
         title: str = "",
         share_mb: int = 0,
     ) -> Admitted:
-        """Check a run and return what was found.
+        """Check a run, and return its request with its settings and limits.
 
         Args:
             config: The training to run.

@@ -156,8 +156,7 @@ def carry_out(
 
     Ctrl-C (``KeyboardInterrupt``) stops the training, which saves its policy. The result's status is then
     ``stopped``. A second Ctrl-C kills the training, and what it saved before is kept. No process is left in
-    any
-    case.
+    any case.
 
     Args:
         request: The training to run.
@@ -209,7 +208,7 @@ def check_ready(definition: WorkerTypeDefinition) -> None:
 
 
 def _follow(process: TrainingProcess, teller: _Teller, on_stopping: Callable[[], None]) -> None:
-    """Report events until the training is over. The first Ctrl-C asks it to stop, the second kills it."""
+    """Report events until the training is over. Ctrl-C stops the training, and a second Ctrl-C kills it."""
     asked = False
     while True:
         try:

@@ -44,7 +44,7 @@ def make_folder(folder: RunFolder) -> None:
 
 @contextlib.contextmanager
 def locked(folder: RunFolder) -> Generator[int]:
-    """Hold the lock of a run folder. A process that inherits the descriptor holds the lock until it ends.
+    """Hold the lock of a run folder. A process that inherits the descriptor holds the lock for its life.
 
     Raises:
         UsageError: A training is running in the folder, or is being started there.

@@ -114,7 +114,7 @@ class _Room:
     cores: list[int]
     memory_mb: int
     gpus: list[str]
-    spare: int  # cores that may be handed out: fewer than are free where runs use cores of unknown numbers
+    spare: int  # cores to give: fewer than are free if runs use cores of unknown numbers
     lacks: list[str] = field(default_factory=list[str])
 
     def lacking(self, claim: Claim) -> list[str]:
@@ -136,7 +136,7 @@ class _Room:
         return Grant(cores, claim.memory_mb, gpus)
 
     def hold(self, claim: Claim, short: Collection[str]) -> None:
-        """Reserve what a run lacks after it has waited long."""
+        """Reserve the resources that a run lacks, after the run has waited long."""
         if "cores" in short:
             self.spare = max(self.spare - claim.cores, 0)
         if "memory" in short:

@@ -46,7 +46,7 @@ _OWN_FLAGS = {
 
 @dataclass(frozen=True)
 class TrainRequest:
-    """A checked training request. Create it with :meth:`checked` or :meth:`resumed`.
+    """A checked training request. Create it with :meth:`checked`.
 
     Attributes:
         definition: The worker that trains.
@@ -197,8 +197,8 @@ class TrainRequest:
         """Return the memory in MB that the training may use if the user sets no limit.
 
         It is the worker's own limit plus the memory of the replay buffer, up to ``share_mb``. The worker
-        refuses
-        a buffer that does not fit before it trains, because only the worker knows the size of observations.
+        refuses a buffer that does not fit before it trains, because only the worker knows the size of
+        observations.
 
         Args:
             share_mb: Share of the machine's memory that belongs to the training's cores.
@@ -390,7 +390,7 @@ def _settings(
 
 
 def _check_own(names: Sequence[str], extra: Sequence[str]) -> None:
-    """Refuse settings that have an option of their own, because they could contradict it."""
+    """Refuse settings that have separate options, because two values could contradict."""
     flags = {word: word[2:].partition("=")[0].replace("-", "_") for word in extra if word.startswith("--")}
     for shown, name in {**{name: name for name in names}, **flags}.items():
         fix = _OWN_FLAGS.get(name, _OWN_FLAGS.get(name.removeprefix("no_"), ""))

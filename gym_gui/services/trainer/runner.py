@@ -1,9 +1,8 @@
 """Program that runs one training and watches it until it has ended, for whatever reason.
 
-:mod:`gym_gui.services.trainer.training_process` starts it as
-``python -I -S runner.py --folder DIR --tag TAG [--tie PID] … -- COMMAND ARG…``. It outlives the process that
-started it, unless ``--tie`` ties it to one. Once the training runs, the program prints one line of JSON to
-standard output. The program
+:mod:`gym_gui.services.trainer.training_process` starts it as ``python -I -S runner.py --folder DIR --tag TAG
+[--tie PID] … -- COMMAND ARG…``. It outlives the process that started it, unless ``--tie`` ties it to one.
+Once the training runs, the program prints one line of JSON to standard output. The program
 
 * limits the training's cores, the memory of all its processes together, and its time;
 * makes sure that a stop request ends the training: it sends the command, then ``SIGTERM`` after two thirds

@@ -100,7 +100,7 @@ class Supervision:
             self.finish(run, "failed", f"its run folder {record.folder} does not say how it went")
 
     def _cancelled(self, run: Run) -> bool:
-        """Return whether the run's folder says that it was cancelled. The registry may lack it."""
+        """Return whether the run's folder records a cancellation, which the registry may lack."""
         try:
             return was_cancelled(RunFolder(run.record.folder))
         except MosaicError as error:

@@ -52,8 +52,7 @@ class TrainerClient:
     """A connection to the daemon, created by :meth:`connect`. Use it from one event loop.
 
     Every method raises :class:`UsageError` for an error that the user can fix, :class:`DaemonLostError` if
-    the
-    daemon has gone, and another :class:`MosaicError` for other failures in the daemon.
+    the daemon has gone, and another :class:`MosaicError` for other failures in the daemon.
     """
 
     def __init__(self, address: RpcAddress, token: str, name: str) -> None:

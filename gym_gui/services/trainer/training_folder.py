@@ -104,8 +104,7 @@ class RunFolder:
         """Remove the files that a training writes, but not the folder, its lock and its place in the queue.
 
         A process that clears the folder to train there again holds the lock. The file with the run's place in
-        the
-        queue belongs to the trainer.
+        the queue belongs to the trainer.
         """
         for path in [*(self.path / name for name in _WRITTEN), *self._past_selves()]:
             if path.is_dir() and not path.is_symlink():

@@ -154,7 +154,7 @@ class TrainingProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether the runner is still there. The outcome is known once it is not."""
+        """Whether the runner is still running. The outcome is known after the runner's end."""
         if self._child is not None and self._child.poll() is not None:
             return False
         return birth(int(self._runner["pid"])) == self._runner["born"]

@@ -83,7 +83,7 @@ class AlgorithmSchema:
         return self.checked({name: value_of_text(text, self.find(name)) for name, text in texts.items()})
 
     def incompatibility(self, action: str = "", observation: str = "") -> str:
-        """Return why the algorithm cannot learn in an environment; empty if it can or if it is unknown.
+        """Return why the algorithm cannot learn in an environment; empty if no reason is known.
 
         Args:
             action: Kind of the actions, if known, in the words of the schema or of ``worker.toml``.
@@ -100,12 +100,12 @@ class AlgorithmSchema:
         return ""
 
     def learns_for(self, paradigm: SteppingParadigm | None) -> bool:
-        """Return whether the algorithm learns for agents that take turns in a given way, or it is unknown."""
+        """Return whether the algorithm learns with a paradigm. Unknown cases count as true."""
         return paradigm is None or not self.paradigms or paradigm.name in self.paradigms
 
     @property
     def for_one(self) -> bool:
-        """Whether it learns only for a single agent."""
+        """Whether the algorithm learns only for a single agent."""
         return self.paradigms == (SteppingParadigm.SINGLE_AGENT.name,)
 
     def remembered_mb(self, settings: Mapping[str, Any]) -> int:
@@ -122,7 +122,7 @@ class AlgorithmSchema:
         return math.ceil(size * 2 * IMAGE_BYTES / 2**20) if isinstance(size, int | float) else 0
 
     def unknown(self, name: str) -> str:
-        """Return an error for an unknown name of a setting, which names the nearest; empty if it is known."""
+        """Return an error text that names the nearest setting if a name is unknown; else an empty text."""
         return "" if name in self.properties else str(self._unknown(name))
 
     def find(self, name: str) -> Mapping[str, Any]:
@@ -186,7 +186,7 @@ def agents_incompatibility(
 
     Returns:
         A sentence without a full stop that also names the worker's fitting algorithms; empty if the
-        algorithm fits or if it is unknown.
+        algorithm fits or no conflict is known.
     """
     schema = schemas.get(algorithm)
     if schema is None or schema.learns_for(paradigm):

@@ -86,7 +86,7 @@ class TrainingGroup:
 
     @property
     def about(self) -> KeptRequest:
-        """Request of the first training, which holds for all but for the seed."""
+        """Request of the first training. The others differ only in the seed."""
         return self.members[0].request
 
     @property
@@ -101,7 +101,7 @@ class TrainingGroup:
 
     @cached_property
     def unequal(self) -> str:
-        """How its trainings differ besides their seeds, in words; empty if they do not."""
+        """How the trainings differ besides their seeds, in words; empty if they do not."""
         for member in self.members[1:]:
             if difference := setting_difference(self.about, member.request):
                 return f"seed {member.seed}: {difference}"

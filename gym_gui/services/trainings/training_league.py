@@ -1,8 +1,7 @@
 """Reads the league of a self-play training: the learner's opponents and their ratings.
 
 Trainings write the file, which ``docs/self_play.md`` describes. It is read as plain data of any version.
-Values
-that are missing in the file are unknown, and no member's policy is loaded.
+Values that are missing in the file are unknown, and no member's policy is loaded.
 """
 
 from __future__ import annotations

@@ -26,9 +26,9 @@ class Curve:
 
     Attributes:
         steps: Steps of the points.
-        values: Values of the points, which are smoothed means.
-        low: One standard deviation below the values, over the values that each point was made from.
-        high: One standard deviation above the values.
+        values: Smoothed mean of the values at each point.
+        low: One standard deviation below each mean, over the values at the point.
+        high: One standard deviation above each mean.
         last: The last value, not smoothed.
         count: Number of values that the curve was made from.
     """

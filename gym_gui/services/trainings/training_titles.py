@@ -21,13 +21,11 @@ _MOST: Final = 2
 
 
 def titles(records: Sequence[TrainingRecord]) -> dict[str, str]:
-    """Return a title for each run by id: the user's, else the algorithm and what distinguishes the run.
+    """Return a title for each run by id: the user's, else the algorithm with its distinguishing settings.
 
     Runs of one algorithm in one environment are distinguished by their different settings (``PPO, lr 3e-4``)
-    and
-    by their seeds. Runs with equal titles are numbered, oldest first. Files refer to operators and to
-    policies of
-    a pool by these titles, so numbers have decimal points in every locale.
+    and by their seeds. Runs with equal titles are numbered, oldest first. Files refer to operators and to
+    policies of a pool by these titles, so numbers have decimal points in every locale.
     """
     groups: dict[tuple[str, str, str], list[TrainingRecord]] = {}
     for record in (record for record in records if not record.title):

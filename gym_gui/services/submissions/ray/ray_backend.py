@@ -119,7 +119,7 @@ class RayBackend:
         await self._ask("tell", lines={self._holders[number]: words[number] for number in tries})
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
-        """Pass the user's requests to trainings, and return what their files have grown by.
+        """Pass the user's requests to trainings, and return the new bytes of their files.
 
         Raises:
             HostAwayError: The cluster does not answer.

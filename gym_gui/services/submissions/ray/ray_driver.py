@@ -130,7 +130,7 @@ class Driver:
         return {"tries": rows, "without": without}
 
     def exchange(self, known: Sequence[Sequence[Any]]) -> list[list[Any]]:
-        """Pass requests to trainings and return what their files have grown by, with bytes as Latin-1."""
+        """Pass requests to trainings and return the new bytes of their files, with bytes as Latin-1."""
         asked = {n: (start, tuple(sizes), wishes.encode("latin-1")) for n, start, sizes, wishes in known}
         grown: Mapping[int, tuple[str, Mapping[str, bytes]]] = self._ask("exchange", asked)
         return [
@@ -238,7 +238,7 @@ def _first_line(error: Exception) -> str:
 
 
 def main() -> None:
-    """Answer requests on standard input until it ends."""
+    """Answer the requests on standard input until the input ends."""
     # Ray's own output is redirected to stderr.
     with os.fdopen(os.dup(sys.stdout.fileno()), "w") as told:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

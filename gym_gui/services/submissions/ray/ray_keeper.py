@@ -96,7 +96,7 @@ class Keeper:
                 self._hand_in(number, attempt)
 
     def note(self, number: int, attempt: int, told: Mapping[str, Any]) -> tuple[str, float]:
-        """Record the status of a try, and return an order for it and the seconds until its next report."""
+        """Record a try's status. Return an order for the try, and the seconds until its next report."""
         self._asked = time.monotonic()
         if not self._is_followed(number, attempt):
             return "KILL", 1.0
@@ -139,17 +139,17 @@ class Keeper:
         return rows, self._without
 
     def grow(self, number: int, attempt: int, start: str, more: Mapping[str, Any], heard: int) -> bytes:
-        """Store what a training's files have grown by and return requests (:meth:`.GrownFiles.grow`)."""
+        """Store new bytes of files, and return requests. See :meth:`.ray_trainings.GrownFiles.grow`."""
         if self._latest.get(number) != attempt:
             return b""
         return self._grown.grow(number, attempt, start, more, heard)
 
     def standing(self, number: int) -> dict[str, Any]:
-        """Return what is stored of a training (:meth:`.GrownFiles.standing`)."""
+        """Return what is stored of a training (:meth:`.ray_trainings.GrownFiles.standing`)."""
         return self._grown.standing(number)
 
     def exchange(self, known: Mapping[int, tuple[str, tuple[int, ...], bytes]]) -> Mapping[int, Any]:
-        """Take requests and return what trainings' files have grown by (:meth:`.GrownFiles.exchange`)."""
+        """Take requests, and return new bytes of files. See :meth:`.ray_trainings.GrownFiles.exchange`."""
         return self._grown.exchange(known)
 
     def saved(self, number: int) -> str:

@@ -1,9 +1,8 @@
 """Functions that run on nodes of a Ray cluster: the check of a node, and a task that plays a shard.
 
-Ray pickles this module by value, with :mod:`.ray_keeper` and
-:mod:`gym_gui.services.submissions.archive`, because MOSAIC need not be installed in the Python of a node's
-Ray: the command of the profile starts MOSAIC. So these modules import only the standard library, Ray and
-one another.
+Ray pickles this module by value, with :mod:`.ray_keeper` and :mod:`gym_gui.services.submissions.archive`,
+because the Python of a node's Ray need not contain MOSAIC. The command of the profile starts MOSAIC. So
+these modules import only the standard library, Ray and one another.
 """
 
 from __future__ import annotations
@@ -288,7 +287,7 @@ def _begin(this: _Try, place: Path, lock: IO[str]) -> subprocess.Popen[bytes]:
 
 
 def _follow(this: _Try, guard: subprocess.Popen[bytes]) -> None:
-    """Report the status of a try until it has ended, and end it if the keeper orders so."""
+    """Report the status of a try until the try has ended. End the try if the keeper orders so."""
     assert guard.stdin is not None
     training = this.training
     least_s = 0.0 if training else SAVE_S

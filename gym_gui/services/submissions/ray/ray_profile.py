@@ -92,7 +92,7 @@ def ray_profile_of(data: object) -> RayProfile:
     """Return the profile in plain data.
 
     Raises:
-        ConfigError: The data is invalid. The error names the place.
+        ConfigError: The data is invalid. The error names the invalid key.
     """
     found = keys(data if data is not None else {}, "", _KEYS)
     such = "auto, such as head.example.org:6379 on a node of the cluster, or ray://head.example.org:10001"

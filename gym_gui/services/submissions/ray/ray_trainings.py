@@ -47,7 +47,7 @@ class GrownFiles:
     def grow(
         self, number: int, attempt: int, start: str, more: Mapping[str, tuple[int, bytes]], heard: int
     ) -> bytes:
-        """Store what a training's files have grown by.
+        """Store new bytes of a training's files.
 
         Args:
             number: Number of the part.
@@ -98,7 +98,7 @@ class GrownFiles:
     def exchange(
         self, known: Mapping[int, tuple[str, tuple[int, ...], bytes]]
     ) -> dict[int, tuple[str, dict[str, bytes]]]:
-        """Take requests and return what files have grown by. If it is much, trainings served last wait.
+        """Take requests and return the new bytes of files. If they are too many, trainings served last wait.
 
         Args:
             known: For each part, the fields of :class:`gym_gui.services.submissions.training_files.Known`.

@@ -45,7 +45,7 @@ _MOST_TOKEN: Final = 100
 _MOST_TASKS: Final = 1000
 """Number of tasks per array if the site does not tell its limit."""
 _JOBS_EACH: Final = 4
-"""Jobs per shard that may run at once. With several, one lost or slow job delays only few shards."""
+"""Number of jobs for each shard that may run at once, so that a lost or slow job delays few shards."""
 _LAG_S: Final = 30.0
 """Seconds until a file that a job has written is seen here if the shared disk is slow."""
 _LAG_WHEN_STOPPED_S: Final = 2.0
@@ -94,7 +94,7 @@ class SlurmBackend:
         self._refused_at, self._has_jobs = -_AGAIN_S, False
 
     async def check(self) -> None:
-        """Check that the scheduler accepts such jobs.
+        """Check that the scheduler accepts jobs with the resources of the profile.
 
         Raises:
             HostAwayError: The scheduler does not answer.
@@ -114,7 +114,7 @@ class SlurmBackend:
             raise UsageError(str(error), fix="Mend the profile") from None
 
     async def prepare(self) -> None:
-        """Copy the submission's files to where the nodes find them.
+        """Copy the submission's files to a folder that the nodes can read.
 
         Raises:
             HostAwayError: The scheduler does not answer.
@@ -187,7 +187,7 @@ class SlurmBackend:
         return []
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
-        """Pass the user's requests to trainings, and return what their files have grown by.
+        """Pass the user's requests to trainings, and return the new bytes of their files.
 
         Raises:
             HostAwayError: The disk does not answer.
@@ -285,11 +285,11 @@ class SlurmBackend:
 
     @property
     def _unfinished(self) -> Path:
-        """Folder that the files for the nodes are copied to before it is renamed."""
+        """Temporary folder for the nodes' files, renamed when the copy is complete."""
         return Path(unfinished(str(self._place)))
 
     def _check_place(self) -> None:
-        """Refuse a folder that holds other files or another submission, because it is removed at the end."""
+        """Refuse a folder with other files or another submission, as the folder is removed at the end."""
         submission, place = self._submission, self._place.resolve()
         kept = (submission.folder.resolve(), submission.out.resolve())
         if self._profile.folder and any(place.is_relative_to(each) for each in kept):
@@ -369,7 +369,7 @@ class SlurmBackend:
         self._tasks |= {key: (job, i) for i, batch in enumerate(batches, 1) for key in batch}
 
     async def _take_up(self) -> None:
-        """Find the jobs that an earlier coordinator submitted, even if it was killed while it did so."""
+        """Find the jobs that an earlier coordinator submitted, even if a kill interrupted the submission."""
         for listed in sorted((self._place / _ARRAYS).glob("*.list")):
             job = listed.with_suffix(".job")
             lines = listed.read_text().splitlines()
@@ -430,7 +430,7 @@ class SlurmBackend:
         return found
 
     def _node(self, number: int, attempt: int) -> str:
-        """Return the machine that plays a try, as its script has written it; empty if it has not begun."""
+        """Return the name of the machine that plays a try, from the try's file; empty before its start."""
         if (number, attempt) not in self._nodes:
             said = " ".join(_tail(self._place / "work" / str(number) / str(attempt) / "host"))
             if not said:

@@ -103,7 +103,7 @@ def slurm_profile_of(data: object) -> SlurmProfile:
     """Return the profile in plain data.
 
     Raises:
-        ConfigError: The data is invalid. The error names the place.
+        ConfigError: The data is invalid. The error names the invalid key.
     """
     found = keys(data if data is not None else {}, "", _KEYS)
     names = [matching(found.get(key), key, _NAME, "such as short") for key in _NAMES]

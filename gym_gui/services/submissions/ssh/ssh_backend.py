@@ -58,7 +58,7 @@ class SshBackend:
         self._place, self._is_sent, self._clock_told = "", False, False
 
     async def prepare(self) -> None:
-        """Send the submission's files if the host does not have them. Raises like :meth:`SshHost.run`.
+        """Send the submission's files if the host lacks them. Raises like :meth:`SshHost.run`.
 
         The start script is always sent again, because the resuming user may have corrected it.
         """
@@ -108,7 +108,7 @@ class SshBackend:
         return taken_back(await self._ssh.run(take_back(self._place, tries)))
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
-        """Pass requests to trainings and return what their files have grown by.
+        """Pass requests to trainings and return the new bytes of their files.
 
         Raises like :meth:`SshHost.run`.
         """

@@ -88,7 +88,7 @@ def ssh_profile_of(data: object) -> SshProfile:
     """Return the profile in plain data. Keys beside ``hosts`` hold for all hosts.
 
     Raises:
-        ConfigError: The data is invalid. The error names the place.
+        ConfigError: The data is invalid. The error names the invalid key.
     """
     found = keys(data, "", _OF_THE_FILE)
     written = sequence(found.get("hosts", ()), "hosts")
