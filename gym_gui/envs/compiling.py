@@ -23,7 +23,7 @@ def compile_ahead(environment: Environment, progress: OnCompiling | None = None)
     for each of the two MultiGrids, longer beside other work; later calls take no time.
 
     Args:
-        environment: A new environment; if its family compiles nothing, it is only closed.
+        environment: A new environment; if its family compiles nothing, the environment is only closed.
         progress: Called at the start of compilation and after each function; never if the cache has all.
     """
     family = environment.family

@@ -67,7 +67,7 @@ def list_specs(family: str | None = None) -> list[EnvSpec]:
 
     Raises:
         UnknownNameError: There is no such family.
-        MissingDependencyError: That family's package is not installed.
+        MissingDependencyError: The package of ``family`` is not installed.
     """
     if family is not None:
         wanted = [families()[family]] if family in families() else _accepting(family)
@@ -99,7 +99,7 @@ def register(
         factory: Callable, or ``"module:factory"``, that makes the environment. It is called with
             ``render_mode`` if it accepts it, and with the experiment's ``env_kwargs``.
         api: Interface of the environment that the factory makes.
-        apis: All interfaces that the factory can make (it is then called with ``api=``).
+        apis: All interfaces that the factory can make (the factory is then called with ``api=``).
         family: Family with teams, scores and action names; by default nothing is assumed.
 
     Raises:
@@ -125,7 +125,7 @@ def resolve(
     Args:
         task: An id, an alias, or ``"module:factory"``.
         env_name: Family hint; must not contradict the name.
-        api: Interface to make it with; the environment's native one by default.
+        api: Interface of the environment; its native one by default.
         origin: Who names the environment; ``module:factory`` is searched in that folder first.
 
     Raises:

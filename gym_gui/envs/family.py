@@ -38,9 +38,9 @@ class Family:
     Attributes:
         name: Short name, as in ``env_name`` of an experiment.
         title: Display name.
-        extra: Extra of this distribution that installs it.
+        extra: Extra of this distribution that installs the packages.
         modules: Import names that must be installed to list and make its environments.
-        prefixes: Prefixes of its ids; they identify an id even if the package is missing.
+        prefixes: Prefixes of the family's ids; they identify an id even if the package is missing.
         closed: Whether all its ids begin with one of the prefixes.
         hints: Accepted spellings of ``env_name``, each with the prefix that an id must have under that hint
             (``""``: any).

@@ -46,7 +46,7 @@ class Notice:
     """A message to the user, shown below the page.
 
     Attributes:
-        text: What happened and what to do about it.
+        text: The event, and the user's next step.
         kind: Kind of message; ``info`` and ``ok`` disappear after a while.
         action: Text and function of a button.
     """
@@ -170,8 +170,8 @@ class AppContext(QObject):
     def tell_failure(self, what: str, error: BaseException) -> None:
         """Report a failure that no caller handles: a line in the log and a message in the window.
 
-        what: Description of the work, shown before "failed".
-            what: What failed, to be put before "failed".
+        Args:
+            what: Description of the work, shown before "failed".
             error: The exception. For a :class:`MosaicError` its message is enough; for any other exception
                 the log has the traceback.
         """

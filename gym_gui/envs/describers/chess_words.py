@@ -65,7 +65,7 @@ def sans(board: chess.Board) -> list[str]:
             text, may_check = "O-O-O" if end < start else "O-O", True
         else:
             if piece == chess.PAWN and not takes and (start - end) % 8:
-                takes = may_check = True  # in passing
+                takes = may_check = True  # en passant
             text = ("x" if takes else "") + chess.SQUARE_NAMES[end]
             if piece != chess.PAWN:
                 text = _piece(piece, start, starts[piece, end]) + text

@@ -227,7 +227,7 @@ def _answer(turn: Turn) -> tuple[str, str]:
 def asked_line(turn: Turn) -> str:
     """Return the last message to the model in one line, from its observation on."""
     text = turn.messages[-1].text if turn.messages else ""
-    # Prompts begin and end with what is the same every time; what is seen stands between tags.
+    # Prompts begin and end with constant text; the observation is between tags.
     seen = text[:_LONGEST].partition(_SEEN)[2].partition("</")[0] or text[:_LONGEST]
     return " ".join(seen.split())
 
