@@ -1,6 +1,7 @@
 """Compiles a package's numba functions at the first use of its environments and reports the progress.
 
-The results are kept beside the package or in ``NUMBA_CACHE_DIR``, so it happens once per machine.
+The compiled functions are kept beside the package or in ``NUMBA_CACHE_DIR``, so each machine compiles them
+once.
 """
 
 from __future__ import annotations

@@ -99,9 +99,9 @@ def document(
 ) -> EnvironmentPage:
     """Return all facts about an environment.
 
-    It makes the environment once to get its agents and spaces, and never steps it. That imports the package,
-    which takes a second or two the first time. Call it in a thread, or in a separate process if the package
-    may crash.
+    The function makes the environment once to get its agents and spaces, and never steps it. That imports
+    the package, which takes a second or two the first time. Call it in a thread, or in a separate process
+    if the package may crash.
 
     Args:
         task: A name for :func:`gym_gui.envs.resolve`, its result, or an existing environment, which stays

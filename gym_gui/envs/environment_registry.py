@@ -267,8 +267,8 @@ def arguments(
 ) -> Mapping[str, Mapping[str, Any]]:
     """Return the known ``env_kwargs`` of an environment: a JSON Schema for each name.
 
-    It imports nothing of the environment. Other arguments are passed on, too; the environment itself decides
-    whether it accepts them.
+    The function imports nothing of the environment. Arguments that are not in the result are passed on,
+    too; the environment itself decides whether it accepts them.
 
     Args:
         task: A name for :func:`resolve`, or its result.
@@ -301,7 +301,7 @@ def family_of(spec: EnvSpec) -> Family:
 def trouble(spec: EnvSpec) -> str:
     """Return why a listed environment cannot be made here, with a fix; ``""`` if it can.
 
-    It only checks that the required packages are installed, so it is quick and imports nothing.
+    The function only checks that the required packages are installed, so it is quick and imports nothing.
     """
     family = family_of(spec)
     for module in (*family.modules, *family.needs(spec)):

@@ -1,7 +1,7 @@
 """Services that the parts of the window share: theme, settings, folders, commands, background tasks.
 
-The window makes one and passes it to every page. It knows no page, and of the widgets only the one that pages
-are made in.
+The window makes one context and passes it to every page. The context knows no page, and only one widget: the
+parent in which pages are made.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ class AppContext(QObject):
     def spawn(self, work: Coroutine[Any, Any, _T], what: str) -> asyncio.Task[_T]:
         """Run a coroutine in the window's event loop.
 
-        Its exception becomes a message and a line in the log. When the window closes, the task is cancelled
-        and awaited.
+        An exception of the coroutine becomes a message and a line in the log. When the window closes,
+        the task is cancelled and awaited.
 
         Args:
             work: The coroutine.

@@ -47,7 +47,7 @@ class ChessDescriber(BoardDescriber):
 def sans(board: chess.Board) -> list[str]:
     """Return all legal moves as :meth:`chess.Board.san` writes each.
 
-    That method searches all moves again for every move, to tell pieces apart, and plays each move to test for
+    ``san`` searches all moves again for every move, to tell pieces apart, and plays each move to test for
     check. This function goes through the moves once and plays only those that may give check.
     """
     moves = list(board.legal_moves)

@@ -250,7 +250,7 @@ def server_of(place: Place) -> Server:
 def close_servers(places: Sequence[Place] = ()) -> None:
     """End servers that this process has started: all of them, or those at given places.
 
-    Otherwise they end together with this process.
+    Otherwise the servers end together with this process.
     """
     with _guard:
         chosen = [key for key in _servers if key[0] == os.getpid() and (not places or key[1] in places)]

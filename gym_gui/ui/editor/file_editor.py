@@ -1,7 +1,7 @@
 """Editor window for one text file that marks mistakes at their lines.
 
-The request's check (:mod:`gym_gui.ui.editor.checks`) finds the mistakes; the editor itself knows no file
-format.
+The check in the editor's request (:mod:`gym_gui.ui.editor.checks`) finds the mistakes; the editor itself
+knows no file format.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Strip of a card that sums up a player's last turn and its cost.
 
-It shows what a model was asked and answered, what a program intended, or how actions were scored. It paints
-itself, because labels that change with every call would force a layout of the whole card.
+The strip shows the last prompt and reply of a model, the intention of a program, or the scores of actions. It
+paints itself, because labels that change with every call would force a layout of the whole card.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ LINE_MARK: Final = 22
 class LivePlot(QWidget):
     """A plot that receives values while operators play.
 
-    It draws nothing while it is hidden. It imports pyqtgraph when it first becomes visible with data.
+    A plot draws nothing while it is hidden. It imports pyqtgraph when it first becomes visible with data.
 
     Args:
         theme: Colors.
