@@ -1,6 +1,7 @@
 """Compiles a package's numba functions at the first use of its environments and reports the progress.
 
-The results are kept beside the package or in ``NUMBA_CACHE_DIR``, so it happens once per machine.
+The compiled functions are kept beside the package or in ``NUMBA_CACHE_DIR``, so each machine compiles them
+once.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def compile_ahead(environment: Environment, progress: OnCompiling | None = None)
     for each of the two MultiGrids, longer beside other work; later calls take no time.
 
     Args:
-        environment: A new environment; if its family compiles nothing, it is only closed.
+        environment: A new environment; if its family compiles nothing, the environment is only closed.
         progress: Called at the start of compilation and after each function; never if the cache has all.
     """
     family = environment.family

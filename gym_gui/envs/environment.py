@@ -46,8 +46,8 @@ class Environment:
 
     Attributes:
         spec: Description of the environment.
-        adapter: Adapter that steps it.
-        family: Family with the hooks for it.
+        adapter: Adapter that steps the environment.
+        family: Family with the hooks for the environment.
         teams: Agents by team name.
         cut_off: Steps after which a run cuts an episode off and tells the agents so; ``None`` if it does not.
     """
@@ -296,8 +296,8 @@ class Environment:
     def pointing(self, manager: AgentID, frame: Frame = "whole") -> Pointing | None:
         """Return what a manager may choose by clicking a picture; ``None`` if it cannot click at all.
 
-        manager: The manager's slot.
-            manager: Its slot.
+        Args:
+            manager: The manager's slot.
             frame: Which picture: the whole one, or that of :meth:`seat_picture`.
         """
         adapter = self.adapter
@@ -421,7 +421,7 @@ class Environment:
             )
             image = self._drawn(agent, observation, view) if view.image else b""
             state = self.simulator.state() if view.state and self.simulator else ()
-        except Exception as exc:  # the border to environments' own attributes
+        except Exception as exc:  # environments' own code may raise anything
             raise ObservationError(f"what {agent} sees cannot be described: {described(exc)}") from exc
         return Shown(text, image, tuple(messages), choices, facts, state)
 
@@ -430,7 +430,7 @@ class Environment:
         why, _ = view.refused(agent, pictures)
         if why:
             raise ValueError(why)
-        # An agent that may see no picture at all does not see the whole one either.
+        # An agent that may see no picture gets no whole picture, either.
         whole = as_picture(self.adapter.render()) if pictures and not own else None
         picture = self.seat_picture(agent, observation) if own else whole
         if picture is None:

@@ -28,16 +28,16 @@ class EnvironmentPage:
     """All facts about an environment, as plain data that processes can exchange.
 
     Attributes:
+        id: Canonical id.
         title: Display name.
-        family: Display name of its family.
-        family: Name of its family for people.
+        family: Display name of the environment's family.
         summary: One sentence; never empty.
-        text: Its documentation as Markdown; may be empty.
+        text: Documentation as Markdown; may be empty.
         doc_url: Web page with more details, or ``""``.
-        paradigm: How its agents take turns.
+        paradigm: How the agents take turns.
         render_modes: See :func:`render_modes`.
-        board: Whether it is a board game that can be drawn and clicked on.
-        agents: Its agents.
+        board: Whether the environment is a board game that can be drawn and clicked on.
+        agents: Names of the agents.
         teams: Agents of each team.
         seats: Names of agents in this game, for agents that have one.
         max_steps: Longest episode; ``None`` if unknown.
@@ -99,9 +99,9 @@ def document(
 ) -> EnvironmentPage:
     """Return all facts about an environment.
 
-    It makes the environment once to get its agents and spaces, and never steps it. That imports the package,
-    which takes a second or two the first time. Call it in a thread, or in a separate process if the package
-    may crash.
+    The function makes the environment once to get its agents and spaces, and never steps it. That imports
+    the package, which takes a second or two the first time. Call it in a thread, or in a separate process
+    if the package may crash.
 
     Args:
         task: A name for :func:`gym_gui.envs.resolve`, its result, or an existing environment, which stays

@@ -67,7 +67,7 @@ def list_specs(family: str | None = None) -> list[EnvSpec]:
 
     Raises:
         UnknownNameError: There is no such family.
-        MissingDependencyError: That family's package is not installed.
+        MissingDependencyError: The package of ``family`` is not installed.
     """
     if family is not None:
         wanted = [families()[family]] if family in families() else _accepting(family)
@@ -99,7 +99,7 @@ def register(
         factory: Callable, or ``"module:factory"``, that makes the environment. It is called with
             ``render_mode`` if it accepts it, and with the experiment's ``env_kwargs``.
         api: Interface of the environment that the factory makes.
-        apis: All interfaces that the factory can make (it is then called with ``api=``).
+        apis: All interfaces that the factory can make (the factory is then called with ``api=``).
         family: Family with teams, scores and action names; by default nothing is assumed.
 
     Raises:
@@ -125,7 +125,7 @@ def resolve(
     Args:
         task: An id, an alias, or ``"module:factory"``.
         env_name: Family hint; must not contradict the name.
-        api: Interface to make it with; the environment's native one by default.
+        api: Interface of the environment; its native one by default.
         origin: Who names the environment; ``module:factory`` is searched in that folder first.
 
     Raises:
@@ -267,8 +267,8 @@ def arguments(
 ) -> Mapping[str, Mapping[str, Any]]:
     """Return the known ``env_kwargs`` of an environment: a JSON Schema for each name.
 
-    It imports nothing of the environment. Other arguments are passed on, too; the environment itself decides
-    whether it accepts them.
+    The function imports nothing of the environment. Arguments that are not in the result are passed on,
+    too; the environment itself decides whether it accepts them.
 
     Args:
         task: A name for :func:`resolve`, or its result.
@@ -301,7 +301,7 @@ def family_of(spec: EnvSpec) -> Family:
 def trouble(spec: EnvSpec) -> str:
     """Return why a listed environment cannot be made here, with a fix; ``""`` if it can.
 
-    It only checks that the required packages are installed, so it is quick and imports nothing.
+    The function only checks that the required packages are installed, so it is quick and imports nothing.
     """
     family = family_of(spec)
     for module in (*family.modules, *family.needs(spec)):

@@ -35,7 +35,7 @@ class Factory:
 
     Attributes:
         point: ``module:factory``.
-        origin: Who names it.
+        origin: Source of the name: the user, or a file that names the factory.
     """
 
     point: str
@@ -62,7 +62,7 @@ class Factory:
         """Check that the module exists, without importing it.
 
         Raises:
-            UsageError: The module does not exist; the message says where it was searched.
+            UsageError: The module does not exist; the message names the searched folders.
         """
         if self._is_own_word:
             _look_here_last()
@@ -134,7 +134,7 @@ class Factory:
         """
         if self._is_own_word:
             _look_here_last()
-            allow([self._typed, *self._place()])  # a file may name it, too, while this process lives
+            allow([self._typed, *self._place()])  # in this process, files may name it, too
             return self._resolved(lambda: importlib.import_module(self.module), None)
         require(self.needs(), self.origin)
         found = self._own_module

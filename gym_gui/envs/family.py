@@ -38,9 +38,9 @@ class Family:
     Attributes:
         name: Short name, as in ``env_name`` of an experiment.
         title: Display name.
-        extra: Extra of this distribution that installs it.
+        extra: Extra of this distribution that installs the packages.
         modules: Import names that must be installed to list and make its environments.
-        prefixes: Prefixes of its ids; they identify an id even if the package is missing.
+        prefixes: Prefixes of the family's ids; they identify an id even if the package is missing.
         closed: Whether all its ids begin with one of the prefixes.
         hints: Accepted spellings of ``env_name``, each with the prefix that an id must have under that hint
             (``""``: any).
@@ -209,8 +209,9 @@ class Family:
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
         """Return the known ``env_kwargs`` of an environment: a JSON Schema for each name.
 
-        By default they are read from the source of the environment's class, with the defaults that its
-        package registered. A family that knows more, or has other arguments, overrides this.
+        By default the arguments are read from the source of the environment's class, with the
+        defaults that its package registered. A family that knows more, or has other arguments,
+        overrides this.
         """
         fixed: Mapping[str, Any] = spec.traits.get("kwargs", {})
         return {
@@ -291,7 +292,7 @@ class Family:
     def seat_names(self, environment: Instance) -> Mapping[str, str]:
         """Return the game's names of seats, by agent: ``White``, ``Player 1``.
 
-        A seat without a name keeps the environment's.
+        A seat without a name in the result keeps the environment's name.
         """
         return {}
 
@@ -329,7 +330,7 @@ class Family:
     def can_still_win(self, environment: Instance, agent: str) -> bool:
         """Return whether ``agent`` could still win if the others ran out of time.
 
-        In chess: whether it can mate with the pieces it has.
+        In chess: whether ``agent`` can mate with the pieces it has.
         """
         board = self.board(environment) if self.has_board(environment.spec) else None
         return board is None or can_mate(board, agent)

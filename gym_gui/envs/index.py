@@ -97,7 +97,7 @@ def entries(kind: str, module: str, python: str = "") -> tuple[dict[str, Any], .
         kind: ``"gymnasium"`` (what importing ``module`` adds to Gymnasium's registry), ``"pettingzoo"``,
             ``"openspiel"``, ``"envpool"``, ``"dm_control"``, ``"textarena"``, ``"bsuite"`` (games or tasks
             that ``module`` lists).
-        module: Import name of an installed package, or of the module in it that registers.
+        module: Import name of an installed package, or of its module that registers environments.
         python: Interpreter of a family with the package; ``""`` for this interpreter.
 
     Raises:

@@ -78,7 +78,7 @@ def openspiel_row(name: str, loaded: Any) -> dict[str, Any]:
     """Return the facts that a game states about itself.
 
     Args:
-        name: Name under which it is loaded.
+        name: Name under which the game is loaded.
         loaded: The game.
     """
     game = loaded.get_type()

@@ -18,7 +18,7 @@ Teams = Mapping[str, tuple[str, ...]]
 class Instance(Protocol):
     """One environment instance: the part of :class:`~gym_gui.envs.Environment` that others use.
 
-    It is a separate protocol because families, describers and keys all refer to it.
+    The interface is a separate protocol because families, describers and keys all refer to it.
     """
 
     @property

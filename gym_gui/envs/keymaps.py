@@ -200,7 +200,7 @@ def of_space(
         space: Gymnasium action space.
         player: 0 for the first person at the keyboard, 1 for the second.
         pace: Pace of the environment.
-        words: Words for discrete actions; empty if they have none.
+        words: Words for discrete actions; empty if the actions have none.
         idle: The discrete action that does nothing; ``None`` if there is none.
         mouse: Whether moves are made on a drawn board.
         components: Names of the components of a continuous action; empty if unknown.
@@ -235,7 +235,7 @@ def of_actions(
     """Return keys for numbered actions.
 
     Args:
-        words: A word for each action; ``""`` if it has none.
+        words: A word for each action; ``""`` for an action without a word.
         player: 0 for the first person at the keyboard, 1 for the second.
         pace: Pace of the environment.
         first: Number of the first action.

@@ -23,14 +23,14 @@ class EnvSpec:
     Attributes:
         id: Canonical id, for example ``"CartPole-v1"`` or ``"classic/chess_v6"``.
         family: Name of its family.
-        api: Interface that it is made with: ``"gymnasium"``, ``"aec"`` or ``"parallel"``.
-        apis: All interfaces that it can be made with, the native one first.
-        package: Import name of the package that contains it.
-        extra: Extra of this distribution that installs it.
-        entry_point: ``"module:attribute"`` as its package registers it, or a callable.
+        api: Interface of the environment: ``"gymnasium"``, ``"aec"`` or ``"parallel"``.
+        apis: All interfaces that the environment can have, the native one first.
+        package: Import name of the package that contains the environment.
+        extra: Extra of this distribution that installs the package.
+        entry_point: ``"module:attribute"`` as the package registers it, or a callable.
         max_episode_steps: Limit that its package sets, or ``None``.
-        requirements: Packages that it needs beyond ``extra``, as pip writes them.
-        traits: Further facts that the family read about it.
+        requirements: Packages that the environment needs beyond ``extra``, as pip writes them.
+        traits: Further facts that the family read about the environment.
     """
 
     id: str

@@ -27,7 +27,7 @@ class Command:
         id: Unique, ``page.verb`` (``operators.run``).
         title: Text in menus and the palette.
         run: Function that runs the command, without arguments, in the GUI thread.
-        shortcut: As Qt writes it (``Ctrl+N``), or empty.
+        shortcut: Keys as Qt writes them (``Ctrl+N``), or empty.
         menu: ``File``, ``View``, ``Run``, ``Help``, or empty for the palette alone.
         icon: Name in :mod:`gym_gui.ui.icons`.
         enabled: Returns whether the command can run; called when a menu or the palette opens.

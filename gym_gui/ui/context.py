@@ -1,7 +1,7 @@
 """Services that the parts of the window share: theme, settings, folders, commands, background tasks.
 
-The window makes one and passes it to every page. It knows no page, and of the widgets only the one that pages
-are made in.
+The window makes one context and passes it to every page. The context knows no page, and only one widget: the
+parent in which pages are made.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Notice:
     """A message to the user, shown below the page.
 
     Attributes:
-        text: What happened and what to do about it.
+        text: The event, and the user's next step.
         kind: Kind of message; ``info`` and ``ok`` disappear after a while.
         action: Text and function of a button.
     """
@@ -129,8 +129,8 @@ class AppContext(QObject):
     def spawn(self, work: Coroutine[Any, Any, _T], what: str) -> asyncio.Task[_T]:
         """Run a coroutine in the window's event loop.
 
-        Its exception becomes a message and a line in the log. When the window closes, the task is cancelled
-        and awaited.
+        An exception of the coroutine becomes a message and a line in the log. When the window closes,
+        the task is cancelled and awaited.
 
         Args:
             work: The coroutine.
@@ -170,8 +170,8 @@ class AppContext(QObject):
     def tell_failure(self, what: str, error: BaseException) -> None:
         """Report a failure that no caller handles: a line in the log and a message in the window.
 
-        what: Description of the work, shown before "failed".
-            what: What failed, to be put before "failed".
+        Args:
+            what: Description of the work, shown before "failed".
             error: The exception. For a :class:`MosaicError` its message is enough; for any other exception
                 the log has the traceback.
         """

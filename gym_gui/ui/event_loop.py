@@ -55,7 +55,7 @@ def close_loop(loop: asyncio.AbstractEventLoop) -> None:
 class _Watch:
     """Reports a failed task whose exception no coroutine takes, even while the task is still referenced.
 
-    asyncio itself reports it only when the task is garbage-collected, which may never happen.
+    asyncio itself reports the exception only when the task is garbage-collected, which may never happen.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -19,7 +19,7 @@ def write_pdf(svg: bytes, path: Path) -> None:
 
     Args:
         svg: The drawing.
-        path: The file; it is replaced.
+        path: Path of the PDF; an existing file is replaced.
 
     Raises:
         OSError: The file cannot be written.

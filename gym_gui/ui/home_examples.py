@@ -15,13 +15,13 @@ SEED: Final = 42
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """One card.
+    """One card of the Home page.
 
-    name: Name of its picture, ``assets/home-<name>.png``.
-        name: Of its picture, ``assets/home-<name>.png``.
-        title: What it starts.
+    Attributes:
+        name: Name of the card's picture, ``assets/home-<name>.png``.
+        title: Name of the example that the card starts.
         text: Instruction, in a few words.
-        page: Page that it opens.
+        page: Page that the card opens.
         request: Returns the page's request; called at the click. Raises
             :class:`~gym_gui.core.errors.UsageError` if something that it needs is not installed.
     """

@@ -27,7 +27,7 @@ class Kept(QObject, Generic[T]):
         what: Description of the state for messages: ``"The operators"``.
         load: Reads the file; returns ``None`` if there is none. Raises :class:`MosaicError`.
         save: Writes the file atomically. Raises :class:`MosaicError`.
-        now: Returns the current state; ``None`` if it cannot be saved, so that the file stays as it is.
+        now: Returns the current state; ``None`` if it cannot be saved: the file then stays unchanged.
         parent: Qt owner.
     """
 

@@ -18,7 +18,7 @@ def save_dialog(
         parent: The window.
         title: Title of the dialog.
         name: Qt object name.
-        kind: Plural word for what is saved: ``Experiments``.
+        kind: Plural noun for the files: ``Experiments``.
         file: Suggested name; its suffix is added to names without one.
         on_file: Called with the chosen path.
     """

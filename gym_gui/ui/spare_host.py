@@ -23,7 +23,7 @@ async def keep_spare_host(context: AppContext) -> None:
     """Keep one spare process until the task is cancelled, then end the process.
 
     The process uses some 40 MB of memory of its own for the engine's modules, and no processor time. If
-    memory is short, none is started.
+    memory is short, no process is started.
 
     Args:
         context: Holds the process for operators that open.

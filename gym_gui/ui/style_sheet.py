@@ -14,7 +14,7 @@ ASSETS: Final = Path(__file__).parent / "assets"
 MARKS: Final = ("caret-down", "caret-up", "check")
 """Small pictures that a style sheet can only load from files.
 
-``scripts/pictures/home_pictures.py`` draws them.
+``scripts/pictures/home_pictures.py`` draws these pictures.
 """
 
 _SHEET: Final = """

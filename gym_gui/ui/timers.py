@@ -12,8 +12,8 @@ def single_shot_timer(parent: QObject, milliseconds: int, then: Callable[[], obj
 
     Args:
         parent: Qt owner.
-        milliseconds: Time until it fires.
-        then: Called when it fires.
+        milliseconds: Time from the start until the timer fires.
+        then: Called when the timer fires.
     """
     timer = QTimer(parent)
     timer.setSingleShot(True)

@@ -27,7 +27,7 @@ class TrustDialog(Dialog):
     """Shows exactly which code or programs would be used, and which file asks for them.
 
     Args:
-        error: The refusal, with what it needs.
+        error: The refusal, with the code or programs that must be allowed.
         parent: The window.
     """
 

@@ -25,9 +25,9 @@ _LINE: Final = re.compile(r'  File "(.*)", line (\d+) in (.*)')
 class Watchdog(QObject):
     """Checks from a separate thread whether the event loop still runs.
 
-    It takes the stack while the loop is blocked, so that the stack shows the blocking line and not what came
-    after. Time in which the GUI thread waited for a processor core is not counted. (Qt's own signals about
-    blocking do not help: with GLib's dispatcher they enclose the slots.)
+    The watchdog takes the stack while the loop is blocked, so that the stack shows the blocking line and
+    not a later one. Time in which the GUI thread waited for a processor core is not counted. (Qt's own
+    signals about blocking do not help: with GLib's dispatcher they enclose the slots.)
 
     Args:
         limit_s: Longest time in seconds that the loop may be busy.
@@ -91,9 +91,9 @@ class Watchdog(QObject):
 def _stack(thread: int, file: IO[bytes]) -> str:
     """Return the current stack of a thread as a traceback, the innermost line last.
 
-    It reads the dump of ``faulthandler``, which keeps no frame. A thread that takes the frame of a paint call
-    from ``sys._current_frames`` may hold the last reference to it: then the frame's painter is deleted
-    outside of Qt's thread, which ends the process.
+    The function reads the dump of ``faulthandler``, which keeps no frame. A thread that takes the frame
+    of a paint call from ``sys._current_frames`` may hold the last reference to the frame: then the
+    frame's painter is deleted outside of Qt's thread, which ends the process.
     """
     file.seek(0)
     file.truncate()

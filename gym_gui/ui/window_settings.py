@@ -1,7 +1,7 @@
 """Settings of the window, with the texts and limits that the settings page is made from.
 
-They are saved as ``settings.json`` in the data folder at every change. Only values that differ from the
-default are written, so that a better default reaches everyone who did not choose.
+The settings are saved as ``settings.json`` in the data folder at every change. Only values that differ from
+the default are written, so that a better default reaches everyone who did not choose a value.
 """
 
 from __future__ import annotations

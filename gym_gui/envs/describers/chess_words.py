@@ -47,7 +47,7 @@ class ChessDescriber(BoardDescriber):
 def sans(board: chess.Board) -> list[str]:
     """Return all legal moves as :meth:`chess.Board.san` writes each.
 
-    That method searches all moves again for every move, to tell pieces apart, and plays each move to test for
+    ``san`` searches all moves again for every move, to tell pieces apart, and plays each move to test for
     check. This function goes through the moves once and plays only those that may give check.
     """
     moves = list(board.legal_moves)
@@ -65,7 +65,7 @@ def sans(board: chess.Board) -> list[str]:
             text, may_check = "O-O-O" if end < start else "O-O", True
         else:
             if piece == chess.PAWN and not takes and (start - end) % 8:
-                takes = may_check = True  # in passing
+                takes = may_check = True  # en passant
             text = ("x" if takes else "") + chess.SQUARE_NAMES[end]
             if piece != chess.PAWN:
                 text = _piece(piece, start, starts[piece, end]) + text

@@ -41,7 +41,7 @@ class ControlDescriber(VectorDescriber):
 
     Args:
         environment: One of Gymnasium's classic control environments.
-        task: Its task.
+        task: Task of the environment.
         observed: Names of its numbers in facts.
     """
 

@@ -114,7 +114,7 @@ class Describer(ABC):
 
         Args:
             agent: A current agent.
-            mask: Its legal actions.
+            mask: Legal actions of the agent.
             draw: A random number; the same number gives the same action.
         """
         return sample_legal(to_space(self.environment.adapter.action_space(agent)), mask, draw)

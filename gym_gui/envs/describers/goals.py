@@ -33,7 +33,7 @@ class GoalDescriber(SpaceDescriber):
 
     Args:
         environment: An environment with ``observation``, ``achieved_goal`` and ``desired_goal``.
-        documentation: Its docstring, with tables like Gymnasium's.
+        documentation: Docstring of the environment, with tables like Gymnasium's.
         parts: Names of action components, for components that a table does not name.
     """
 

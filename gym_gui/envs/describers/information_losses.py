@@ -25,8 +25,8 @@ class Loss:
     Attributes:
         families: Names of its families; only :data:`ROUNDED`, which holds for all, has ``("*",)``.
         environments: Pattern of the environments' ids.
-        what: What is left out, as the beginning of a sentence.
-        why: Why the text lacks it, as the rest of that sentence.
+        what: The part that is left out, as the beginning of a sentence.
+        why: Reason why the text lacks this part, as the rest of that sentence.
         parts: Keys of a ``Dict`` observation that are left out.
         kept: Function that returns the part of an observation without keys that the text contains; ``None``
             for nothing.

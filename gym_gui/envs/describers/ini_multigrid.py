@@ -17,9 +17,9 @@ class _Aim(NamedTuple):
     """Goal of a room.
 
     Attributes:
-        doing: What is rewarded.
-        failing: What ends the game without reward; ``""`` if nothing does.
-        last: What ends the game, if not each reward does.
+        doing: The rewarded deed, in words.
+        failing: The event that ends the game without reward, in words; ``""`` if there is none.
+        last: The event that ends the game, in words, if not each reward ends it.
     """
 
     doing: str

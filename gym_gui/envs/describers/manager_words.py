@@ -21,7 +21,7 @@ class TwoLevelDescriber(Describer):
 
     Args:
         environment: The instance with managers.
-        adapter: Its adapter.
+        adapter: Adapter of the environment.
         own: Describer of the same environment without managers.
     """
 
@@ -34,7 +34,7 @@ class TwoLevelDescriber(Describer):
         told = self._own.text(seat, seen, mode)
         if self._adapter.manages(agent):
             last, why = self._adapter.last(seat)
-            if last is None or why not in _ENDED:  # the first choice; an episode that is over
+            if last is None or why not in _ENDED:  # before the first choice, or after the episode's end
                 return told
             return f"{told}\n\nWhat you asked for last, {last.name}, has ended: {_ENDED[why]}."
         option = self._adapter.running(agent)

@@ -178,7 +178,7 @@ class _Seen(NamedTuple):
         view: The grid around the agent.
         mission: The agent's mission; ``""`` if there is none.
         direction: Number of the agent's direction; ``None`` if the observation does not contain it.
-        whole: Whether the view shows the whole grid; it then lacks what the agent carries.
+        whole: Whether the view shows the whole grid; such a view lacks what the agent carries.
     """
 
     view: GridView
@@ -208,7 +208,7 @@ def how_far(size: int, through: bool) -> str:
 
     Args:
         size: Side length of the view in cells; the agent is in the middle of the bottom row.
-        through: Whether the view shows what is behind walls.
+        through: Whether the view shows cells behind walls.
     """
     return (
         f"You see {size - 1} cells ahead and {size // 2} to each side, {'also' if through else 'but not'} "

@@ -21,7 +21,7 @@ _HANDS = re.compile(r"^Cards \(public(?: player_\d+)+\): (?P<cards>-?\d+(?: -?\d
 class OpenSpielDescriber(SpaceDescriber):
     """Describes the state for one player, and actions with the game's own names.
 
-    A state of a game with hidden cards prints for each player what that player may know.
+    A state of a game with hidden cards prints, for each player, only what that player may know.
     """
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:

@@ -134,7 +134,7 @@ class Goals:
 
     Args:
         name: Module of the world.
-        scenario: Its scenario with the rules.
+        scenario: Scenario of the world, with the rules.
         world: The world.
         local_ratio: Share of an agent's own reward in its pay; the rest is the shared reward.
 

@@ -332,7 +332,7 @@ class ParticleDescriber(SpaceDescriber):
             yield Seen(who, place, _moving(velocity))
         for _ in self._world.landmarks:
             place, kind = seen.take(2), one_hot(seen.take(kinds))
-            if kind is not None:  # one that has just been taken is shown as nothing
+            if kind is not None:  # a treasure that was just taken has no kind
                 yield Seen(f"{self._kind(kind)} treasure", place)
 
     # -- shared by all worlds

@@ -27,7 +27,7 @@ class Robot(NamedTuple):
         row: Row of the robot.
         column: Column of the robot.
         way: ``up``, ``down``, ``left`` or ``right``.
-        loaded: Whether it is known to carry a shelf.
+        loaded: Whether the robot is known to carry a shelf.
     """
 
     row: int

@@ -39,7 +39,7 @@ class TeamGridDescriber(SpaceDescriber):
 
     Attributes:
         package: Import name of the package with the grid and the tiles.
-        loads: Sentence about how a picture shows what an agent carries.
+        loads: Sentence about how a picture shows the things that agents carry.
     """
 
     package: ClassVar[str]

@@ -76,7 +76,7 @@ def table_of(documentation: str, of: str) -> Table:
             numbers.append(cells[0])
             named.append(_component(columns, cells))
     if numbers != [str(i) for i in range(len(named))]:
-        return Table()  # rows for several components at once do not say which is which
+        return Table()  # a row for several components does not name each one
     return Table(tuple(named), tuple(left_out))
 
 
@@ -89,9 +89,9 @@ def _component(columns: Sequence[str], cells: Sequence[str]) -> Component:
     if not found and " rad" in row.get("Min", ""):
         unit = "rad"
     if unit == "rad" and name.lower().startswith("angular velocity"):
-        unit = "rad/s"  # the table of Ant has the unit of the angle
+        unit = "rad/s"  # the table of Ant states the angle's unit
     if "-orientation of the " in name:
-        name, unit = f"{name}, of a quaternion", ""  # the tables call its parts angles
+        name, unit = f"{name}, of a quaternion", ""  # the tables give quaternions a unit of angles
     return Component(name, "" if unit in _NO_UNITS else unit)
 
 
@@ -248,7 +248,7 @@ def documented(
 
     Args:
         environment: The environment.
-        documentation: Its docstring.
+        documentation: Docstring of the environment.
         about: Further sentences about the game.
         reads: Further sentences about reading an observation.
     """

@@ -31,7 +31,7 @@ class Seen(NamedTuple):
         kind: ``"zombie"``, ``"sword"``, ``"arrow"``, or the name of an agent.
         right: Pixels to the right.
         down: Pixels down.
-        turned: Its direction, in degrees to the right of up.
+        turned: Direction of the thing, in degrees to the right of up.
     """
 
     kind: str

@@ -55,7 +55,7 @@ class BabaIsAIFamily(OwnPythonFamily):
     title: ClassVar[str] = "BabaIsAI"
     prefixes: ClassVar[tuple[str, ...]] = ("babaisai/",)
     closed: ClassVar[bool] = True
-    # The requirements of its own setup.py; NumPy as old as that gym.
+    # The requirements of the package's setup.py, with a NumPy that this old gym supports.
     requirements: ClassVar[tuple[str, ...]] = (
         "gym==0.23.1",
         "numpy<2",

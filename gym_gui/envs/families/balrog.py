@@ -48,8 +48,9 @@ class BalrogFamily(OwnPythonFamily):
     title: ClassVar[str] = "BALROG"
     prefixes: ClassVar[tuple[str, ...]] = ("balrog/",)
     closed: ClassVar[bool] = True
-    # gym, tatsu: what balrog-nle and textworld run with. Pillow: from 11 on NetHack's font cannot be laid out
-    # where the system's libfribidi is old. MiniHack from 1 on is Gymnasium's, and BALROG makes it of gym.
+    # gym, tatsu: versions for balrog-nle and textworld. Pillow: since version 11, NetHack's font needs a
+    # newer libfribidi than some systems have. MiniHack: since version 1 it is made for Gymnasium, but BALROG
+    # makes it with gym.
     requirements: ClassVar[tuple[str, ...]] = (
         *("numpy<2", "gym==0.23", "gymnasium>=0.29,<1.3", "setuptools<81", "hydra-core>=1.3,<2"),
         *("openai>=1.50", "anthropic>=0.40", "google-genai>=1", "scipy>=1.11", "matplotlib>=3"),
@@ -123,6 +124,6 @@ def _parts(spec: EnvSpec) -> tuple[str, str]:
 
 @lru_cache(maxsize=2)
 def _read(path: Path, changed: int) -> Mapping[str, Any]:
-    import yaml  # only where its list is read
+    import yaml  # imported only to read the list of tasks
 
     return yaml.safe_load(path.read_text("utf-8"))

@@ -22,8 +22,8 @@ _SEEDS = 2**31 - 1
 class _Game(crafter.Env):
     """Crafter with an order of creatures that does not depend on memory addresses.
 
-    Its chunks are sets of objects, and a random one of them is removed: with the same seed, a different one
-        in each process.
+    Crafter's chunks are sets of objects, and a random object of a chunk is removed: with the same seed,
+    that would be a different object in each process.
     """
 
     def _balance_object(self, chunk: Any, objs: Any, *rules: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]

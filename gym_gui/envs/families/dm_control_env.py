@@ -43,8 +43,9 @@ def suite_task(domain: str, task: str, render_mode: str | None, env_kwargs: Mapp
 def draw_with_what_there_is(render_mode: str | None) -> None:
     """Make dm_control use a drawing backend that works on this machine.
 
-    It takes the first library that it can import, which cannot draw without a display. It chooses at its
-    import, which Shimmy may have caused for an OpenSpiel game; then it must choose again.
+    By default dm_control takes the first library that it can import, which cannot draw without a display.
+    It chooses at its import, which Shimmy may have caused for an OpenSpiel game; then it must choose
+    again.
 
     Args:
         render_mode: ``None`` draws nothing, and nothing is changed.

@@ -1,6 +1,7 @@
 """EnvPool: environments in C++ that are stepped in batches, under ids of their own.
 
-They differ from those of other families: their random generators differ, and their observations may.
+These environments differ from those of other families: their random generators differ, and their observations
+may.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Multi-agent particle environments (mpe2, the successor of ``pettingzoo.mpe``).
 
-The package has no registry. Each environment is a module ``mpe2/<name>_v<n>.py``, so the file names are the
-    list.
+The package has no registry. Each environment is a module ``mpe2/<name>_v<n>.py``, so the family lists the
+file names.
 """
 
 from __future__ import annotations

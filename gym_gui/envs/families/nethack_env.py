@@ -1,6 +1,6 @@
 """NetHack and MiniHack with reproducible episodes, copied observations, and pictures."""
 
-# NLE and MiniHack are untyped: what comes from them is Any.
+# NLE and MiniHack have no type annotations, so their objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 
@@ -44,7 +44,7 @@ class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
     shows it (``ansi``).
 
     Args:
-        env_id: Id under which the package registers it.
+        env_id: Id under which the package registers the environment.
         render_mode: ``"rgb_array"``, ``"ansi"`` or ``None``.
         options: Keyword arguments of the environment.
     """
@@ -60,7 +60,7 @@ class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
             kwargs["observation_keys"] = (*base.MH_DEFAULT_OBS_KEYS, *INVENTORY)
         mode = "pixel" if render_mode == "rgb_array" else "ansi"
         known = gymnasium.spec(env_id)
-        maker: Any = load_env_creator(str(known.entry_point))  # make() would keep max_episode_steps to itself
+        maker: Any = load_env_creator(str(known.entry_point))  # make() would not pass on max_episode_steps
         with warnings.catch_warnings():
             # MiniHack takes its walls from versions of MiniGrid's environments that are not the newest.
             warnings.filterwarnings("ignore", message=".*is out of date")

@@ -41,7 +41,7 @@ class OpenSpielEnv(OpenSpielCompatibilityV0):
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         self._paid = [0.0] * len(self.possible_agents)
         super().reset(seed=seed, options=options)
-        self.game_length = 0  # in moves; Shimmy begins with 1 and takes a full-length game for a cut one
+        self.game_length = 0  # in moves; Shimmy begins with 1 and so reports a full-length game as truncated
 
     def step(self, action: Any) -> None:
         """Play a move.

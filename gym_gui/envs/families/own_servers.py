@@ -40,11 +40,11 @@ class Listed:
 
     Attributes:
         entry: Entry that the server is asked for.
-        api: Its interface.
-        arguments: Keyword arguments that are always passed to it.
+        api: Interface of the environment.
+        arguments: Keyword arguments that are always passed to the environment.
         title: Display name.
         summary: One sentence.
-        max_episode_steps: Step limit; ``None`` if it has none.
+        max_episode_steps: Step limit; ``None`` if the environment has none.
     """
 
     entry: str

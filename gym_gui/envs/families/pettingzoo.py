@@ -263,7 +263,7 @@ class PettingZooFamily(Family):
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         scheme = super().keys(environment, agent, player)
-        if _game(environment.spec) == "tictactoe":  # its squares are numbered down the columns
+        if _game(environment.spec) == "tictactoe":  # tictactoe numbers its squares down the columns
             squares = {key: i % 3 * 3 + i // 3 for i, key in enumerate(LAYOUTS[player].square)}
             return replace(scheme, bindings=squares)
         return scheme
@@ -286,7 +286,7 @@ class PettingZooFamily(Family):
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         spec = environment.spec
         words = FULL_ATARI if spec.id.startswith("atari/") else _MEANINGS.get(_game(spec), ())
-        if _game(spec) == "rps":  # it can have more choices than three
+        if _game(spec) == "rps":  # rock, paper, scissors can have more than three choices
             words = tuple(str(move).lower() for move in environment.env._moves[:-1])
         return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
 

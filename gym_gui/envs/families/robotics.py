@@ -68,7 +68,7 @@ class RoboticsFamily(IndexedFamily):
         """Make the environment, after choosing a drawing backend that works here, even without a display."""
         if render_mode is not None:
             mujoco_gl.choose()
-        with contextlib.redirect_stderr(io.StringIO()):  # news of other versions, at each import
+        with contextlib.redirect_stderr(io.StringIO()):  # each import prints news about other versions
             importlib.import_module("gymnasium_robotics")
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*is out of date")

@@ -106,7 +106,7 @@ class OwnPythonFamily(ServedFamily):
     """Family whose packages need a separate interpreter, made by ``mosaic envs install``.
 
     Attributes:
-        requirements: Packages to install there, as pip writes them.
+        requirements: Packages to install for that interpreter, as pip writes them.
         bare_requirements: Packages to install last, without their own requirements.
         archives: Packages that no registry has, with their URLs; installed after all others.
         imports: Modules that must be importable there.

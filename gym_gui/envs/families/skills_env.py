@@ -27,7 +27,7 @@ class SkillEnv(gymnasium.Env[Mapping[str, Any], int]):
 
     Attributes:
         environment: The given environment.
-        agent: Its only agent.
+        agent: The only agent of ``environment``.
         reached: Whether the option of this episode reached its end; ``None`` while it lasts.
     """
 
@@ -50,7 +50,7 @@ class SkillEnv(gymnasium.Env[Mapping[str, Any], int]):
     ) -> tuple[Mapping[str, Any], dict[str, Any]]:
         super().reset(seed=seed, options=options)
         self.reached = None
-        cut_off = self._adapter.running(self.agent) is not None  # by an outer limit, in mid-option
+        cut_off = self._adapter.running(self.agent) is not None  # an outer limit ended the option
         if seed is not None or not self._going_on or cut_off:
             self._adapter.reset(seed=int(self.np_random.integers(2**31)))
             self._going_on = True

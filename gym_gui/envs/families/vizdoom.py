@@ -39,7 +39,7 @@ _MATCHES: Mapping[str, tuple[int, str]] = {
 }
 """Largest number of players and summary, by match.
 
-In the multi-binary variant, players also turn and look by numbers.
+In the multi-binary variant, players also turn and look by numbers (degrees).
 """
 _FREE: Mapping[str, Any] = {"actions": "buttons", "deltas": ("turn left right", "look up down")}
 _DELTAS = ("turn left right", "look up down", "move left right", "move forward backward", "move up down")

@@ -28,7 +28,7 @@ def doom(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) ->
     """Make an environment of the package.
 
     Args:
-        env_id: Id under which the package registers it.
+        env_id: Id under which the package registers the environment.
         render_mode: ``"rgb_array"`` or ``None``.
         env_kwargs: Arguments of the package's class, and three more. ``actions`` is ``"buttons"`` (separate,
             any number at once), ``"combinations"`` (numbered pairs, or more with ``max_buttons_pressed``) or

@@ -53,7 +53,7 @@ class Ticket:
     """A request that was sent to a server.
 
     Attributes:
-        report: The server's report on it; ``None`` until the report is there.
+        report: The server's report on the request; ``None`` until the report has arrived.
     """
 
     __slots__ = ("report",)

@@ -35,11 +35,11 @@ class Here:
     """Place of a server that is started on this machine.
 
     Attributes:
-        name: Its name in messages and in ``ps``.
-        python: Its interpreter; ``None`` for this process's own.
-        path: Folders that it imports from.
+        name: Name of the server in messages and in ``ps``.
+        python: Interpreter of the server; ``None`` for this process's own.
+        path: Folders that the server imports from.
         command: Program that speaks JSON lines, in place of the SDK's server.
-        variables: Environment variables that it gets in addition to those of every child process.
+        variables: Environment variables that the server gets in addition to those of every child process.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Elsewhere:
     """Place of a server that the user started on another machine (``python -m mosaic_env_server.remote``).
 
     Attributes:
-        name: Its name in messages.
+        name: Name of the server in messages.
         address: ``host:port``.
         token: Token that the server requires.
         tls_root: Certificate that verifies the server's own; ``None`` for no encryption.
@@ -73,7 +73,7 @@ class Server:
     """One server, started when it is needed, and again after it has ended.
 
     Args:
-        place: Where it runs.
+        place: Place where the server runs.
     """
 
     def __init__(self, place: Place) -> None:
@@ -250,7 +250,7 @@ def server_of(place: Place) -> Server:
 def close_servers(places: Sequence[Place] = ()) -> None:
     """End servers that this process has started: all of them, or those at given places.
 
-    Otherwise they end together with this process.
+    Otherwise the servers end together with this process.
     """
     with _guard:
         chosen = [key for key in _servers if key[0] == os.getpid() and (not places or key[1] in places)]

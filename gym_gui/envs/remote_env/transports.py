@@ -18,7 +18,7 @@ _LONGEST_S = 3600.0
 class PatientSocket(SocketLink[pb.FromEnvironment, pb.ToEnvironment]):
     """Socket link with a time limit.
 
-    Both ends may send much data at once: it reads what arrives while it sends.
+    Both ends may send much data at once, so the transport reads arriving data while it sends.
 
     Args:
         sock: The socket.

@@ -30,8 +30,8 @@ NEXT_SCREEN: Final = "Ctrl+Shift+F11"
 class DetachedWindow(QWidget):
     """Holds a slot's content and passes unused keys to the slot's page.
 
-    It has no Qt parent, so that a window manager neither keeps it above the main window nor minimizes both
-    together.
+    The window has no Qt parent, so that a window manager neither keeps it above the main window nor
+    minimizes both together.
 
     Args:
         dock_slot: Slot whose content the window holds.

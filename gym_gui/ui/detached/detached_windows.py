@@ -78,8 +78,8 @@ class DetachedWindows(QObject):
         """Return the command that detaches a page's picture and brings it back.
 
         Args:
+            page: Name of the page.
             current: Returns the slot of the page's picture; ``None`` while there is none.
-            current: Where its picture is; ``None`` while there is none.
         """
 
         def there() -> bool:

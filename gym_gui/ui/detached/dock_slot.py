@@ -119,7 +119,7 @@ class DockSlot(QWidget):
     def button(self, size: int = 22) -> IconButton:
         """Return the button that moves the widget into a window of its own and back.
 
-        Hidden until :meth:`look_after` is called.
+        The button is hidden until :meth:`look_after` is called.
 
         Args:
             size: Width and height in pixels.

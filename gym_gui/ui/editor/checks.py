@@ -73,7 +73,7 @@ class TextCheck:
 
     Args:
         find: Returns the mistake in a text.
-        unchecked: Note about what the check does not cover.
+        unchecked: Note about mistakes that the check does not find.
         offer: Returns completions for a suffix, a text and an offset.
     """
 

@@ -1,7 +1,7 @@
 """Editor window for one text file that marks mistakes at their lines.
 
-The request's check (:mod:`gym_gui.ui.editor.checks`) finds the mistakes; the editor itself knows no file
-format.
+The check in the editor's request (:mod:`gym_gui.ui.editor.checks`) finds the mistakes; the editor itself
+knows no file format.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class FileEditor(Dialog):
 
     Args:
         context: The window's services.
-        request: The file to edit, and what checks it.
+        request: The file to edit, and its check.
         parent: Qt owner.
     """
 
@@ -247,7 +247,7 @@ class FileEditor(Dialog):
         dialog = QFileDialog(self, f"Save {self.request.title.lower()}")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(self._ending)  # so that it asks about the file that will be written over
+        dialog.setDefaultSuffix(self._ending)  # so that the dialog asks about the file that would be replaced
         dialog.setDirectory(str(self.path.parent if self.path is not None else Path.cwd()))
         dialog.selectFile(self.path.name if self.path is not None else f"program{self._ending}")
         dialog.fileSelected.connect(self.save_to)
@@ -300,7 +300,7 @@ class FileEditor(Dialog):
         self._tell()
 
     def _on_keep_mine(self) -> None:
-        self._file.accept()  # Save writes over it
+        self._file.accept()  # Save then replaces the other program's text
         self._changed.hide()
         self._editor.setFocus()
 

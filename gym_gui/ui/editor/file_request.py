@@ -100,11 +100,11 @@ class FileRequest:
 
     Attributes:
         path: The file; empty: there is none yet.
-        check: Says what is wrong with its text.
-        title: What the file is, in words for the user: ``"Program"``.
+        check: Check that finds problems in the file's text.
+        title: Kind of file, in words for the user: ``"Program"``.
         choose: Called with the path of the file each time it has been saved.
-        problems: Problems that were found where the file was read, run or played.
-        again: What to offer once the file is mended: the text of a button, and what the button does.
+        problems: Problems found by code that read, ran or played the file.
+        again: Action to offer once the file is corrected: the text of a button, and its function.
     """
 
     path: str

@@ -92,7 +92,7 @@ class FindBar(QWidget):
                 self.field.setFocus()
             return
         cursor = self._edit.textCursor()
-        cursor.setPosition(cursor.selectionStart())  # a longer word begins where the shorter one was
+        cursor.setPosition(cursor.selectionStart())  # a longer word may begin at this match
         self._edit.setTextCursor(cursor)
         self._find(forward=True)
 

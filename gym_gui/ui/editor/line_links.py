@@ -43,7 +43,7 @@ def link_of(
         operator: Operator that the message is about. Files named without a folder may lie beside its files,
             and its worker checks its program in the editor.
         folders: Other folders in which files may lie.
-        place: File and line, if known; else they are searched for in the message.
+        place: File and line, if known; otherwise the message is searched for a file and line.
         experiment: Whether the file is an experiment file.
         again: Text and function of a button for the time after the correction.
     """

@@ -26,7 +26,7 @@ class ProblemList(QListWidget):
 
     Attributes:
         file: Name of the file; a sentence that begins with this name (and line numbers) is shown without it.
-        told: Problems of the saved file, found where it was read, run or played.
+        told: Problems of the saved file, found by code that read, ran or played the file.
         found: Problems that the check finds in the editor's text.
     """
 

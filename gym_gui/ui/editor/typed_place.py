@@ -180,7 +180,7 @@ class _Brackets:
         if top.kind == "{" and top.pending is None and _WORD.fullmatch(self._text, start, self._at):
             is_name = self._python and len(stack) == 1
             if is_name and top.key is None and self._text[:start].rpartition("\n")[2]:
-                return  # within a statement that is no assignment
+                return  # within a statement other than an assignment
             self.found = _Found(top, top.key, start, flow=not is_name)
 
     def _take(self, stack: list[_Frame], match: re.Match[str]) -> None:
@@ -227,7 +227,7 @@ def _in_yaml(text: str, at: int) -> _Found | None:
             continue
         indent, rest = len(match["blank"]), match["rest"]
         if deeper >= 0 and (indent > deeper or not line.strip()):
-            continue  # of a text in several lines
+            continue  # a line of a multi-line text
         deeper = -1
         empty = not rest.strip() or rest.lstrip().startswith("#")
         if empty and not match["dashes"] and not (here and not rest):

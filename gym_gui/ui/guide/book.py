@@ -34,7 +34,7 @@ class Book:
         """Return the file of a page.
 
         Args:
-            page: Its name below the root, ``guide/play.md``.
+            page: Name of the page below the root, ``guide/play.md``.
 
         Raises:
             UsageError: The page does not exist, or lies outside of the documentation.

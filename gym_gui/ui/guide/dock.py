@@ -126,7 +126,7 @@ class GuideDock(QDockWidget):
         close = IconButton("close", "Close the guide (F1)", name="guide-close", on_click=self.shut)
         row = QHBoxLayout(head)
         around = (theme.BAR_HEIGHT - theme.CONTROL_HEIGHT) // 2
-        row.setContentsMargins(theme.STEP, around, theme.STEP, around)  # a dock asks for the hint alone
+        row.setContentsMargins(theme.STEP, around, theme.STEP, around)  # a dock only uses the size hint
         row.setSpacing(2)
         row.addWidget(self._back_button)
         row.addWidget(self._forward_button)

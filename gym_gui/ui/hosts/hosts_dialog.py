@@ -234,7 +234,7 @@ class HostsDialog(Dialog):
             self._tell(host.name, "warning" if report.missing else "ok", report.sentence)
         except MosaicError as error:
             self._tell(host.name, "error", error.sentence)
-        except asyncio.CancelledError:  # another host is checked in its place
+        except asyncio.CancelledError:  # the check of another host replaced this one
             self._found.pop(host.name, None)
             raise
 

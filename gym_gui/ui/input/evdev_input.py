@@ -105,7 +105,7 @@ class Keyboard:
     """A keyboard that can be assigned to a player.
 
     Attributes:
-        path: Its device file; identifies the keyboard.
+        path: Device file, which identifies the keyboard.
         name: Name that the keyboard reports.
     """
 
@@ -119,7 +119,7 @@ class Keyboards:
 
     Attributes:
         found: Keyboards that can be read.
-        problem: Sentence that says why there are none and what to do; else empty.
+        problem: Sentence that says why no keyboard was found and what to do; else empty.
     """
 
     found: tuple[Keyboard, ...] = ()
@@ -228,7 +228,7 @@ class EvdevInput(QObject):
 
         Args:
             path: Device file.
-            grab: Take its keys exclusively, so that not even this window's shortcuts receive them.
+            grab: Take the keyboard's keys exclusively, so that not even this window's shortcuts receive them.
 
         Returns:
             Sentence that says why it cannot be read and what to do; empty on success.

@@ -1,7 +1,7 @@
 """Turns keys, buttons and mouse of people at this window into answers to a session's questions.
 
-The Play page and the operators' cards share it. They attach it to the widget that has the keyboard focus
-during play, pass it the questions, and send on the chosen actions.
+The Play page and the operators' cards share :class:`HumanInput`. They attach it to the widget that has the
+keyboard focus during play, pass it the questions, and send on the chosen actions.
 """
 
 from __future__ import annotations
@@ -262,8 +262,8 @@ class HumanInput(QObject):
     def _repeats(self, name: str, event: QKeyEvent) -> bool:
         """Return whether a key press is an auto-repeat of a held key.
 
-        X11 reports a repetition as a release and a press with the same timestamp. Qt does not recognize it if
-        it reads the two one by one.
+        X11 reports a repetition as a release and a press with the same timestamp. Qt does not
+        recognize the repetition if it reads the two events one by one.
         """
         return event.isAutoRepeat() or (
             bool(event.timestamp()) and self._released == (name, event.timestamp())

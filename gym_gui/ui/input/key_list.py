@@ -125,7 +125,7 @@ class KeyList(QWidget):
                 button.clicked.connect(self._on_clicked)
                 button.setToolTip(f"Play “{row.word}”; the same as pressing its key")
             self._layout.addWidget(button)
-            button.show()  # at once, not with the next event: it may be given the keyboard right away
+            button.show()  # at once, not with the next event: it may get the keyboard focus right away
             self._buttons[row.target] = button
 
     def set_legal(self, legal: Sequence[int] | None) -> None:

@@ -74,7 +74,7 @@ class MouseLook(QObject):
         if not self.caught:
             if self._wanted and kind == QEvent.Type.MouseButtonPress and event.button() in BUTTONS:
                 self._catch(widget, event.globalPosition().toPoint())
-            return False  # the click also gives the widget the keyboard
+            return False  # Qt also gives the widget the keyboard focus at this click
         name = BUTTONS.get(event.button(), "")
         if kind == QEvent.Type.MouseMove:
             self._follow(event.globalPosition().toPoint())

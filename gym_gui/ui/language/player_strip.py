@@ -1,7 +1,7 @@
 """Strip of a card that sums up a player's last turn and its cost.
 
-It shows what a model was asked and answered, what a program intended, or how actions were scored. It paints
-itself, because labels that change with every call would force a layout of the whole card.
+The strip shows the last prompt and reply of a model, the intention of a program, or the scores of actions. It
+paints itself, because labels that change with every call would force a layout of the whole card.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ def _answer(turn: Turn) -> tuple[str, str]:
 def asked_line(turn: Turn) -> str:
     """Return the last message to the model in one line, from its observation on."""
     text = turn.messages[-1].text if turn.messages else ""
-    # Prompts begin and end with what is the same every time; what is seen stands between tags.
+    # Prompts begin and end with constant text; the observation is between tags.
     seen = text[:_LONGEST].partition(_SEEN)[2].partition("</")[0] or text[:_LONGEST]
     return " ".join(seen.split())
 

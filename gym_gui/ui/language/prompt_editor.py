@@ -175,7 +175,7 @@ class PromptEditor(Dialog):
         if item is None:
             return
         if self.dirty:
-            self.keep()  # nothing that was typed is lost by looking at another file
+            self.keep()  # the typed text is not lost when another file is shown
         self._open(item.data(Qt.ItemDataRole.UserRole))
 
     def _open(self, name: str) -> None:
@@ -294,7 +294,7 @@ class PromptEditor(Dialog):
         if self.dirty:
             self.keep()
             if self.dirty:
-                return  # it could not be written, and is not thrown away
+                return  # the text could not be written; do not discard it
         self._looking.let_go()
         super().done(a0)
 

@@ -27,9 +27,9 @@ class ServerLook:
     """The result of testing a server.
 
     Attributes:
-        ok: Whether the server answers as it should.
+        ok: Whether the server answers correctly.
         sentence: The result in words; for a failure, also what to do about it.
-        models: Names of the server's models, where it lists them.
+        models: Names of the server's models, if the server lists them.
         at: Time of day of the test, ``21:14:03``.
     """
 

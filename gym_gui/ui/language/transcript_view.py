@@ -108,7 +108,7 @@ class TranscriptPanel(QWidget):
             self._agent.setMaximumWidth(170)
             self._search.setMaximumWidth(_SEARCH_WIDEST)
         first.addWidget(self._agent, 0 if wide else 1)
-        first.addWidget(self._search, 1000)  # before the stretch, up to its width
+        first.addWidget(self._search, 1000)  # takes space before the stretch does
         column.addLayout(first)
         if wide:
             second = first

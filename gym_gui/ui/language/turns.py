@@ -249,6 +249,11 @@ class TurnModel(QAbstractListModel):
         """Return the row of a step's last turn; without one, that of an earlier turn, else of a later one.
 
         An earlier turn counts because a manager's option holds until the manager is asked again.
+
+        Args:
+            episode: Index of the episode; ``None`` for the last one.
+            step: Environment step, from 0.
+            agent: Slot of the agent; empty for any agent.
         """
         if not self._rows:
             return None

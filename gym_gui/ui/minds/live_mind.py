@@ -125,7 +125,7 @@ class LiveMind(QWidget):
         """Show the agent; if its policy need not act now, with its last observation.
 
         Args:
-            trouble: Why the current observation is not known; empty if it is.
+            trouble: Why the current observation is not known; empty if the observation is known.
         """
         operator, seat = self._operator, self._seat
         view = operator.player.last_view if operator is not None else None

@@ -19,12 +19,12 @@ from gym_gui.ui.renderers.joint_agents import Together
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    """What is known of an agent at one moment.
+    """State of an agent at one moment, as far as it is known.
 
     Attributes:
         agent: The agent (seat).
         view: Live view of the whole environment at that moment; ``None`` if there is none yet.
-        observed: The agent's current or last observation; ``None`` if it is not known.
+        observed: The agent's current or last observation; ``None`` if no observation is known.
         trouble: Sentence that says why ``observed`` is not known.
         turn: Record of the agent's last decision; ``None`` if there is none.
         believes: All beliefs, one per line; only for an agent that a program plays.

@@ -124,7 +124,7 @@ class MindView(QWidget):
         """Show an agent.
 
         Args:
-            mind: What is known of the agent; ``None`` to show no agent.
+            mind: State of the agent, as far as it is known; ``None`` to show no agent.
             picture: Picture that the agent observes, (height, width, 3) RGB.
         """
         told = [] if mind is None else list(mind_sections(mind))

@@ -30,15 +30,15 @@ class SearchedMove:
 
     Attributes:
         word: The move in the game's own notation.
-        visits: Number of times that the search tried it; ``None`` if the search did not say.
+        visits: Number of times that the search tried the move; ``None`` if the search did not say.
         value: Expected return for the player that makes the move; ``None`` if the search did not say.
         line: The moves that the search expects to follow.
-        above: The move that it follows; ``None`` for a move of the position itself.
-        place: Its row among the moves that follow the same move.
+        above: The move before this one; ``None`` for a move of the position itself.
+        place: Row of the move among the moves that follow the same move.
         share: ``visits`` as a share of those of the move that was tried most often; 0 to 1.
         chosen: Whether the move was played.
         expected: Whether the search expects the move after the move above it.
-        below: The moves that may follow it, tried most often first.
+        below: The moves that may follow, tried most often first.
     """
 
     word: str

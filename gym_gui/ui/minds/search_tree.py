@@ -131,7 +131,7 @@ class SearchTree(QTreeView):
         painter.drawPath(path)
         if move.below:
             self._draw_caret(painter, QPointF(right - 6, middle), opened=self.isExpanded(index))
-        while above is not None:  # what goes past this row to moves further below
+        while above is not None:  # branches that pass this row to moves further below
             at -= _INDENT
             siblings = self.moves.moves if above.above is None else above.above.below
             if above.place + 1 < len(siblings):

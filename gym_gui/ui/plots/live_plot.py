@@ -25,7 +25,7 @@ LINE_MARK: Final = 22
 class LivePlot(QWidget):
     """A plot that receives values while operators play.
 
-    It draws nothing while it is hidden. It imports pyqtgraph when it first becomes visible with data.
+    A plot draws nothing while it is hidden. It imports pyqtgraph when it first becomes visible with data.
 
     Args:
         theme: Colors.
@@ -245,7 +245,7 @@ class EndLabels(QWidget):
             lowest = tops[-1] + height if tops else 0.0
             tops.append(max(y - height / 2, lowest))
         over = tops[-1] + height - self.height() if tops else 0.0
-        if over > 0:  # The lowest ones move up again, as far as those above them leave room.
+        if over > 0:  # Move the lowest names up again, as far as the names above leave space.
             limit = float(self.height())
             for i in reversed(range(len(tops))):
                 tops[i] = min(tops[i], limit - height)

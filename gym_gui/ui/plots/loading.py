@@ -1,7 +1,7 @@
 """Loads pyqtgraph in a thread when the first plot becomes visible.
 
-The import takes a third of a second. In a thread, it delays neither the start of the window nor the opening
-of a page with plots.
+The import of pyqtgraph takes a third of a second. In a thread, it delays neither the start of the window nor
+the opening of a page with plots.
 """
 
 from __future__ import annotations

@@ -234,7 +234,7 @@ class ImportPanel(QWidget):
 
 
 def _importers() -> list[WorkerTypeDefinition]:
-    from gym_gui.services.policies.policy_import import importers  # here, in the thread
+    from gym_gui.services.policies.policy_import import importers  # imported in the thread
 
     return importers()
 

@@ -32,7 +32,7 @@ def parts_and_texts(policy: PolicyEntry) -> tuple[Sequence[AgentPart], dict[str,
         "Steps": f"{local(about.total_steps):,}" if about.total_steps else "",
         "Score": score_words(policy),
         "Return": evaluated_words(policy),
-        **(dict.fromkeys(alone, "") if parts else alone),  # of several agents, each has its own
+        **(dict.fromkeys(alone, "") if parts else alone),  # the table has each agent's
         "Networks": networks_in_words(parts) if parts else "",
         "Seed": str(about.seed),
         "Trained": f"{moment:%d %b %Y, %H:%M}" if moment else "",

@@ -39,7 +39,7 @@ def operator_of(policy: Path, *, worker_id: str, env_id: str, title: str, agent:
 
     Args:
         policy: Folder of the policy.
-        worker_id: Worker that plays it.
+        worker_id: Worker that plays the policy.
         env_id: The environment.
         title: Display name of the policy.
         agent: Agent of a joint policy that plays its part while the others act at random; by default each

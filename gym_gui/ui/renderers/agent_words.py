@@ -122,7 +122,7 @@ def agent_sentence(
 
     Args:
         agent: The agent.
-        seat: Who plays it.
+        seat: Player of the agent's slot.
         to_move: Whether the other agents wait for this one.
         agents: All agents of the episode; needed to name those that share the agent's policy.
     """

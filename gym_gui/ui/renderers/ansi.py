@@ -1,6 +1,6 @@
 """Parser that splits colored terminal text into runs of one style.
 
-Of ECMA-48 it understands only SGR (color and weight), which environments print. It drops other escape
+Of ECMA-48 the parser understands only SGR (color and weight), which environments print. It drops other escape
 sequences.
 """
 

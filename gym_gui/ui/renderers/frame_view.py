@@ -82,7 +82,7 @@ class FrameView(Surface):
     def _take(self, rows: NDArray[np.uint8]) -> None:
         height, width, _ = rows.shape
         image = QImage(rows.data, width, height, 3 * width, QImage.Format.Format_RGB888)  # type: ignore[call-overload]
-        # The conversion is the copy, and gives the format that paints without another one.
+        # The conversion copies the frame, into a format that Qt paints without a further conversion.
         self._frame = image.convertToFormat(QImage.Format.Format_RGB32)
         self._scaled = self._late = None
 
@@ -137,7 +137,7 @@ class FrameView(Surface):
         point = a0.position().toPoint()
         moves = self.moves_at(point)
         if moves or self._is_asked_at(point):
-            a0.accept()  # else the release would be the card's
+            a0.accept()  # otherwise the card would get the release
         if len(moves) == 1:
             self._on_chosen(moves[0].action)
         elif moves:
@@ -153,7 +153,7 @@ class FrameView(Surface):
         point = a0.position().toPoint()
         if self._is_asked_at(point) and not self.moves_at(point):
             QToolTip.showText(a0.globalPosition().toPoint(), NOTHING_HERE, self)
-            a0.accept()  # passed on, it would take the words away
+            a0.accept()  # the card would hide the tooltip
 
     def _on_chosen(self, action: int) -> None:
         self._chooser.dismiss()

@@ -33,7 +33,7 @@ class SeatNotice(InlineMessage):
     def show_view(self, view: LiveView | None) -> None:
         """Say whose view is shown, or hide the notice if nothing is hidden.
 
-        A finished episode changes nothing.
+        A view of a finished episode leaves the notice unchanged.
         """
         if view is not None and view.over:
             return

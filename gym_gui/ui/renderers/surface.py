@@ -18,8 +18,8 @@ SMALLEST: Final = QSize(96, 72)
 class Surface(QFrame):
     """A widget that paints all of its area itself, with rounded corners.
 
-    It is opaque to Qt: a new frame does not repaint the card behind it, which would cost
-    more than the frame. The corners are therefore filled with the color of that card.
+    The widget is opaque to Qt: a new frame does not repaint the card behind it, which would cost more
+    than the frame. The corners are therefore filled with the color of that card.
 
     Args:
         theme: Colors.

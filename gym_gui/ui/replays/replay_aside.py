@@ -129,7 +129,7 @@ class ReplayAside(Card):
 
     def _fit(self) -> None:
         reading = self.choice.value != "steps"
-        wanted = self._table.wanted_width + 2 * theme.GAP + 2  # and the card's edge
+        wanted = self._table.wanted_width + 2 * theme.GAP + 2  # with the card's margins and border
         wide = _WIDE_TABLE if reading else min(max(wanted, _TABLE_WIDTH), _WIDE_TABLE)
         self.setFixedWidth(_WIDEST_TABLE if reading and self._room >= _ROOMY else wide)
 

@@ -106,7 +106,7 @@ class ReplayPickers(QObject):
 
         Args:
             shown: The replayed episode, of the run that was read.
-            beside: Operator shown beside it.
+            beside: Operator shown beside the replayed one.
         """
         self._shown = shown
         here, episode = shown.operator_id, shown.episode

@@ -235,7 +235,7 @@ class ReplayView(QFrame):
                 self._context.detached_windows.put_away(stage.dock_slot)
         self.aside.show_players(run, self._players)
         self.transport.set_playing(False)
-        # Where managers choose between two steps, a position is not a step.
+        # With managers, which choose between steps, a position is not a step.
         self.transport.set_unit("Decision" if any(p.track.managed for p in self._players) else "Step")
         self.transport.set_extent(max(p.last for p in self._players), 0, complete=False)
         self.transport.go(0)

@@ -257,7 +257,7 @@ class TourGuide(QObject):
                     self._target.setAccessibleDescription(self._described)
                     self._target.destroyed.disconnect(self._on_target_gone)
                 except (RuntimeError, TypeError):
-                    pass  # it has gone
+                    pass  # Qt has deleted the widget
             self._target = target
             if target is not None and self.step is not None:
                 self._described = target.accessibleDescription()

@@ -34,7 +34,7 @@ class Tour:
     Attributes:
         name: Key under which the progress is saved.
         title: Title.
-        text: What the user has at the end.
+        text: Result of the tour for the user.
         guide: Guide page with more details.
         minutes: Approximate duration.
         steps: Steps, in order.

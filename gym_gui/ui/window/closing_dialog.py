@@ -17,7 +17,7 @@ class ClosingDialog(Dialog):
     """Says what would be lost and keeps the window open unless the user agrees to close it.
 
     Args:
-        costs: What would be lost, a sentence or several for each page.
+        costs: Sentences about the work that would be lost, for each page.
         parent: The window.
     """
 

@@ -236,7 +236,7 @@ class MainWindow(PathDropTarget, QMainWindow):
             before.left()
         self.context.commands.remove(self._page_commands)
         self._current = name
-        self.context.layout.setValue("window/page", name)  # at once: a window that is killed comes back there
+        self.context.layout.setValue("window/page", name)  # at once, in case the process is killed
         focused = self.focusWidget()
         if focused is None or self._stack.isAncestorOf(focused):
             # Otherwise Qt would move the focus from the hidden widget to the new page's first widget.
@@ -493,7 +493,7 @@ class MainWindow(PathDropTarget, QMainWindow):
     def _closing_costs(self) -> list[str]:
         app = QApplication.instance()
         if isinstance(app, QApplication) and app.isSavingSession():
-            return []  # the desktop is closing, and would wait for the answer
+            return []  # the desktop session ends and would wait for an answer
         return [costs for page in self.pages.values() if (costs := page.closing_costs())]
 
     def _ask_whether_to_close(self, costs: Sequence[str]) -> None:
@@ -551,7 +551,7 @@ class MainWindow(PathDropTarget, QMainWindow):
 
     def _take_up(self, tour: str) -> None:
         """Continue the tour that was active when the window closed, on the current page."""
-        with contextlib.suppress(KeyError):  # a later version knew it
+        with contextlib.suppress(KeyError):  # a tour of a later version
             self.tours.start(tour, stay=True)
 
 

@@ -60,7 +60,7 @@ class CommandPalette(QWidget):
         self._search.setObjectName("palette-search")
         self._search.setPlaceholderText("Type a command, a page, an environment or a run")
         self._search.setAccessibleName("Search everything")
-        self._search.setTextMargins(3, 0, 3, 0)  # words below each other
+        self._search.setTextMargins(3, 0, 3, 0)  # aligns the field's text with the list below
         self._search.textChanged.connect(self._on_text_changed)
         self._search.installEventFilter(self)
         self.model = ItemsModel(self)
