@@ -532,7 +532,7 @@ class PolicyMappingService:
         backend.begin(known.episode, seed, agent, joined)
 
     def tell(self, agent: AgentID, joined: Joined) -> None:
-        """Replace what an appeared agent is told, because another policy plays its slot from now on."""
+        """Replace what an appeared agent gets, because another policy plays its slot from now on."""
         self._appeared.tell(agent, joined)
 
     def with_remaining_allowances(self, plan: EpisodePlan) -> EpisodePlan:
