@@ -119,7 +119,7 @@ def tournament(
             ``{"slots": {slot: policy}}`` is a policy that is another one in each slot.
         schedule: ``"round_robin"``, ``"swiss"``, ``{"swiss": rounds}``, or a list of who meets; where all
             agents are on one side, ``"cross_play"``. Left out, it goes by the environment.
-        held_out: Policies that are but partners of the others in cross-play.
+        held_out: Policies that play only as partners in cross-play, and are not rated.
         seeds: Seeds in order, or how many (0, 1, …, n - 1).
         out: Folder for the run folder; ``MOSAIC_RUNS_DIR`` or ``runs`` by default.
         resume: The run folder of a tournament to resume; policies and seeds may have been added, and only

@@ -189,7 +189,7 @@ class OperatorConfig:
         default="",
         kw_only=False,
         kept=True,
-        meaning="environment id, or `module:factory`, looked for beside this file first",
+        meaning="environment id, or `module:factory`, which is imported from the folder of this file first",
         usual="required",
     )
     workers: Mapping[str, WorkerAssignment] = key(
@@ -207,7 +207,7 @@ class OperatorConfig:
         converter=optional(whole(1, MAX_STEPS)),
         default=None,
         environment=True,
-        meaning="limit of an episode; before that of `execution`",
+        meaning="step limit of an episode; overrides `max_steps` of `execution`",
         unit="steps",
         usual="the environment's",
     )

@@ -327,8 +327,8 @@ _OF_OPERATORS: Final = keys_of(OperatorConfig)
 FILE: Final[Mapping[str, Key[Any]]] = {
     "task": replace(
         _OF_OPERATORS["task"],
-        meaning="environment id, or `module:factory`, looked for beside this file first; sides meet in it, "
-        "or a team plays ([cross-play](cross_play.md))",
+        meaning="environment id, or `module:factory`, which is imported from the folder of this file first. "
+        "The environment is competitive, or cooperative ([cross-play](cross_play.md))",
         required=True,
     ),
     "policies": replace(
@@ -352,7 +352,7 @@ FILE: Final[Mapping[str, Key[Any]]] = {
     ),
     "held_out": Key(
         held_out_from_data,
-        "policies, by name, that are but partners of the others in [cross-play](cross_play.md)",
+        "names of policies that play only as partners in [cross-play](cross_play.md), and are not rated",
     ),
     **{name: about for name, about in _OF_OPERATORS.items() if name in ENVIRONMENT and name != "task"},
 }
