@@ -24,7 +24,7 @@ def compile_ahead(environment: Environment, progress: OnCompiling | None = None)
     for each of the two MultiGrids, longer beside other work; later calls take no time.
 
     Args:
-        environment: A new environment; if its family compiles nothing, the environment is only closed.
+        environment: A new environment; only closed if its family compiles nothing.
         progress: Called at the start of compilation and after each function; never if the cache has all.
     """
     family = environment.family

@@ -112,7 +112,7 @@ class Environment:
 
     @property
     def max_episode_steps(self) -> int | None:
-        """Steps after which its package truncates an episode of this instance; ``None`` if unknown."""
+        """Steps after which the package truncates an episode of this instance; ``None`` if unknown."""
         made = getattr(getattr(self.adapter.env, "spec", None), "max_episode_steps", None)
         return self.spec.max_episode_steps if made is None else int(made)
 
@@ -225,7 +225,7 @@ class Environment:
         return action if action is None or self.adapter.action_space(agent).contains(action) else None
 
     def board(self) -> Board | None:
-        """Return the position with its legal moves; ``None`` unless it is a board game."""
+        """Return the position of a board game with its legal moves; ``None`` for other environments."""
         try:
             return self.family.board(self)
         except Exception as error:  # foreign code, which partly uses no public API
@@ -331,7 +331,7 @@ class Environment:
 
         Args:
             agent: A slot.
-            view: The inputs that its slot asks for; with an egocentric picture, the text explains how to read
+            view: The inputs that the slot asks for; with an egocentric picture, the text explains how to read
                 it.
         """
         told = self._telling(agent, view).briefing(agent, view.mode)
@@ -344,7 +344,7 @@ class Environment:
 
         Args:
             agent: A slot.
-            view: The inputs that its slot asks for.
+            view: The inputs that the slot asks for.
         """
         if view.rename == "none":
             return Names()
@@ -405,9 +405,9 @@ class Environment:
         Args:
             agent: A current agent.
             observation: Its observation, without the mask.
-            view: The inputs that its slot asks for.
+            view: The inputs that the slot asks for.
             mask: Its legal actions.
-            messages: Messages of its team-mates.
+            messages: Messages of the agent's team-mates.
 
         Raises:
             ObservationError: The observation cannot be described or drawn.
@@ -476,7 +476,7 @@ class Environment:
 
     @property
     def can_have_managers(self) -> bool:
-        """Whether its family has options that a manager can choose from."""
+        """Whether the family has options that a manager can choose from."""
         return bool(self._own_options(None))
 
     def _own_options(self, agents: Sequence[str] | None) -> Mapping[AgentID, OptionLibrary]:

@@ -39,22 +39,22 @@ class Family:
         name: Short name, as in ``env_name`` of an experiment.
         title: Display name.
         extra: Extra of this distribution that installs the packages.
-        modules: Import names that must be installed to list and make its environments.
+        modules: Import names that must be installed to list and make the family's environments.
         prefixes: Prefixes of the family's ids; they identify an id even if the package is missing.
-        closed: Whether all its ids begin with one of the prefixes.
+        closed: Whether all ids of the family begin with one of the prefixes.
         hints: Accepted spellings of ``env_name``, each with the prefix that an id must have under that hint
             (``""``: any).
-        apis: Interfaces that its environments can be made with, the native one first.
-        compiled: Functions (``module:name``) that are compiled at the first use of its environments on a
+        apis: Interfaces that the environments can be made with, the native one first.
+        compiled: Functions (``module:name``) that are compiled at the first use of an environment on a
             machine, together with the functions that they call.
         built_by: Function (``module:name``) that takes an id, ``render_mode`` and ``env_kwargs`` and makes an
             environment for :meth:`build`.
         described_by: Class (``module:name``) for :meth:`describer`.
         options_by: Function (``module:name``) that takes an environment and an agent, for :meth:`options`.
-        web_page: Web page about all of its environments, for :meth:`doc_url`.
-        modes: Render modes of all its environments, for :meth:`render_modes`.
-        documented: Whether its package documents each environment.
-        usual_pace: Pace of all its environments, for :meth:`pace`.
+        web_page: Web page about all environments of the family, for :meth:`doc_url`.
+        modes: Render modes of all environments of the family, for :meth:`render_modes`.
+        documented: Whether the package documents each environment.
+        usual_pace: Pace of all environments of the family, for :meth:`pace`.
 
     The attributes that end in ``_by`` are imported at their first use: listing environments imports none.
     """
@@ -111,12 +111,12 @@ class Family:
 
     @property
     def install(self) -> str:
-        """Command that installs its packages; empty if there is none."""
+        """Command that installs the family's packages; empty if there is none."""
         return f"mosaic envs install {self.name}" if self.extra else ""
 
     @property
     def installed(self) -> bool:
-        """Whether its packages are installed."""
+        """Whether the family's packages are installed."""
         return all(map(is_installed, self.modules))
 
     def pattern_id(self, spec: EnvSpec) -> str:
@@ -359,7 +359,7 @@ class Family:
         return None
 
     def describer(self, environment: Instance) -> Describer:
-        """Return the describer of its agents' observations; by default it uses the names of the spaces."""
+        """Return the describer of an environment; by default it uses the names of the spaces."""
         return resolve_name(self.described_by)(environment)
 
     def simulator(self, environment: Instance) -> Simulator | None:

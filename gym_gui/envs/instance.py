@@ -53,7 +53,7 @@ class Instance(Protocol):
 
     @property
     def max_episode_steps(self) -> int | None:
-        """Steps after which its package truncates an episode of this instance; ``None`` if unknown."""
+        """Steps after which the package truncates an episode of this instance; ``None`` if unknown."""
         ...
 
     @property
@@ -83,7 +83,7 @@ class Instance(Protocol):
         ...
 
     def board(self) -> Board | None:
-        """Return the position with its legal moves; ``None`` unless it is a board game."""
+        """Return the position of a board game with its legal moves; ``None`` for other environments."""
         ...
 
     def picture(self) -> Picture | None:

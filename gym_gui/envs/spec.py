@@ -22,13 +22,13 @@ class EnvSpec:
 
     Attributes:
         id: Canonical id, for example ``"CartPole-v1"`` or ``"classic/chess_v6"``.
-        family: Name of its family.
+        family: Name of the environment's family.
         api: Interface of the environment: ``"gymnasium"``, ``"aec"`` or ``"parallel"``.
         apis: All interfaces that the environment can have, the native one first.
         package: Import name of the package that contains the environment.
         extra: Extra of this distribution that installs the package.
         entry_point: ``"module:attribute"`` as the package registers it, or a callable.
-        max_episode_steps: Limit that its package sets, or ``None``.
+        max_episode_steps: Limit that the package sets, or ``None``.
         requirements: Packages that the environment needs beyond ``extra``, as pip writes them.
         traits: Further facts that the family read about the environment.
     """
@@ -57,7 +57,7 @@ class EnvSpec:
 
     @property
     def paradigm(self) -> SteppingParadigm:
-        """How its agents take turns, derived from ``api``."""
+        """How the agents take turns, derived from ``api``."""
         return {
             "gymnasium": SteppingParadigm.SINGLE_AGENT,
             "aec": SteppingParadigm.SEQUENTIAL,

@@ -42,7 +42,7 @@ class ControlDescriber(VectorDescriber):
     Args:
         environment: One of Gymnasium's classic control environments.
         task: Task of the environment.
-        observed: Names of its numbers in facts.
+        observed: Names of the observation's numbers in facts.
     """
 
     def __init__(self, environment: Instance, task: Task, observed: Sequence[Component] = ()) -> None:

@@ -118,7 +118,7 @@ class GridView:
 
     Args:
         image: (width, height, 3).
-        words: Names of its cells' contents.
+        words: Names of the cells' contents.
         agents: Description of agents with known names, by their position in the view: ``"green_1, your
             team-mate, looking east"``.
         stands: Column and row of the agent; ``None`` for the middle of the bottom row.

@@ -23,7 +23,7 @@ class Loss:
     """Part of an observation that the text does not contain.
 
     Attributes:
-        families: Names of its families; only :data:`ROUNDED`, which holds for all, has ``("*",)``.
+        families: Names of the families; only :data:`ROUNDED`, which holds for all, has ``("*",)``.
         environments: Pattern of the environments' ids.
         what: The part that is left out, as the beginning of a sentence.
         why: Reason why the text lacks this part, as the rest of that sentence.

@@ -17,9 +17,9 @@ class _Aim(NamedTuple):
     """Goal of a room.
 
     Attributes:
-        doing: The rewarded deed, in words.
-        failing: The event that ends the game without reward, in words; ``""`` if there is none.
-        last: The event that ends the game, in words, if not each reward ends it.
+        doing: The rewarded action, as the beginning of a sentence.
+        failing: The action that ends the game without reward, in the same form; ``""`` if there is none.
+        last: Sentence about the end of the game; ``""`` if each reward ends the game.
     """
 
     doing: str

@@ -111,7 +111,7 @@ class TeamGridDescriber(SpaceDescriber):
         return str(self.bodies[agent].state.color.value)
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture:
-        """Return the cells of its view in the package's tiles, turned so that the agent looks up."""
+        """Return the cells of the agent's view in the package's tiles, turned so that the agent looks up."""
         seen = cast("Mapping[str, Any]", observation)
         rows = view_tiles(self.package, np.asarray(seen["image"]), int(seen["direction"]), self.color(agent))
         picture = np.concatenate([np.concatenate(row, axis=1) for row in rows])
@@ -163,8 +163,8 @@ def view_tiles(package: str, view: NDArray[Any], facing: int, color: str) -> lis
             with a ball, or ``multigrid``, which draws the thing in place of the observing agent.
         view: (columns, rows, 3): kind, color and state of each cell, turned so that the observing agent looks
             up from the middle of the last row. Its own cell contains what it carries.
-        facing: Number of its direction; directions in the view are those on the field.
-        color: Color of its triangle.
+        facing: Number of the agent's direction; directions in the view are those on the field.
+        color: Color of the agent's triangle.
     """
     tiles = _Tiles(package)
     columns, rows = view.shape[:2]

@@ -112,7 +112,7 @@ class PooledEnv:
     """One environment with Gymnasium's interface.
 
     Args:
-        pools: Maker of its pools.
+        pools: Maker of the environment's pools.
         render_mode: ``rgb_array``; without it nothing is drawn.
     """
 

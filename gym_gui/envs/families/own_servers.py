@@ -70,7 +70,7 @@ class Description:
         tls_root: Certificate that verifies the server's own.
         begin_s: Time limit in seconds for making an environment or beginning an episode.
         step_s: Time limit in seconds for one step.
-        one_at_a_time: Whether all its environments share one world, as a simulator's do.
+        one_at_a_time: Whether all environments of the server share one world, as a simulator's do.
         environments: Environments by the last part of their ids.
     """
 

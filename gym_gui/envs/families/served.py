@@ -111,7 +111,7 @@ class OwnPythonFamily(ServedFamily):
         archives: Packages that no registry has, with their URLs; installed after all others.
         imports: Modules that must be importable there.
         system: Debian packages that are needed in addition.
-        server_variables: Environment variables of its server.
+        server_variables: Environment variables of the family's server.
     """
 
     requirements: ClassVar[tuple[str, ...]] = ()

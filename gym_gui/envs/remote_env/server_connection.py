@@ -71,7 +71,7 @@ class Connection:
 
     Attributes:
         lost: Why the connection is unusable; ``""`` while it works.
-        gone: Whether the other end closed the connection; its exit status then says more.
+        gone: Whether the other end closed the connection; a server process's exit status then says more.
     """
 
     def __init__(self, link: PlayerLink, memory: FrameMemory | None = None) -> None:

@@ -91,7 +91,7 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Its process id if it was started here and runs, else 0."""
+        """Process id of a server that was started here and runs, else 0."""
         return self._child.pid if self._child is not None and self._child.running else 0
 
     def connection(self) -> Connection:

@@ -56,7 +56,7 @@ class DetachedWindows(QObject):
 
         Args:
             dock_slot: The slot on a page.
-            key: Name under which its window's place is remembered.
+            key: Name under which the place of the slot's window is remembered.
         """
         if not dock_slot.key:
             dock_slot.toggle_wanted.connect(partial(self.toggle, dock_slot))

@@ -30,7 +30,7 @@ class InstallDialog(Dialog):
     """
 
     installed = pyqtSignal(str)
-    """Emitted with the name when its environments or its worker can be used."""
+    """Emitted with the installed name when the environments or the worker can be used."""
 
     def __init__(
         self,
