@@ -191,7 +191,9 @@ class RunPanel(QWidget):
 
         The files that its request names are in the run's folder or in the current one.
         """
-        again = ("Resume", partial(self.action_requested.emit, record.run_id, "resume"))
+        again = None
+        if "continue" in run_actions(record):
+            again = ("Resume", partial(self.action_requested.emit, record.run_id, "continue"))
         return link_of(self._context, reason, folders=[record.folder, Path.cwd()], again=again)
 
     def _show_facts(self, record: TrainingRecord) -> None:
