@@ -135,7 +135,7 @@ def chess_end(game: chess.Board) -> str:
 def chess_captured(board: Board, white: AgentID, black: AgentID) -> tuple[Captured, ...]:
     """Return the pieces that each side of chess has captured, inferred from the pieces on the board.
 
-    Pieces of a kind beyond the initial number are counted as promoted pawns, so as many missing pawns do not
+    Pieces beyond the initial number of their kind must be promoted pawns, so that many missing pawns do not
     count as captured.
     """
     there = Counter(board.cells)

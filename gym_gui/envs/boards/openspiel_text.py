@@ -51,7 +51,7 @@ def may_be_said(state: Any, names: Sequence[str]) -> dict[int, str]:
 
 
 def _is_spoken(state: Any) -> bool:
-    """Return whether the game is in :data:`HEARD`, so that its moves are worded as spoken by players."""
+    """Return whether the game is in :data:`HEARD`; only such games get their own wording of moves."""
     return str(state.get_game().get_type().short_name) in HEARD
 
 

@@ -19,7 +19,7 @@ from gym_gui.envs.describers.minigrid import MiniGridDescriber
 from gym_gui.envs.instance import Instance
 
 EXPLORE, WALK = 10, 20
-"""Largest number of moves of ``explore``, and of every other option."""
+"""Largest number of moves of the option "explore", and of every other option."""
 _MOVABLE = ("key", "ball", "box")
 _KINDS = {"key": "Key", "ball": "Ball", "box": "Box", "door": "Door", "goal": "Goal"}
 """Kinds of things that options refer to, each with the name of its class."""
@@ -144,8 +144,8 @@ def _shut(name: str, seen: GridView | None) -> tuple[Place, ...]:
 def _opened(name: str, seen: GridView | None, began: GridView | None) -> bool:
     """Return whether the option "open" has reached its end.
 
-    A door named ``name`` must be open directly ahead. Either none was when the option began, or no shut door
-    of that name that the agent can open is in view.
+    A door named ``name`` must be open directly ahead. If one was already open there at the start, no shut
+    door of that name that the agent can open may be in view.
     """
     open_ahead = _open_ahead(name, seen)
     return open_ahead and (not _open_ahead(name, began) or not _shut(name, seen))
@@ -160,7 +160,7 @@ def _open_ahead(name: str, seen: GridView | None) -> bool:
 
 
 def _sees_more(seen: GridView | None, began: GridView | None) -> bool:
-    """Return whether a thing is in view or carried that options refer to and that was neither at the start.
+    """Return whether the agent sees or carries a thing for options that it did not when the option began.
 
     A carried thing that was put down is not new, nor is a door that was opened or shut.
     """

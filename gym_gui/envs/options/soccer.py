@@ -18,7 +18,10 @@ from gym_gui.envs.describers.multigrid import MultiGridDescriber
 from gym_gui.envs.instance import Instance
 
 FETCH, CARRY, STAY, SEARCH = 20, 40, 15, 20
-"""Largest number of moves of each option; the field is 14 cells long, and a turn takes a move."""
+"""Largest number of moves of the options "fetch", "score", "defend" and "search".
+
+The field is 14 cells long, and a turn takes a move.
+"""
 
 
 def soccer_options(environment: Instance, agent: str) -> OptionLibrary:

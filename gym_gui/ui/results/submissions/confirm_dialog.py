@@ -1,4 +1,4 @@
-"""Dialog that asks the user to confirm a submission that was not submitted from this machine."""
+"""Dialog that asks the user to confirm a submission from elsewhere, or one that was changed."""
 
 from __future__ import annotations
 

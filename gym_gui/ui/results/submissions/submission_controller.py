@@ -160,7 +160,7 @@ class SubmissionController(QObject):
     # -- commands -----------------------------------------------------------------------
 
     def go_on(self) -> None:
-        """Resume the submission in a new process: collect its finished shards and play failed ones again."""
+        """Resume the submission in a new process, which also plays its failed shards again."""
         if self.seen is not None and self.folder is not None:
             job = go_on_job(self.folder, self.seen.submission.command)
             self._context.spawn(self._run_confirmed("Going on…", job, self.folder), "Going on")
@@ -185,7 +185,7 @@ class SubmissionController(QObject):
             self._show_run(self.seen.run)
 
     def open_shard(self) -> None:
-        """Show the run of the selected shard; show a training on the page "train"."""
+        """Show the run of the selected shard; a training is shown on the Train page."""
         if (row := self.view.current) is not None:
             self._on_shard_opened(row)
 

@@ -47,7 +47,7 @@ class SubmissionReader(QObject):
         return self._watch.folder if self._watch is not None else None
 
     def follow(self, folder: Path) -> None:
-        """Read the submission in ``folder`` repeatedly, first at once."""
+        """Read the submission in ``folder`` now and then repeatedly."""
         if folder != self.folder:
             self._watch = SubmissionWatch(folder)
         self.look()
@@ -58,7 +58,7 @@ class SubmissionReader(QObject):
         self._watch = None
 
     def look(self) -> None:
-        """Read the submission at once, unless a read is in progress."""
+        """Read the submission now, unless a read is in progress."""
         if self._watch is not None and not self._busy:
             self._busy = True
             self._spawn(self._look(self._watch), "Reading a submission")

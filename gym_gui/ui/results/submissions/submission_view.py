@@ -37,12 +37,12 @@ _WHOLE: Final = 1000
 
 
 class SubmissionView(QWidget):
-    """View of the state of a submission; it only shows, and emits signals for the user's requests."""
+    """View of the state of a submission, which emits signals for the user's requests."""
 
     log_wanted = pyqtSignal(object)
-    """The user asks for the end of the log of a :class:`~gym_gui.services.submissions.overview.ShardRow`."""
+    """The user asks for the log of a :class:`~gym_gui.services.submissions.overview.ShardRow`."""
     shard_opened = pyqtSignal(object)
-    """The user asks to see the run of a shard, the signal's argument."""
+    """The user asks to see the run of a shard; the argument is the shard's ``ShardRow``."""
     selection_changed = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -220,7 +220,7 @@ def _where(row: ShardRow) -> str:
 
 
 def _about(row: ShardRow) -> str:
-    """Return the tooltip of a shard, with a line each for its state, place, problem and a new try."""
+    """Return the tooltip of a shard, with one line each for its state, place, problem and next try."""
     lines = (
         f"{row.called[0].upper()}{row.called[1:]}: {words_of(row)}",
         f"on {_where(row)}" if row.place else "",

@@ -11,7 +11,7 @@ from gym_gui.ui.numbers import count, local, screen
 
 
 def state_words(seen: Overview) -> str:
-    """Return a sentence on the state of the submission, with what the user can do next if it is stopped."""
+    """Return the state of the submission, and what the user can do if no process follows it."""
     sub, part = seen.submission, seen.part
     here = f"{local(seen.count(COLLECTED)):,} of {count(len(seen.shards), part)} {_be(len(seen.shards))} here"
     if sub.run:
