@@ -1,4 +1,4 @@
-"""Reading the position of a board game out of its environment, to be drawn."""
+"""Readers that convert the position of a board game environment to a board that can be drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Board games in the words of those who play them: what seats and moves are called, and how a game ended."""
+"""Terms of board games: names of seats, notation of moves, captured pieces and results."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ SIDES: Final[Mapping[str, tuple[str, str]]] = {
     "go": ("Black", "White"),
     "checkers": ("Red", "White"),
 }
-"""What who moves first and who moves second are called, by kind of board."""
+"""Names of the first and the second player to move, by kind of board."""
 _POINTS: Final = {"q": 9, "r": 5, "b": 3, "n": 3, "p": 1}
-"""What chess players count a piece as; the king is never taken."""
+"""Value of each chess piece in points; the king has none, because it is never captured."""
 _SET: Final = {"q": 1, "r": 2, "b": 2, "n": 2, "p": 8}
 _LINED: Final = {"connect_four": "connects four", "tic_tac_toe": "has three in a row"}
 _CHESS_ENDS: Final = {
@@ -41,7 +41,7 @@ _CHESS_ENDS: Final = {
 
 
 def legal_words(board: Board) -> dict[int, str]:
-    """The legal moves of a position in the game's own notation, by action: ``Nf3``, ``column 4``, ``D4``."""
+    """Return the legal moves of a position by action, in the game's notation: ``Nf3``, ``column 4``."""
     if board.kind == "chess" and is_installed("chess"):
         import chess as rules
 
@@ -54,23 +54,26 @@ def legal_words(board: Board) -> dict[int, str]:
 
 
 def can_mate(board: Board, agent: AgentID) -> bool:
-    """Whether a side of chess has the pieces to mate; in other games it may always win."""
+    """Return whether a side of chess has enough pieces to mate; ``True`` for other games.
+
+    It also returns ``True`` if python-chess is not installed.
+    """
     if board.kind != "chess" or not is_installed("chess"):
         return True
     import chess as rules
 
-    # White's side is below as it is drawn.
+    # ``near`` is the agent of White, whose side is drawn at the bottom.
     return not rules.Board(board.fen).has_insufficient_material(agent == board.near)
 
 
 def result_words(kind: str, names: Mapping[AgentID, str], outcome: Mapping[str, Outcome], how: str) -> str:
-    """``White wins by checkmate``, ``Yellow connects four``, ``Draw by threefold repetition``.
+    """Return the result of a game as text, such as ``White wins by checkmate`` or ``Yellow connects four``.
 
     Args:
         kind: As in :class:`Board`.
         names: Names of the seats.
-        outcome: By team; every player is a team here.
-        how: ``by checkmate``, ``by 3.5 points``; ``""`` where the game does not say.
+        outcome: Outcome of each team; in these games every player is a team.
+        how: How the game was decided, such as ``by checkmate``; ``""`` if unknown.
     """
     winner = next((team for team, word in outcome.items() if word == Outcome.WIN), "")
     if winner and kind in _LINED:
@@ -85,13 +88,13 @@ def result_words(kind: str, names: Mapping[AgentID, str], outcome: Mapping[str, 
 
 
 def area_words(cells: Sequence[str], komi: float) -> str:
-    """By how much a game of go was won by area: ``by 12.5 points, 187 to 174 and 0.5 komi``.
+    """Return the margin of a game of go by area: ``by 12.5 points: area 187 to 174, komi 0.5``.
 
-    A side's area are its stones and the empty points that touch no stone of the other.
+    The area of a side is its stones and the empty regions that touch only its stones.
 
     Args:
-        cells: Of a square board, row by row.
-        komi: Points that White has from the beginning.
+        cells: Cells of a square board, row by row.
+        komi: Points that White gets in advance.
     """
     size = math.isqrt(len(cells))
     areas, seen = Counter(cells), set[int]()
@@ -121,21 +124,24 @@ def _beside(at: int, size: int) -> list[int]:
 
 
 def chess_end(game: chess.Board) -> str:
-    """How a game of chess ended: ``by checkmate``; draws that may be claimed count. ``""``: it goes on."""
+    """Return how a game of chess ended, such as ``by checkmate``; ``""`` if the game is not over.
+
+    A draw that a player may claim counts as an end.
+    """
     outcome = game.outcome(claim_draw=True)
     return "" if outcome is None else f"by {_CHESS_ENDS.get(outcome.termination.name, 'the rules')}"
 
 
 def chess_captured(board: Board, white: AgentID, black: AgentID) -> tuple[Captured, ...]:
-    """What each side of a chess board has taken, as far as the pieces that are left say it.
+    """Return the pieces that each side of chess has captured, inferred from the pieces on the board.
 
-    A pawn that became a queen is no queen taken back: of a kind of which there are more than a game begins
-    with, none counts as taken.
+    Pieces beyond the initial number of their kind must be promoted pawns, so that many missing pawns do not
+    count as captured.
     """
     there = Counter(board.cells)
 
     def taken(own: str) -> tuple[str, ...]:
-        """Pieces of the side that is written so that are gone."""
+        """Return the captured pieces of the side ``own``, which is ``"white"`` or ``"black"``."""
         gone: list[str] = []
         promoted = sum(max(there[_cased(p, own)] - n, 0) for p, n in _SET.items() if p != "p")
         for piece, number in _SET.items():
@@ -155,12 +161,12 @@ def _cased(piece: str, side: str) -> str:
 
 
 def stones_captured(black: AgentID, white: AgentID, by_black: int, by_white: int) -> tuple[Captured, ...]:
-    """Stones that each side of go has taken."""
+    """Return the stones that each side of go has captured, from their numbers."""
     return Captured(black, (SECOND,) * by_black), Captured(white, (FIRST,) * by_white)
 
 
 def sans_since(game: Any, since: int) -> tuple[str, ...]:
-    """Moves of a ``chess.Board`` in standard algebraic notation, without the first ``since`` of them."""
+    """Return the moves of a ``chess.Board`` in algebraic notation, without the first ``since`` moves."""
     moves: Sequence[Any] = game.move_stack
     before = game.copy()
     for _ in moves[since:]:

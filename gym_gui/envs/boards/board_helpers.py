@@ -1,4 +1,4 @@
-"""What all readers of boards need: whose turn it is, what is legal, what was played last."""
+"""Helpers for all readers of boards: the turn, squares, lines and two common kinds of board."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _FILES = "abcdefghijklmnopqrstuvwxyz"
 
 
 class Turn(NamedTuple):
-    """Where a game stands.
+    """The agent on turn, its legal actions and the last action.
 
     Attributes:
-        agent: Agent on turn, ``""`` when the game is over.
-        legal: Its legal actions.
-        last: The last action, ``None`` before the first.
+        agent: Agent on turn; ``""`` if the game is over.
+        legal: Legal actions of the agent on turn.
+        last: The last action; ``None`` before the first.
     """
 
     agent: AgentID
@@ -32,7 +32,7 @@ class Turn(NamedTuple):
 
 
 def turn_of(environment: Instance) -> Turn:
-    """Whose turn it is, as the adapter and its action mask say."""
+    """Return the turn of a game, read from the environment's adapter and its action mask."""
     adapter: Any = environment.adapter
     current: Sequence[AgentID] = adapter.get_current_agents()
     game: Any = getattr(adapter, "inner", adapter)
@@ -41,12 +41,12 @@ def turn_of(environment: Instance) -> Turn:
     if not current:
         return Turn("", (), last)
     agent = current[0]
-    mask = adapter.action_mask(agent) if agent in game.possible_agents else None  # a manager moves nothing
+    mask = adapter.action_mask(agent) if agent in game.possible_agents else None  # a manager makes no moves
     return Turn(agent, () if mask is None else tuple(np.flatnonzero(mask).tolist()), last)
 
 
 def square_named(name: str, rows: int) -> Square:
-    """Row from the top and column of a square such as ``e2``."""
+    """Return the row from the top and the column of a square with a name such as ``e2``, both from 0."""
     return rows - int(name[1:]), _FILES.index(name[0])
 
 
@@ -54,12 +54,12 @@ _WAYS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
 
 def in_a_row(cells: Sequence[str], columns: int, wanted: int) -> tuple[Square, ...]:
-    """All squares of lines of at least ``wanted`` equal pieces, across, down or aslant; usually one line.
+    """Return the squares of all lines of ``wanted`` or more equal pieces: rows, columns or diagonals.
 
     Args:
         cells: Pieces, row by row from the top.
         columns: Columns of the board.
-        wanted: How many are a line.
+        wanted: Number of equal pieces that make a line.
     """
     rows, found = len(cells) // columns, dict[Square, None]()
 
@@ -77,11 +77,11 @@ def in_a_row(cells: Sequence[str], columns: int, wanted: int) -> tuple[Square, .
 
 
 def drops(kind: str, cells: Sequence[str], columns: int, turn: Turn, label: Callable[[int], str]) -> Board:
-    """A board on which pieces fall to the lowest free cell of a column; actions are columns."""
+    """Return a board on which pieces fall to the lowest free cell of a column; actions are column numbers."""
     rows = len(cells) // columns
 
     def height(column: int) -> int:
-        """Row of the topmost piece, or ``rows`` where there is none."""
+        """Return the row of the topmost piece, or ``rows`` if the column is empty."""
         return next((row for row in range(rows) if cells[row * columns + column]), rows)
 
     moves = tuple(Move(action, (height(action) - 1, action), label=label(action)) for action in turn.legal)
@@ -98,15 +98,15 @@ def placings(
     square: Callable[[int], Square],
     label: Callable[[int], str],
 ) -> Board:
-    """A board on which pieces are put on free squares.
+    """Return a board on which players put pieces on free squares.
 
     Args:
         kind: As in :class:`Board`.
         cells: Pieces, row by row from the top.
         columns: Columns of the board.
-        turn: From :func:`turn_of`.
-        square: Square of an action, or :data:`OFF_BOARD`.
-        label: Word for an action.
+        turn: The turn, from :func:`turn_of`.
+        square: Returns the square of an action, or :data:`OFF_BOARD`.
+        label: Returns the text for an action.
     """
     moves = tuple(Move(action, square(action), label=label(action)) for action in turn.legal)
     last = () if turn.last is None or square(turn.last) == OFF_BOARD else (square(turn.last),)

@@ -1,6 +1,6 @@
-"""Boards of OpenSpiel games, read from the text that a state prints of itself."""
+"""Readers of the boards of OpenSpiel games, which parse a state's text."""
 
-# OpenSpiel is untyped: what comes from it is Any.
+# OpenSpiel is untyped: all its values are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from mosaic_worker.squares import placed_word, point_named
 
 _MARKS = {".": "", "x": FIRST, "o": SECOND}
 _STONES = {"+": "", "X": FIRST, "O": SECOND}
-# The player called "o" moves first, up the board.
+# The player with the symbol "o" moves first and moves up the board.
 _MEN = {".": "", "o": FIRST, "8": FIRST * 2, "+": SECOND, "*": SECOND * 2}
 _STEP = re.compile(r"^([a-z]\d+)([a-z]\d+)([qrbn]?)$")
 
@@ -40,7 +40,7 @@ def state_of(environment: Instance) -> Any:
 
 
 def tic_tac_toe(environment: Instance) -> Board:
-    """Tic-tac-toe: actions go row by row."""
+    """Return the board of tic-tac-toe; actions are numbered row by row."""
     state = state_of(environment)
     lines = str(state).split()
     cells = [_MARKS[mark] for line in lines for mark in line]
@@ -56,7 +56,7 @@ def tic_tac_toe(environment: Instance) -> Board:
 
 
 def connect_four(environment: Instance) -> Board:
-    """Connect four: actions are columns."""
+    """Return the board of Connect Four; actions are column numbers."""
     lines = str(state_of(environment)).split()
     cells = [_MARKS[mark] for line in lines for mark in line]
     return drops(
@@ -65,7 +65,7 @@ def connect_four(environment: Instance) -> Board:
 
 
 def go(environment: Instance) -> Board:
-    """Go: actions go row by row from the bottom, the last one passes."""
+    """Return the board of go; actions are numbered row by row from the bottom, and the last action passes."""
     grid = [parts[1] for line in str(state_of(environment)).splitlines() if (parts := _go_line(line))]
     size = len(grid)
     cells = [_STONES[mark] for line in grid for mark in line]
@@ -89,7 +89,7 @@ def _go_line(line: str) -> list[str]:
 
 
 def checkers(environment: Instance) -> Board:
-    """Checkers: a capture of several men is as many moves."""
+    """Return the board of checkers; a capture of several pieces takes one move for each piece."""
     state = state_of(environment)
     size: Mapping[str, int] = state.get_game().get_parameters()
     rows, columns = size["rows"], size["columns"]
@@ -104,7 +104,7 @@ def checkers(environment: Instance) -> Board:
 
 
 def chess(environment: Instance) -> Board:
-    """Chess: the position is printed in Forsyth-Edwards notation."""
+    """Return the board of chess; OpenSpiel prints the position in Forsyth-Edwards notation."""
     import pyspiel
 
     cells: list[str] = []
@@ -115,7 +115,7 @@ def chess(environment: Instance) -> Board:
         return str(pyspiel.chess.action_to_move(action, position.board()).to_lan())
 
     board = replace(_steps(environment, "chess", 8, cells, named), fen=str(state_of(environment)))
-    black, white = environment.adapter.possible_agents  # it counts players by colour, black first
+    black, white = environment.adapter.possible_agents  # OpenSpiel numbers players by color, black first
     return replace(board, captured=chess_captured(board, white, black), near=white)
 
 
@@ -126,14 +126,14 @@ def _steps(
     cells: list[str],
     named: Callable[[Any, int, int], str],
 ) -> Board:
-    """A board on which pieces move from square to square.
+    """Return a board on which pieces move from square to square.
 
     Args:
-        environment: Where it is played.
+        environment: Environment of the game.
         kind: As in :class:`Board`.
         rows: Rows of the board.
         cells: Pieces, row by row from the top.
-        named: Squares and promotion (``e7e8q``) of an action by a player in a position.
+        named: Returns the two squares and the promotion (``e7e8q``) of an action by a player in a state.
     """
     state, turn = state_of(environment), turn_of(environment)
     moves: list[Move] = []
@@ -165,28 +165,28 @@ READERS: Mapping[str, Callable[[Instance], Board]] = {
     "checkers": checkers,
     "chess": chess,
 }
-"""By the name of the game."""
+"""Readers of boards, by OpenSpiel's name of the game."""
 
 
 def seat_names(environment: Instance, game: str) -> dict[AgentID, str]:
-    """What players are called; in chess the second of them has white."""
+    """Return the names of the players by agent; in chess the second agent is White."""
     agents = environment.adapter.possible_agents
     return dict(zip(reversed(agents) if game == "chess" else agents, SIDES[game], strict=True))
 
 
 def words_since(environment: Instance, game: str, since: int) -> tuple[str, ...]:
-    """What was played in the game's own notation, without the first ``since`` moves.
+    """Return the moves played in the game's own notation, without the first ``since`` moves.
 
     Args:
-        environment: Where it was played.
-        game: As in :data:`READERS`.
-        since: How many moves are known.
+        environment: Environment of the game.
+        game: Name of the game, a key of :data:`READERS`.
+        since: Number of first moves to leave out.
     """
     state = state_of(environment)
     history = [(int(each.player), int(each.action)) for each in state.full_history()]
     played = history[since:]
     if game in ("chess", "checkers"):
-        # Forwards: undoing several jumps of checkers ends in an error of OpenSpiel's.
+        # Replay from the start: undoing several jumps of checkers raises an error in OpenSpiel.
         before = state.get_game().new_initial_state()
         for _, action in history[:since]:
             before.apply_action(action)
@@ -205,7 +205,10 @@ def words_since(environment: Instance, game: str, since: int) -> tuple[str, ...]
 
 
 def how_it_ended(environment: Instance, game: str) -> str:
-    """By what a game was decided; chess needs python-chess to say it, OpenSpiel does not."""
+    """Return how a game of go or chess was decided; ``""`` for other games.
+
+    OpenSpiel does not report the reason. For chess it is ``""`` too if python-chess is not installed.
+    """
     if game == "go":
         komi = float(state_of(environment).get_game().get_parameters().get("komi", 7.5))
         return area_words(go(environment).cells, komi)

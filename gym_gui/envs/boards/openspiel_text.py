@@ -1,4 +1,4 @@
-"""Games of OpenSpiel without a board of ours: moves that everybody hears or sees, and what was come to."""
+"""Moves and results as text for OpenSpiel games that have no board reader."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 HEARD: Final = frozenset({"gin_rummy", "hanabi", "kuhn_poker", "leduc_poker", "liars_dice"})
-"""Names of games whose moves are made before everybody; of others with cards a move may be secret."""
+"""Games whose moves are public; in other card games a move may be secret."""
 _UNITS: Final = {"gin_rummy": "point", "kuhn_poker": "chip", "leduc_poker": "chip"}
-"""What these games are played for."""
+"""Unit of the payoff of each game."""
 _PLAYER: Final = re.compile(r"^Player: \d+ Action: ")
 _COLORS: Final = {"R": "red", "Y": "yellow", "G": "green", "W": "white", "B": "blue"}
 _HINT: Final = re.compile(r"^\(Reveal player \+(\d+) (color|rank) (\w)\)$")
@@ -18,12 +18,12 @@ _LIVES: Final = re.compile(r"^Life tokens: (\d+)$", re.MULTILINE)
 
 
 def heard_since(state: Any, names: Sequence[str], since: int) -> tuple[str, ...]:
-    """What players did, in words, without the first ``since`` moves.
+    """Return the players' moves as texts, without the first ``since`` moves.
 
     Args:
         state: OpenSpiel's state.
-        names: What players are called, in their order.
-        since: How many moves are known.
+        names: Names of the players, in their order.
+        since: Number of first moves to leave out.
     """
     before, words, moves = state.get_game().new_initial_state(), list[str](), 0
     spoken = _is_spoken(state)
@@ -38,7 +38,7 @@ def heard_since(state: Any, names: Sequence[str], since: int) -> tuple[str, ...]
 
 
 def may_be_said(state: Any, names: Sequence[str]) -> dict[int, str]:
-    """What the player on turn may do, in the words of :func:`heard_since`, by action.
+    """Return the legal actions of the player on turn with their texts, worded as in :func:`heard_since`.
 
     Args:
         state: OpenSpiel's state.
@@ -51,7 +51,7 @@ def may_be_said(state: Any, names: Sequence[str]) -> dict[int, str]:
 
 
 def _is_spoken(state: Any) -> bool:
-    """Whether moves are what players say, and no squares."""
+    """Return whether the game is in :data:`HEARD`; only such games get their own wording of moves."""
     return str(state.get_game().get_type().short_name) in HEARD
 
 
@@ -66,7 +66,7 @@ def _word(said: str, player: int, names: Sequence[str]) -> str:
 
 
 def fireworks(state: Any) -> str:
-    """What players of Hanabi came to: ``17 of 25 points``; how it ended where that is no luck."""
+    """Return the result of a game of Hanabi: ``17 of 25 points``, with a note if all is lost or complete."""
     parameters = state.get_game().get_parameters()
     most = int(parameters.get("colors", 5)) * int(parameters.get("ranks", 5))
     lives = _LIVES.search(str(state))
@@ -77,7 +77,10 @@ def fireworks(state: Any) -> str:
 
 
 def stakes(state: Any, game: str, names: Sequence[str]) -> str:
-    """By how much a game for chips or points was won: ``by 3 chips``; ``""`` where it is for none."""
+    """Return the margin of a game for chips or points, such as ``by 3 chips``; ``""`` for other games.
+
+    For Leduc poker it names the player who folded, if the last move is a fold.
+    """
     if game not in _UNITS:
         return ""
     won = max(state.returns())

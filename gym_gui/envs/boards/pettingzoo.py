@@ -1,6 +1,6 @@
-"""Boards of PettingZoo's classic games."""
+"""Readers of the boards of PettingZoo's classic games."""
 
-# PettingZoo brings no stubs.
+# PettingZoo has no type stubs.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PIECES = ("", FIRST, SECOND)
 
 
 def chess(environment: Instance) -> Board:
-    """Chess: the position is a ``chess.Board``; black's actions are numbered mirrored."""
+    """Return the board of chess, read from a ``chess.Board``; Black's actions use a mirrored board."""
     game: Any = environment.env.board
     turn = turn_of(environment)
     player = environment.env.possible_agents.index(turn.agent) if turn.legal else 0
@@ -75,14 +75,14 @@ def _chess_square(square: int) -> Square:
 
 
 def connect_four(environment: Instance) -> Board:
-    """Connect four: a flat list from the top, 1 and 2 for the players."""
+    """Return the board of Connect Four, read from a flat list of 0, 1 and 2 that begins at the top."""
     marks: list[int] = environment.env.board
     cells = [_PIECES[mark] for mark in marks]
     return drops("connect_four", cells, 7, turn_of(environment), lambda action: f"column {action + 1}")
 
 
 def tictactoe(environment: Instance) -> Board:
-    """Tic-tac-toe: squares are numbered column by column."""
+    """Return the board of tic-tac-toe; its squares are numbered column by column."""
     squares: list[int] = environment.env.board.squares
     cells = [_PIECES[squares[column * 3 + row]] for row in range(3) for column in range(3)]
     return placings(
@@ -100,10 +100,10 @@ def _tictactoe_square(action: int) -> Square:
 
 
 def go(environment: Instance) -> Board:
-    """Go, rows from the top as its documentation has them; its picture is drawn transposed."""
+    """Return the board of go with rows from the top, as documented; PettingZoo renders it transposed."""
     points: list[list[int]] = environment.env._go.board.tolist()
     size = len(points)
-    cells = [_PIECES[value] for row in points for value in row]  # -1 is white, the last
+    cells = [_PIECES[value] for row in points for value in row]  # -1 is white, the last element of _PIECES
 
     def point(action: int) -> Square:
         return OFF_BOARD if action == size * size else divmod(action, size)
@@ -122,25 +122,25 @@ READERS: Mapping[str, Callable[[Instance], Board]] = {
     "tictactoe": tictactoe,
     "go": go,
 }
-"""By the name of the game without area and version."""
+"""Readers of boards, by the name of the game without its area and version."""
 
 KINDS: Mapping[str, str] = {name: "tic_tac_toe" if name == "tictactoe" else name for name in READERS}
-"""Kind of board, by the same names."""
+"""Kind of board, by the names in :data:`READERS`."""
 
 
 def seat_names(environment: Instance, game: str) -> dict[AgentID, str]:
-    """What players are called; who moves first is the first of them in every game."""
+    """Return the names of the players by agent; in every game the first agent moves first."""
     return dict(zip(environment.env.possible_agents, SIDES[KINDS[game]], strict=True))
 
 
 def words_since(environment: Instance, game: str, actions: Sequence[int], since: int) -> tuple[str, ...]:
-    """What was played in the game's own notation, without the first ``since`` moves.
+    """Return the moves played in the game's own notation, without the first ``since`` moves.
 
     Args:
-        environment: Where it was played.
-        game: As in :data:`READERS`.
-        actions: Everything that was played.
-        since: How many moves are known.
+        environment: Environment of the game.
+        game: Name of the game, a key of :data:`READERS`.
+        actions: All actions of the game so far.
+        since: Number of first moves to leave out.
     """
     if game == "chess":
         return sans_since(environment.env.board, since)
@@ -153,7 +153,10 @@ def words_since(environment: Instance, game: str, actions: Sequence[int], since:
 
 
 def how_it_ended(environment: Instance, game: str) -> str:
-    """By what a game was decided, as :func:`~gym_gui.envs.boards.board_game_words.result_words` takes it."""
+    """Return how a game of chess or go was decided; ``""`` for other games.
+
+    The text is the argument ``how`` of :func:`~gym_gui.envs.boards.board_game_words.result_words`.
+    """
     if game == "chess":
         return chess_end(environment.env.board)
     return area_words(go(environment).cells, float(environment.env._go.komi)) if game == "go" else ""

@@ -1,1 +1,1 @@
-"""Reading what packages say of their environments, and saying it to people."""
+"""Readers of the documentation of environments, and its conversion for people."""

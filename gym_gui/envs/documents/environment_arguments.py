@@ -1,9 +1,9 @@
-"""What an environment's class or function takes, read from its source without importing its package.
+"""Arguments of an environment's class or function, read from its source without importing its package.
 
-Names, defaults and types stand in the signature, a sentence for each often in the documentation: as Google's
-``name: text``, Sphinx's ``:param name: text``, in a list (``- `name`: text``) or in a table, as Gymnasium has
-it. The answer is JSON Schema, one property to an argument, as settings of workers are; what has no type that
-JSON has is named with its sentence alone.
+Names, defaults and types come from the signature. A sentence on each argument comes from the documentation,
+which may use Google's ``name: text``, Sphinx's ``:param name: text``, a list (``- `name`: text``) or a table,
+as Gymnasium does. The result is JSON Schema with one property for each argument, like the settings of
+workers. An argument without a JSON type has its sentence only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gym_gui.envs.documents import source
 from gym_gui.envs.documents.markdown import first_sentence
 
 Arguments = dict[str, dict[str, Any]]
-"""JSON Schema by the argument's name."""
+"""JSON Schema of each argument, by the argument's name."""
 
 _TYPES: Final[Mapping[str, str]] = {
     "int": "integer",
@@ -30,13 +30,13 @@ _TYPES: Final[Mapping[str, str]] = {
     "Sequence": "array",
 }
 _NOT_SET: Final = frozenset({"self", "cls", "render_mode", "args", "kwargs"})
-"""How it is drawn is the caller's matter."""
+"""Parameters that are not reported; the caller sets the render mode."""
 _MARKS: Final = re.compile(r"[`*]+|<[^>]+>|\{\w+\}(?=`)")
 _SHORT: Final = 200
 
 
 def arguments_of(point: str | Callable[..., Any]) -> Arguments:
-    """What ``"module:name"``, or a class or function at hand, takes; empty where there is no source."""
+    """Return the arguments of ``"module:name"``, or of a class or function; empty if there is no source."""
     if callable(point):
         return _of_callable(point)
     found = source.find(point)
@@ -71,7 +71,7 @@ def _of_callable(point: Callable[..., Any]) -> Arguments:
 
 
 def _of_classes(classes: Iterator[source.Found]) -> Arguments:
-    """What a class takes, and what it hands on to the classes it is derived from."""
+    """Return the arguments of a class, with those that it passes on to its base classes by ``**kwargs``."""
     taken: Arguments = {}
     given: frozenset[str] = frozenset()
     for each in classes:
@@ -80,7 +80,7 @@ def _of_classes(classes: Iterator[source.Found]) -> Arguments:
             continue
         own = _told(_of_function(made, given), ast.get_docstring(made) or "")
         if given:
-            # The derived class gives what a base class needs; a caller cannot give it a second time.
+            # The derived class itself passes the required arguments of its base class; a caller cannot.
             own = {
                 name: about | ({"x-advanced": True} if taken else {})
                 for name, about in own.items()
@@ -98,7 +98,7 @@ def _function(body: list[ast.stmt], name: str) -> ast.FunctionDef | None:
 
 
 def _handed_on(function: ast.FunctionDef) -> frozenset[str]:
-    """Arguments that ``super().__init__(…)`` is given by name."""
+    """Return the keywords that a function passes to ``super().__init__(…)`` or to another ``__init__``."""
     return frozenset(
         keyword.arg
         for node in ast.walk(function)
@@ -134,7 +134,10 @@ def _schema(annotation: ast.expr | None, default: ast.expr | None) -> dict[str, 
 
 
 def with_default(about: Mapping[str, Any], value: Any) -> dict[str, Any]:
-    """A property with a default, whose type the default says where nothing else does."""
+    """Return a property with a default; a missing type is inferred from the default.
+
+    A default of ``None`` makes the type nullable.
+    """
     typed = dict(about)
     if "type" not in typed and "enum" not in typed and (found := _type_of(value)):
         typed["type"] = found
@@ -144,7 +147,7 @@ def with_default(about: Mapping[str, Any], value: Any) -> dict[str, Any]:
 
 
 def _type_of(value: Any) -> str:
-    """The JSON type of a default; a whole number says no more than that a number is wanted."""
+    """Return the JSON type of a default, or ``""``; an int gives "number", as floats may be valid too."""
     match value:
         case bool():
             return "boolean"
@@ -160,7 +163,7 @@ def _type_of(value: Any) -> str:
 
 
 def _annotated(node: ast.expr | None) -> dict[str, Any]:
-    """The schema that an annotation says; empty where JSON has no word for it."""
+    """Return the JSON Schema of an annotation; empty if JSON has no such type."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
             return _annotated(ast.parse(node.value, mode="eval").body)
@@ -212,17 +215,17 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def _name(node: ast.expr) -> str:
-    """``Optional`` of ``typing.Optional``."""
+    """Return the last part of a dotted name: ``Optional`` for ``typing.Optional``; ``""`` for other nodes."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
 
 
-# -- what documentation says of them
+# -- descriptions from the documentation
 
 
 def _told(taken: Arguments, text: str) -> Arguments:
-    """The same with a sentence for each that the documentation has one for."""
+    """Return the arguments with a description from the documentation where there is one."""
     said = {name: _said(name, text) for name, about in taken.items() if "description" not in about}
     return {
         name: about | ({"description": said[name]} if said.get(name) else {}) for name, about in taken.items()

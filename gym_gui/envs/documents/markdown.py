@@ -1,4 +1,4 @@
-"""Docstrings of environments as Markdown that reads well in a narrow column."""
+"""Conversion of environments' docstrings to Markdown for a narrow column."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _NO_PROSE = re.compile(r"[|#>]|[-+*] |\d+\. |<|!\[|:\w+:|@|\$\$|={3}|-{3}|`\w+`\
 
 
 def clean(docstring: str) -> str:
-    """A docstring as plain Markdown.
+    """Return a docstring as plain Markdown.
 
-    Taken out: the title, figures and pictures (which lie on a web site), PettingZoo's line
-    and table of how to import, HTML. Tables, lists and code stay.
+    It removes the title, figures and pictures (which are on a web site), PettingZoo's line and table on how
+    to import the environment, and HTML. Tables, lists and code stay.
     """
     text = inspect.cleandoc(docstring)
     text = _FIGURE.sub("", text)
@@ -58,7 +58,7 @@ def _without_import_table(lines: list[str]) -> list[str]:
 
 
 def _without_first_heading(lines: list[str]) -> list[str]:
-    """Without a heading of the first level, which is the title, or "Description", which all begin with."""
+    """Return the lines without a first-level heading (the title) or a heading "Description" at the start."""
     first = next((i for i, line in enumerate(lines) if line.strip()), None)
     if first is None:
         return lines
@@ -69,7 +69,7 @@ def _without_first_heading(lines: list[str]) -> list[str]:
 
 
 def title(docstring: str) -> str:
-    """Heading of the first level at its beginning, or ``""``."""
+    """Return the first-level heading at the start of a docstring, or ``""``."""
     for line in inspect.cleandoc(docstring).splitlines():
         if line.startswith("# "):
             return line[2:].strip()
@@ -79,7 +79,7 @@ def title(docstring: str) -> str:
 
 
 def first_sentence(markdown: str) -> str:
-    """The first sentence of prose, without marks; ``""`` where there is none."""
+    """Return the first sentence of prose without Markdown marks; ``""`` if there is none."""
     prose: list[str] = []
     fenced = False
     for line in [*markdown.splitlines(), ""]:

@@ -1,7 +1,7 @@
-"""Reading documentation out of a package's source, without importing the package.
+"""Reader of the documentation in a package's source, which does not import the package.
 
-Importing an environment's module may take seconds, may start pygame, and fails where one of
-its packages is missing, while its documentation stands in the file all the same.
+Importing an environment's module may take seconds, may start pygame, and fails if a package that it needs is
+missing. Reading its documentation from the file avoids all this.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _DEPTH = 8
 
 @dataclass(frozen=True)
 class Found:
-    """Where something is defined.
+    """Module and class that define a name.
 
     Attributes:
         module: Dotted name of the module.
-        tree: The module.
-        node: The definition; ``None`` where the module has none of that name that is a class.
+        tree: Syntax tree of the module.
+        node: Syntax tree of the class; ``None`` if the name is not a class.
     """
 
     module: str
@@ -46,16 +46,16 @@ class Found:
 
 
 def find(entry_point: str) -> Found | None:
-    """The definition that ``"module:name"`` leads to, through imports; ``None`` if there is no source."""
+    """Return the definition of ``"module:name"``, following imports; ``None`` if there is no source."""
     module, _, name = entry_point.partition(":")
     return _find(module, name.partition(".")[0], _DEPTH)
 
 
 def classes(found: Found) -> Iterator[Found]:
-    """The class and what it is derived from, first bases first, as far as there is source.
+    """Yield the class and its base classes, nearest first, if their source is found.
 
-    Where ``found`` is a function (PettingZoo's ``env``), the classes of its module named
-    ``raw_env`` or so are taken.
+    If ``found`` is not a class (PettingZoo's ``env`` is a function), it starts with the classes of the module
+    named ``raw_env`` or ``parallel_env``, or with all classes of the module if none has such a name.
     """
     waiting = [found] if found.node is not None else _environments_in(found)
     seen: set[int] = set()
@@ -72,7 +72,7 @@ def classes(found: Found) -> Iterator[Found]:
 
 
 def render_modes(found: Found) -> tuple[str, ...] | None:
-    """``metadata["render_modes"]`` as the class, or one it is derived from, writes it down."""
+    """Return ``metadata["render_modes"]`` from the source of a class or its bases, or ``None``."""
     for each in classes(found):
         for statement in each.node.body if each.node is not None else ():
             value = _assigned(statement, "metadata")
@@ -87,7 +87,7 @@ def render_modes(found: Found) -> tuple[str, ...] | None:
 
 
 def of_object(thing: Any) -> str:
-    """Docstring of a class or function that is at hand."""
+    """Return the docstring of a class or function object, or ``""``."""
     return inspect.getdoc(thing) or ""
 
 
@@ -120,7 +120,7 @@ def _find(module: str, name: str, depth: int) -> Found | None:
 
 
 def _origin(statement: ast.ImportFrom, module: str, is_package: bool) -> str:
-    """Absolute name of the module that is imported from."""
+    """Return the absolute name of the module from which a statement imports."""
     if not statement.level:
         return statement.module or ""
     parts = module.split(".")
@@ -129,7 +129,7 @@ def _origin(statement: ast.ImportFrom, module: str, is_package: bool) -> str:
 
 
 def _assigned(statement: ast.stmt, name: str) -> ast.expr | None:
-    """Value that a top-level ``name = …`` gives."""
+    """Return the value that a statement ``name = …`` assigns, or ``None`` for any other statement."""
     if isinstance(statement, ast.AnnAssign):
         targets: list[ast.expr] = [statement.target]
     elif isinstance(statement, ast.Assign):
@@ -171,7 +171,7 @@ def _file(module: str) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-# A tree takes a hundred times the memory of its file: only as many are kept as one environment leads through.
+# A tree takes a hundred times the memory of its file, so the cache holds only the files of one environment.
 @lru_cache(maxsize=4)
 def _parse(path: Path, changed: int) -> ast.Module | None:
     try:

@@ -1,6 +1,6 @@
-"""One sentence on environments whose own documentation begins with something else.
+"""One-sentence summaries of environments whose own documentation does not begin with such a sentence.
 
-Keyed by what a family calls them: Gymnasium's by module, MiniGrid's by class.
+The keys are a family's own names: modules for Gymnasium, class names for MiniGrid.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What managers can ask for, by family: skills with the values of their parameters."""
+"""Options of managers for each family: skills with the values of their parameters."""

@@ -1,7 +1,7 @@
 """Options on grids of square cells: MiniGrid, BabyAI, INI's MultiGrid.
 
-Conditions are read from the cells that the agent sees, in the same reading from which its text and its
-facts come. Who plays them is a matter of workers; ``operators_worker`` has a scripted manager
+The conditions of the options use the decoded cells that the agent sees, as its text and its facts do.
+Workers provide the managers and controllers: ``operators_worker`` has a scripted manager
 (``minigrid_manager``) and scripted skills (``minigrid_skills``).
 """
 
@@ -19,20 +19,20 @@ from gym_gui.envs.describers.minigrid import MiniGridDescriber
 from gym_gui.envs.instance import Instance
 
 EXPLORE, WALK = 10, 20
-"""Moves that exploring lasts at most; the same of everything else."""
+"""Largest number of moves of the option "explore", and of every other option."""
 _MOVABLE = ("key", "ball", "box")
 _KINDS = {"key": "Key", "ball": "Ball", "box": "Box", "door": "Door", "goal": "Goal"}
-"""What options are about, with its class."""
+"""Kinds of things that options refer to, each with the name of its class."""
 _ANY_COLOR = frozenset({"COLOR_NAMES", "COLORS", "COLOR_TO_IDX", "_rand_color", "Color"})
-"""Names in code that draws a colour."""
+"""Names in the code of tasks that choose a color at random."""
 _GOAL = "green goal"
-"""Goals have this colour alone."""
+"""Name of a goal; all goals are green."""
 
 Read = Callable[[Any], "GridView | None"]
 
 
 def minigrid_options(environment: Instance, agent: str) -> OptionLibrary | None:
-    """Of a MiniGrid; ``None`` where what the agent observes is no grid."""
+    """Return the options of a MiniGrid environment; ``None`` if the agent's observation is not a grid."""
     describer = MiniGridDescriber(environment)
     if not describer.can_state(agent):
         return None
@@ -40,18 +40,18 @@ def minigrid_options(environment: Instance, agent: str) -> OptionLibrary | None:
 
 
 def ini_multigrid_options(environment: Instance, agent: str) -> OptionLibrary:
-    """Of a room of INI MultiGrid."""
+    """Return the options of an environment of INI MultiGrid."""
     read = partial(IniMultiGridDescriber(environment).view, mates={})
     return _options(environment.env.__class__, read, "MultiGridEnv")
 
 
 def _options(task: type[Any], read: Read, base: str) -> OptionLibrary:
-    """The options of one task: what it can hold, told by the code that builds it.
+    """Return the options of one task, for the things that the code of its class can place in the grid.
 
     Args:
         task: The class of the environment.
-        read: Observation to the cells that it shows; ``None`` where it shows none.
-        base: Name of the package's own base class, which can build anything.
+        read: Converts an observation to the cells that it shows; ``None`` if it shows none.
+        base: Name of the package's base class, whose code is not examined because it can build anything.
     """
     things = list(_held(task, base))
     movable = [thing for thing in things if thing.endswith(_MOVABLE)]
@@ -68,7 +68,7 @@ def _options(task: type[Any], read: Read, base: str) -> OptionLibrary:
 
 
 def _go_to(thing: str) -> Option:
-    onto = thing == _GOAL  # there the episode ends
+    onto = thing == _GOAL  # reaching the goal ends the episode
     return Option(
         "go to",
         (thing,),
@@ -105,7 +105,7 @@ def _open(thing: str) -> Option:
 
 
 def _named(thing: Thing) -> str:
-    """What options call it: a door without its state."""
+    """Return the name of a thing as options use it: for a door without its state."""
     return f"{thing.said[1]} door" if thing.said[0] == "door" else thing.name
 
 
@@ -114,7 +114,7 @@ def _things(seen: GridView | None) -> Sequence[Thing]:
 
 
 def _places(name: str, seen: GridView | None) -> tuple[Place, ...]:
-    """Where something of a name is in view."""
+    """Return the places of all visible things that have the name ``name``."""
     return tuple(Place(each.ahead, each.right) for each in _things(seen) if _named(each) == name)
 
 
@@ -131,7 +131,7 @@ def _holds_nothing(seen: GridView | None, began: GridView | None) -> bool:
 
 
 def _shut(name: str, seen: GridView | None) -> tuple[Place, ...]:
-    """Where doors of a name are that can be opened with what is held."""
+    """Return the places of the shut doors named ``name`` that the agent can open with what it carries."""
     key = seen is not None and seen.carried == name.replace("door", "key")
     can = ("closed", "locked") if key else ("closed",)
     return tuple(
@@ -142,7 +142,11 @@ def _shut(name: str, seen: GridView | None) -> tuple[Place, ...]:
 
 
 def _opened(name: str, seen: GridView | None, began: GridView | None) -> bool:
-    """Whether such a door is open directly ahead, where it was not at the beginning."""
+    """Return whether the option "open" has reached its end.
+
+    A door named ``name`` must be open directly ahead. If one was already open there at the start, no shut
+    door of that name that the agent can open may be in view.
+    """
     open_ahead = _open_ahead(name, seen)
     return open_ahead and (not _open_ahead(name, began) or not _shut(name, seen))
 
@@ -156,9 +160,9 @@ def _open_ahead(name: str, seen: GridView | None) -> bool:
 
 
 def _sees_more(seen: GridView | None, began: GridView | None) -> bool:
-    """Whether something is known, that options are about, which was not when exploring began.
+    """Return whether the agent sees or carries a thing for options that it did not when the option began.
 
-    What was in hand is nothing new when it lies on the floor, nor is a door that was opened or shut.
+    A carried thing that was put down is not new, nor is a door that was opened or shut.
     """
     return not _worthwhile(seen) <= _worthwhile(began)
 
@@ -169,7 +173,10 @@ def _worthwhile(seen: GridView | None) -> frozenset[str]:
 
 
 def _held(cls: type[Any], base: str) -> Iterator[str]:
-    """What tasks of a class can hold, as options call it: by what its code names below the base class."""
+    """Yield the names of the things that a task can place, found in the code of the classes below ``base``.
+
+    If the code names no color, or chooses one at random, all colors are assumed.
+    """
     words = set[str]()
     for each in cls.__mro__[: [c.__name__ for c in cls.__mro__].index(base)]:
         for member in vars(each).values():
@@ -187,7 +194,7 @@ def _held(cls: type[Any], base: str) -> Iterator[str]:
 
 
 def _names_and_texts(code: CodeType) -> Iterator[str]:
-    """Names and texts in a function, and in those inside it."""
+    """Yield the names and strings in the code of a function and of its nested functions."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, str):

@@ -1,9 +1,9 @@
-"""Options of MOSAIC MultiGrid's soccer: get the ball, pass it, carry it into the goal, guard, look for it.
+"""Options of MOSAIC MultiGrid's soccer: fetch, pass, score, defend and search.
 
-Conditions are read from the cells that the agent sees now, in the reading from which its text and its facts
-come. They do not know what the agent saw earlier: a ball that has gone out of view cannot be fetched, only
-searched for, although the policy that carries the option out may remember where it was; and after a goal the
-field shows the ball in hand once more, so that ``score`` is over a move later. ``operators_worker`` has a
+The conditions of the options use the decoded cells that the agent sees now, as its text and its facts do.
+They do not know what the agent saw earlier. A ball that is out of view can therefore only be searched for,
+not fetched, although the policy that plays the option may remember where the ball was. After a goal the
+observation shows the ball in hand once more, so ``score`` ends one move later. ``operators_worker`` has a
 scripted manager (``soccer_manager``) and scripted skills (``soccer_skills``).
 """
 
@@ -18,22 +18,27 @@ from gym_gui.envs.describers.multigrid import MultiGridDescriber
 from gym_gui.envs.instance import Instance
 
 FETCH, CARRY, STAY, SEARCH = 20, 40, 15, 20
-"""Moves that each may last; the field is 14 cells long, and a turn is a move too."""
+"""Largest number of moves of the options "fetch", "score", "defend" and "search".
+
+The field is 14 cells long, and a turn takes a move.
+"""
 
 
 def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
-    """The options of one player. A pass goes to one of its mates by chance, so that it has a name in it only
-    where there is one."""
+    """Return the options of one player.
+
+    A pass goes to a random team-mate, so the option "pass" names the team-mate only if there is exactly one.
+    """
     team = agent.rpartition("_")[0]
     mates = [
         other
         for other in environment.adapter.possible_agents
-        if other != agent and other.rpartition("_")[0] == team  # passes go by colour, not by team
+        if other != agent and other.rpartition("_")[0] == team  # passes go by color, not by team
     ]
     read = partial(MultiGridDescriber(environment).view, mates={})
 
     def at_stake(seen: GridView) -> tuple[Place, ...]:
-        """Where the ball lies, or an opponent has it."""
+        """Return the places of the free ball and of opponents that carry a ball."""
         return _places(seen, lambda each: _is_ball(each) or (_has_ball(each) and each.said[1] != team))
 
     def at_a_mate(seen: GridView) -> bool:
@@ -43,7 +48,7 @@ def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
         return _holds(seen) or at_a_mate(seen)
 
     def is_news(seen: GridView, began: GridView) -> bool:
-        """Whether the ball is in hand, or in view and was not."""
+        """Return whether the agent holds the ball, or a ball is newly in view, free or held by a player."""
         new = (at_stake(seen) and not at_stake(began)) or (at_a_mate(seen) and not at_a_mate(began))
         return _holds(seen) or bool(new)
 

@@ -1,9 +1,9 @@
-"""Options of tasks in which something moves along a line or on a plane: go to a place.
+"""Options "go to" a place, for tasks in which a body moves along a line or on a plane.
 
-They are for tasks whose observation holds the place: cart-poles' does. Gymnasium's MuJoCo runners leave their
-place out of what is observed unless they are made with ``exclude_current_positions_from_observation=False``;
-else whether one has arrived cannot be told there. ``control_worker`` carries carts, ``mujoco_mpc_worker``
-runners.
+The observation must contain the position of the body, as it does for cart-poles. Gymnasium's MuJoCo runners
+observe their position only if they are created with ``exclude_current_positions_from_observation=False``;
+otherwise an option cannot detect the arrival. ``control_worker`` plays these options for carts, and
+``mujoco_mpc_worker`` for runners.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from gym_gui.core.paradigms import Option, OptionLibrary
 
 Place = tuple[float, ...]
-"""In m."""
+"""Coordinates of a place in m."""
 
 
 class Motion(NamedTuple):
-    """Where it is, and how fast in m/s, where that counts."""
+    """Position of the body in m and its speed in m/s; the speed is 0 if the track ignores it."""
 
     place: Place
     speed: float
@@ -29,13 +29,13 @@ class Track(NamedTuple):
     """A line or a plane with places on it.
 
     Attributes:
-        place: Numbers of the observation's components that say where on it one is.
-        speed: The same for how fast, where one has to come to rest.
-        observed: Components that there are.
-        stops: Places that options lead to.
-        near: How far from a place one has arrived, in m.
-        still: How slow, in m/s.
-        budget: Moves that the longest way takes with a margin.
+        place: Indices of the observation's components that hold the position.
+        speed: Indices of the components that hold the velocity; empty if the body need not come to rest.
+        observed: Number of components of the observation.
+        stops: Places that the options lead to.
+        near: Largest distance from a place that counts as arrived, in m.
+        still: Largest speed that counts as rest, in m/s.
+        budget: Number of moves for the longest way, with a margin.
     """
 
     place: tuple[int, ...]
@@ -47,12 +47,12 @@ class Track(NamedTuple):
     budget: int
 
     def read(self, observation: Any) -> Motion:
-        """What an observation says of where one is."""
+        """Return the position and speed in an observation."""
         place, speed = ([float(observation[i]) for i in numbers] for numbers in (self.place, self.speed))
         return Motion(tuple(place), math.hypot(*speed))
 
     def arrived(self, seen: Motion, stop: Place) -> bool:
-        """Whether one is at a place, at rest where that counts."""
+        """Return whether the body is near enough to ``stop`` and slow enough."""
         return math.dist(seen.place, stop) <= self.near and seen.speed <= self.still
 
 
@@ -61,7 +61,7 @@ def _line(*stops: float) -> tuple[Place, ...]:
 
 
 def _around(far: float) -> tuple[Place, ...]:
-    """The corners of a square around where runners start."""
+    """Return the corners of a square around the origin, where runners start; each coordinate is ±``far``."""
     return ((far, far), (far, -far), (-far, far), (-far, -far))
 
 
@@ -73,11 +73,11 @@ TRACKS: Mapping[str, Track] = {
     "mujoco.swimmer": Track((0, 1), (), 10, _around(0.5), 0.1, 0.0, 400),
     "mujoco.ant": Track((0, 1), (), 107, _around(1.5), 0.3, 0.0, 300),
 }
-"""By the module of an environment within Gymnasium, without its version."""
+"""Tracks by the module of an environment within Gymnasium, without its version."""
 
 
 def waypoint_options(track: Track) -> OptionLibrary:
-    """``go to(0.5 m)`` for each place of a track, ``go to(1 m, -1 m)`` on a plane."""
+    """Return one option for each place of a track: ``go to(0.5 m)``, or ``go to(1 m, -1 m)`` on a plane."""
     return OptionLibrary(tuple(_go_to(track, stop) for stop in track.stops), track.read)
 
 

@@ -1,1 +1,1 @@
-"""Submissions on the Results page: their shards, their places, and what can be done with them."""
+"""Submissions on the Results page: views of their shards and places, and commands for them."""

@@ -1,4 +1,4 @@
-"""Asks whether a submission that was not handed in from here may be used."""
+"""Dialog that asks the user to confirm a submission from elsewhere, or one that was changed."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _WHY = (
 
 
 class ConfirmDialog(Dialog):
-    """Shows all that a submission would run, send and write.
+    """Dialog that lists everything that a submission would run, send and write, and asks for confirmation.
 
     Args:
-        seen: The submission.
-        parent: The window.
+        seen: The unconfirmed submission.
+        parent: Parent widget, the window.
     """
 
     confirmed = pyqtSignal()
-    """It may be used from now on."""
+    """The user confirmed the submission, and the confirmation was saved."""
 
     def __init__(self, seen: Unconfirmed, parent: QWidget | None = None) -> None:
         super().__init__("confirm-submission", "Use this submission?", parent)
@@ -49,7 +49,7 @@ class ConfirmDialog(Dialog):
         self._refuse = PrimaryButton("Don't use it", name="confirm-refuse", on_click=self.reject)
         confirm_button = QuietButton("Confirm", name="confirm-yes", on_click=self._on_confirm)
         column.addLayout(right_row(confirm_button, self._refuse))
-        # The text would have it, and Enter presses what has the focus.
+        # Without this call the text field has the focus. Enter presses the button that has the focus.
         self._refuse.setFocus()
 
     def _on_confirm(self) -> None:
@@ -66,7 +66,7 @@ class ConfirmDialog(Dialog):
 def ask_to_confirm(
     seen: Unconfirmed, then: Callable[[], object], parent: QWidget | None = None
 ) -> ConfirmDialog:
-    """Open the dialog; ``then`` is called where the person confirms it."""
+    """Open the dialog and return it; ``then`` is called if the user confirms the submission."""
     dialog = ConfirmDialog(seen, parent)
     dialog.confirmed.connect(then)
     dialog.open()

@@ -1,4 +1,4 @@
-"""Shards as squares: what each of them does, by color and by sign, from left to right."""
+"""Grid that shows each shard as a square, with a color and an icon for its state."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ SIGNS: Final = {
     FAILED: ("close", "error", "failed"),
     STOPPED: ("stop", "warning", "stopped"),
 }
-"""Of each state of a shard: its sign, its color, and its words."""
+"""Icon name, color name and text of each state of a shard."""
 SHARD_STATE_ROLE: Final = Qt.ItemDataRole.UserRole + 20
-"""What a shard does; others stand in :mod:`gym_gui.ui.results.library_model`."""
+"""Item role of a shard's state; :mod:`gym_gui.ui.results.library_model` defines other roles."""
 _CELL, _SQUARE, _SIGN = 26, 22, 14
 _HIGHEST: Final = 5
-"""Rows of squares that are seen at once, at most."""
+"""Largest number of rows of squares that are visible without scrolling."""
 
 
 def words_of(row: ShardRow) -> str:
-    """What a shard does, in a few words."""
+    """Return the text for the state of a shard."""
     return SIGNS[row.state][2]
 
 
 class ShardGrid(QListView):
-    """Squares, wrapped as lines of text are; arrow keys go from one to the next.
+    """View of shards as squares that wrap like text; arrow keys move from square to square.
 
     Args:
-        model: Rows of shards, whose first column says what each of them does.
+        model: Rows of shards; returns the state of a shard for :data:`SHARD_STATE_ROLE`.
         parent: Qt owner.
     """
 
@@ -78,19 +78,19 @@ class ShardGrid(QListView):
             port.setAutoFillBackground(False)
 
     def sizeHint(self) -> QSize:
-        """As high as its squares are in this width, within bounds."""
+        """Return a size with the height that the squares need at the current width, up to five rows."""
         return QSize(10 * _CELL, self.heightForWidth(self.width()))
 
     def minimumSizeHint(self) -> QSize:
-        """One line of them."""
+        """Return the size of one row of six squares."""
         return QSize(6 * _CELL, _CELL)
 
     def hasHeightForWidth(self) -> bool:
-        """A narrower window has more lines."""
+        """Return ``True``, because a narrower window needs more rows."""
         return True
 
     def heightForWidth(self, a0: int) -> int:
-        """Of all lines; of more than a few the rest is scrolled to."""
+        """Return the height of all rows at the width ``a0``, up to five rows; the user scrolls to more."""
         model = self.model()
         shards = model.rowCount() if model is not None else 0
         each_line = max(1, (a0 - 2) // _CELL)
@@ -98,14 +98,14 @@ class ShardGrid(QListView):
 
 
 class _Squares(QStyledItemDelegate):
-    """Draws one shard."""
+    """Delegate that draws one shard as a square."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._drawn: dict[tuple[str, bool, float, bool], QPixmap] = {}
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        """A square in the color of its state, with its sign; the selected one is framed."""
+        """Draw a shard as a square with the color and icon of its state; a selected square has a frame."""
         if painter is None:
             return
         square = QRect(0, 0, _SQUARE, _SQUARE)
@@ -116,7 +116,7 @@ class _Squares(QStyledItemDelegate):
         painter.drawPixmap(square, self._square(str(index.data(SHARD_STATE_ROLE)), chosen, ratio))
 
     def _square(self, state: str, chosen: bool, ratio: float) -> QPixmap:
-        """The picture of a state, drawn once."""
+        """Return the pixmap of a state, which is drawn once and then cached."""
         now = theme.current()
         key = state, chosen, ratio, now.dark
         if key not in self._drawn:
@@ -124,7 +124,7 @@ class _Squares(QStyledItemDelegate):
         return self._drawn[key]
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
-        """All the same."""
+        """Return the size of a cell, which is the same for all shards."""
         return QSize(_CELL, _CELL)
 
 
@@ -150,7 +150,7 @@ def _drawn(state: str, chosen: bool, ratio: float) -> QPixmap:
 
 
 class ShardLegend(QWidget):
-    """How many shards do what, with the signs of the squares."""
+    """Legend of the grid: each shard state with its icon and its number of shards."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -168,7 +168,7 @@ class ShardLegend(QWidget):
         row.addStretch(1)
 
     def show_states(self, states: Mapping[str, int]) -> None:
-        """How many are in which state; what none does is left out."""
+        """Show the number of shards in each state; states without shards are hidden."""
         told: list[str] = []
         for state, (part, words) in self._parts.items():
             count = states.get(state, 0)

@@ -1,4 +1,4 @@
-"""The submission that is shown, and what can be done with it: go on, stop, merge, read what was said."""
+"""Controller of the submission shown on the Results page: resume, stop, merge, and open runs and logs."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _MOST_BYTES = 16 << 20
 
 
 class SubmissionController(QObject):
-    """Makes its view when it is first wanted.
+    """Controller of one submission at a time; it creates the submission's view at the first use.
 
     Args:
         context: The window's services.
-        jobs: Shows the work on it.
-        views: Where its view stands.
-        show_run: Shows a run.
+        jobs: Runs jobs on the submission and shows their progress.
+        views: Stack of widgets to which the view is added.
+        show_run: Shows the run in a folder.
         parent: Qt owner.
     """
 
     changed = pyqtSignal()
-    """Other things can be done with it now."""
+    """The available commands may have changed."""
 
     def __init__(
         self,
@@ -73,12 +73,12 @@ class SubmissionController(QObject):
 
     @property
     def buttons(self) -> Sequence[QAbstractButton]:
-        """For the bar."""
+        """Buttons of the submission for the page's bar."""
         return self._log, self._shard, self._merge, self._stop, self._go_on, self._open
 
     @property
     def view(self) -> SubmissionView:
-        """How it stands."""
+        """View that shows the state of the submission; created at the first access."""
         if self._view is None:
             view = self._view = SubmissionView(self._views)
             self._views.addWidget(view)
@@ -89,37 +89,37 @@ class SubmissionController(QObject):
 
     @property
     def shown(self) -> bool:
-        """Whether it is in view."""
+        """Whether the view is the current widget of the stack."""
         return self._view is not None and self._views.currentWidget() is self._view
 
     @property
     def seen(self) -> Overview | None:
-        """How it stood at the last look; ``None`` before the first."""
+        """Overview that the view shows; ``None`` if it shows a message instead."""
         return self._view.seen if self._view is not None else None
 
     @property
     def title(self) -> str:
-        """Who plays."""
+        """The players or the trained algorithm; ``""`` if the view shows no overview."""
         return self.seen.title if self.seen is not None else ""
 
     def take(self, folder: Path) -> None:
-        """From now on it is about this one."""
+        """Read the submission in ``folder`` repeatedly from now on and show it in the view."""
         if folder != self.folder:
             self.folder = folder
             self.view.say("Reading…", "How far it is comes in a moment.")
         self.reader.follow(folder)
 
     def look(self) -> None:
-        """The submission is on the screen again: read it again."""
+        """Read the submission again if its view is visible, after the page was hidden."""
         if self.shown and self.folder is not None:
             self.reader.follow(self.folder)
 
     def rest(self) -> None:
-        """The submission is hidden: stop reading it."""
+        """Stop reading the submission, because the page is hidden."""
         self.reader.rest()
 
     def show_buttons(self) -> None:
-        """Offer what can be done now, where it is in view; nothing else."""
+        """Show and enable the buttons of available commands; hide all buttons if no submission is shown."""
         seen = self.seen if self.shown else None
         for button in self.buttons:
             button.setVisible(self.shown)
@@ -144,7 +144,7 @@ class SubmissionController(QObject):
         self._log.setEnabled(seen.log is not None or (row is not None and row.log is not None))
 
     def commands(self) -> list[Command]:
-        """What can be done with it, for the palette."""
+        """Return the submission's commands for the command palette."""
         asked = (
             ("go_on", "Resume the submission", self.go_on, "", self._go_on),
             ("stop", "Stop the submission", self.stop, "Ctrl+.", self._stop),
@@ -157,40 +157,40 @@ class SubmissionController(QObject):
             for name, title, run, keys, button in asked
         ]
 
-    # -- what is done ------------------------------------------------------------------
+    # -- commands -----------------------------------------------------------------------
 
     def go_on(self) -> None:
-        """Follow the submission again: fetch the new shards, and start the failed ones anew."""
+        """Resume the submission in a new process, which also plays its failed shards again."""
         if self.seen is not None and self.folder is not None:
             job = go_on_job(self.folder, self.seen.submission.command)
             self._context.spawn(self._run_confirmed("Going on…", job, self.folder), "Going on")
 
     def stop(self) -> None:
-        """Have what is being played end."""
+        """Stop the shards of the submission that are being played."""
         if self.folder is not None:
             job = stop_job(self.folder)
             words = "Stopping what is being played…"
             self._context.spawn(self._run_confirmed(words, job, self.folder), "Stopping")
 
     def merge(self) -> None:
-        """Make a run of what there is."""
+        """Merge the shards that can be read on this machine into a run."""
         if self.seen is not None and self.folder is not None:
-            out = self.folder.parent.parent  # where it lies now: its record may be of another machine
+            out = self.folder.parent.parent  # the record's folder may be on another machine
             self._jobs.run("Merging what is here…", merge_job(self.folder, out, self._show_run))
             self.changed.emit()
 
     def open_run(self) -> None:
-        """See the run that it has become."""
+        """Show the merged run of the submission."""
         if self.seen is not None and self.seen.run is not None:
             self._show_run(self.seen.run)
 
     def open_shard(self) -> None:
-        """See the run of the selected shard."""
+        """Show the run of the selected shard; a training is shown on the Train page."""
         if (row := self.view.current) is not None:
             self._on_shard_opened(row)
 
     def open_log(self) -> None:
-        """Read what was said last."""
+        """Open the log of the selected shard, or the submission's log if the shard has none."""
         row = self.view.current
         if row is not None and row.log is not None:
             self._on_log_wanted(row)
@@ -198,7 +198,7 @@ class SubmissionController(QObject):
             self._context.spawn(self._edit(self.seen.log, ""), "Opening the log")
 
     async def _run_confirmed(self, words: str, job: Job, folder: Path) -> None:
-        """Do what uses a submission's commands, once the person has confirmed these."""
+        """Run a job that executes the submission's commands; ask the user first if they are unconfirmed."""
         seen = await asyncio.to_thread(unconfirmed, folder)
         if seen is None:
             self._run(words, job)
@@ -214,7 +214,7 @@ class SubmissionController(QObject):
             self._context.spawn(self._edit(row.log, row.problem), "Opening the log")
 
     async def _edit(self, log: Path, problem: str) -> None:
-        """Open a log at its last line, which says why."""
+        """Open a log in the editor at its last line and show ``problem`` there."""
         from gym_gui.ui.editor.checks import at_place
 
         lines = (await asyncio.to_thread(read_file, log, limit=_MOST_BYTES)).count(b"\n")
@@ -234,7 +234,7 @@ class SubmissionController(QObject):
         else:
             self._show_run(run)
 
-    # -- how it stands -----------------------------------------------------------------
+    # -- state of the submission --------------------------------------------------------
 
     def _on_job_ended(self) -> None:
         if self.shown:
@@ -252,7 +252,7 @@ class SubmissionController(QObject):
 
 
 class _Can:
-    """Whether a button can be pressed now."""
+    """Callable that returns whether a button is visible and enabled."""
 
     def __init__(self, controller: SubmissionController, button: QAbstractButton) -> None:
         self._controller, self._button = controller, button

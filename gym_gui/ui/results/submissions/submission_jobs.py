@@ -1,4 +1,4 @@
-"""What is done with a submission, by the commands that a terminal has for it, each in its own process."""
+"""Jobs that resume, stop or merge a submission; each runs a ``mosaic`` command in its own process."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from gym_gui.ui.results.jobs import Job, OnShare, Said
 
 
 def go_on_job(folder: Path, command: str) -> Job:
-    """Resumes a submission in a process that outlives the window; shards that failed are begun again.
+    """Return a job that resumes a submission, and its failed shards, in a process that outlives the window.
 
     Args:
-        folder: The submission's folder.
+        folder: Folder of the submission.
         command: The command that resumes it.
     """
 
@@ -34,7 +34,7 @@ def go_on_job(folder: Path, command: str) -> Job:
 
 
 def stop_job(folder: Path) -> Job:
-    """Has what is being played of a submission end."""
+    """Return a job that stops the shards of a submission that are being played."""
 
     async def job(_share: OnShare) -> Said:
         finished = await run_subprocess_job("gym_gui", "runs", "stop", str(folder), "--json", named=REACHES)
@@ -49,12 +49,12 @@ def stop_job(folder: Path) -> Job:
 
 
 def merge_job(folder: Path, out: Path, show: Callable[[Path], object]) -> Job:
-    """Makes a run of what there is of a submission, which stays as it is.
+    """Return a job that merges a submission's shards that can be read here; the shards stay unchanged.
 
     Args:
-        folder: The submission's.
-        out: Folder for the run folder.
-        show: Shows the run.
+        folder: Folder of the submission.
+        out: Folder in which the run folder is created.
+        show: Shows the run in a folder.
     """
 
     async def job(share: OnShare) -> Said:
@@ -72,14 +72,15 @@ def merge_parts_job(
     partly: bool = False,
     again: Callable[[], object] | None = None,
 ) -> Job:
-    """Makes a run of parts, which stay as they are.
+    """Return a job that merges parts into one run; the parts stay unchanged.
 
     Args:
-        parts: Their run folders.
-        out: Folder for the run folder.
-        show: Shows the run.
-        partly: Also where some are missing, or not whole.
-        again: Asks for that, where it is not said.
+        parts: Run folders of the parts.
+        out: Folder in which the run folder is created.
+        show: Shows the run in a folder.
+        partly: Whether to merge even if parts are missing or incomplete.
+        again: Called if the user chooses to merge after an error that names ``--partial``; ``None`` for no
+            such choice.
     """
 
     async def job(share: OnShare) -> Said:
@@ -113,7 +114,11 @@ def _merged_words(told: dict[str, Any], show: Callable[[Path], object]) -> Said:
 
 
 def _parts_here(folder: Path) -> list[Path]:
-    """Run folders of shards that can be read here, whole or not."""
+    """Return the run folders of the shards that can be read on this machine, complete or not.
+
+    Raises:
+        UsageError: There is none.
+    """
     submission = open_submission(folder)
     found = [run_of(submission, number) for number, state in submission.states.items() if state.tries]
     if not (runs := [run for run in found if run is not None]):

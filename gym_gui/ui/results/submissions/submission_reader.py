@@ -1,4 +1,4 @@
-"""Reads a submission again and again, in a thread, while it is on the screen."""
+"""Reader that reads a submission repeatedly in a thread while the submission is on the screen."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from gym_gui.services.submissions.overview import SubmissionWatch
 
 EVERY_MS: Final = 1000
 _SHARE: Final = 20
-"""A look that took long, as on a disk of another machine, is followed by so many times that without one."""
+"""Pause after a read, as a multiple of the read's duration; a read from a network disk may take long."""
 _LONGEST_REST_MS: Final = 60_000
 
 
 class SubmissionReader(QObject):
-    """One submission at a time.
+    """Reads one submission at a time and emits its overviews.
 
     Args:
         spawn: Runs work in the background.
@@ -28,9 +28,9 @@ class SubmissionReader(QObject):
     """
 
     looked = pyqtSignal(object)
-    """How it stands (:class:`~gym_gui.services.submissions.overview.Overview`)."""
+    """The submission was read; the argument is a :class:`~gym_gui.services.submissions.overview.Overview`."""
     refused = pyqtSignal(str)
-    """It cannot be read, and why."""
+    """The submission cannot be read; the argument is a sentence with the reason."""
 
     def __init__(self, spawn: Spawn, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -43,22 +43,22 @@ class SubmissionReader(QObject):
 
     @property
     def folder(self) -> Path | None:
-        """The submission's."""
+        """Folder of the submission; ``None`` if none is being read."""
         return self._watch.folder if self._watch is not None else None
 
     def follow(self, folder: Path) -> None:
-        """Read this one from now on."""
+        """Read the submission in ``folder`` now and then repeatedly."""
         if folder != self.folder:
             self._watch = SubmissionWatch(folder)
         self.look()
 
     def rest(self) -> None:
-        """Stop reading."""
+        """Stop reading the submission."""
         self._timer.stop()
         self._watch = None
 
     def look(self) -> None:
-        """Look now."""
+        """Read the submission now, unless a read is in progress."""
         if self._watch is not None and not self._busy:
             self._busy = True
             self._spawn(self._look(self._watch), "Reading a submission")

@@ -1,4 +1,4 @@
-"""A submission while it grows: how far it is, its shards as squares and as a table, its places."""
+"""View of a submission in progress: its progress, its shards as a grid and a table, and its places."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _WHOLE: Final = 1000
 
 
 class SubmissionView(QWidget):
-    """Shows how a submission stands; does nothing with it."""
+    """View of the state of a submission, which emits signals for the user's requests."""
 
     log_wanted = pyqtSignal(object)
-    """The user asks for the end of the log of a :class:`~gym_gui.services.submissions.overview.ShardRow`."""
+    """The user asks for the log of a :class:`~gym_gui.services.submissions.overview.ShardRow`."""
     shard_opened = pyqtSignal(object)
-    """The user asks to see the run of a shard."""
+    """The user asks to see the run of a shard; the argument is the shard's ``ShardRow``."""
     selection_changed = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -113,11 +113,11 @@ class SubmissionView(QWidget):
 
     @property
     def current(self) -> ShardRow | None:
-        """The shard that is selected."""
+        """Selected shard; ``None`` if none is selected."""
         return self.table.current
 
     def show_overview(self, seen: Overview) -> None:
-        """Show how it stands now."""
+        """Show an overview of the submission."""
         first = self.seen is None or self.seen.submission.folder != seen.submission.folder
         if first or (self.seen is not None and self.seen.unit != seen.unit):
             unit, part = f"{seen.unit.capitalize()}s", f"{seen.part.capitalize()}s"
@@ -142,18 +142,18 @@ class SubmissionView(QWidget):
         if self._shards.total != before:
             self.grid.updateGeometry()
         self._places.set_rows(seen.places)
-        self._places.rows_changed()  # time has passed
+        self._places.rows_changed()  # the column "Answered" depends on the current time
         self._legend.show_states(seen.states)
         self._show_trouble()
 
     def say(self, title: str, text: str = "") -> None:
-        """Say something in place of it."""
+        """Show a title and a text in place of the submission."""
         self.seen = None
         self._hint.set_text(title, text)
         self._stack.setCurrentIndex(0)
 
     def _show_trouble(self) -> None:
-        """What is wrong with the shard that is selected, else with the first that has failed, or a place."""
+        """Show the problem of the selected shard, else of the first failed shard, else of a place."""
         seen, chosen = self.seen, self.current
         if seen is None:
             return
@@ -186,7 +186,7 @@ class SubmissionView(QWidget):
         self.open_current()
 
     def open_current(self) -> None:
-        """See the run of the shard that is selected."""
+        """Ask for the run of the selected shard by emitting ``shard_opened``."""
         if self.current is not None:
             self.shard_opened.emit(self.current)
 
@@ -220,7 +220,7 @@ def _where(row: ShardRow) -> str:
 
 
 def _about(row: ShardRow) -> str:
-    """All that is known of a shard, a line for each."""
+    """Return the tooltip of a shard, with one line each for its state, place, problem and next try."""
     lines = (
         f"{row.called[0].upper()}{row.called[1:]}: {words_of(row)}",
         f"on {_where(row)}" if row.place else "",

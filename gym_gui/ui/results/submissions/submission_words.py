@@ -1,4 +1,4 @@
-"""What is said of a submission, in words."""
+"""Texts that describe the state of a submission."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gym_gui.ui.numbers import count, local, screen
 
 
 def state_words(seen: Overview) -> str:
-    """How it stands, and what can be done."""
+    """Return the state of the submission, and what the user can do if no process follows it."""
     sub, part = seen.submission, seen.part
     here = f"{local(seen.count(COLLECTED)):,} of {count(len(seen.shards), part)} {_be(len(seen.shards))} here"
     if sub.run:
@@ -36,7 +36,7 @@ def state_words(seen: Overview) -> str:
 
 
 def progress_words(seen: Overview) -> str:
-    """How much of it is done, how fast, and how long it takes."""
+    """Return the progress of the submission: finished and failed work, speed and time left."""
     sub = seen.submission
     most = "at most " if sub.due is not None else ""
     of = f" of {most}{count(sub.total, seen.unit)}" if sub.total else f" {seen.unit}s"
@@ -51,7 +51,7 @@ def progress_words(seen: Overview) -> str:
 
 
 def origin_words(seen: Overview) -> str:
-    """By what it is played, since when, and who follows it."""
+    """Return the submission's executor, its start time and the process that follows it."""
     sub = seen.submission
     words = [f"Executor: {sub.executor}"]
     began = _moment(sub.began_at)
@@ -68,7 +68,7 @@ def origin_words(seen: Overview) -> str:
 
 
 def budget_words(seen: Overview) -> str:
-    """What was spent of budgets that all shards share; what was handed to one counts until it says less."""
+    """Return a line for each shared budget with the amount spent by shards or allotted to them."""
     return "\n".join(filter(None, map(_spent_words, seen.budgets)))
 
 
@@ -82,14 +82,14 @@ def _spent_words(spent: Spent) -> str:
 
 
 def rate_words(rate: float | None) -> str:
-    """Work a second."""
+    """Return a speed in work per second as text; ``""`` if it is unknown."""
     if rate is None:
         return ""
     return f"{local(rate):,.0f}" if rate >= 10 else f"{local(rate):.1f}"
 
 
 def answer_words(row: PlaceRow) -> str:
-    """When a place answered last, or why it does not."""
+    """Return how long ago a place last answered, or that it does not answer or is no longer used."""
     if row.given_up:
         return "Used no more"
     if row.problem:
