@@ -205,7 +205,7 @@ def _lines(run: Run, again: Run, results: list[OperatorRerun], found: list[Suspe
             lines.append(f"And {counted(more, 'more episode')}.")
         if any(d.cause is Cause.ENVIRONMENT for d in result.divergences):
             lines.append(
-                f"The environment of {result.name} does not give again what it gave. "
+                f"The environment of {result.name} did not repeat the recorded steps. "
                 f"See: mosaic verify {run.path}"
             )
     for s in found:

@@ -135,7 +135,7 @@ def _is_done(request: TrainRequest, *, as_json: bool) -> bool:
     if member is not None and (member.holds_policy or member.state in ("running", "waiting")):
         raise UsageError(
             f"the training in {shown(request.out)} was begun here, and ends here",
-            fix="Say it without --executor, or begin it anew by --overwrite",
+            fix="Leave out --executor, or add --overwrite to start the training again",
         )
     return False
 

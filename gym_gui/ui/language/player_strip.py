@@ -108,7 +108,7 @@ class CallStrip(QFrame):
             words = whole_words(self._tip)
             cut = f"{words[:_TIP]}…" if len(words) > _TIP else words
             lines = [part for line in cut.splitlines() for part in textwrap.wrap(line, _TIP_COLUMNS) or [""]]
-            self.setToolTip("\n".join((*lines, "", "Click: all of it")))
+            self.setToolTip("\n".join((*lines, "", "Click to see the whole text")))
         return super().event(e)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:

@@ -67,9 +67,7 @@ class SettingRow(QWidget):
         self._control.setAccessibleName(says.title)
         self._control.setToolTip(says.text)
         self._connect()
-        self._back = IconButton(
-            "undo", f"Put {says.title} back", name=f"reset-{name}", on_click=self._on_back
-        )
+        self._back = IconButton("undo", f"Reset {says.title}", name=f"reset-{name}", on_click=self._on_back)
         words = column_layout(spacing=2)
         words.addWidget(label(says.title))
         words.addWidget(label(says.text, "small", wrap=True))

@@ -108,7 +108,7 @@ class LibraryView(QWidget):
         self.environment = PickerButton(
             placeholder="Any environment", name="run-environment", elide=Qt.TextElideMode.ElideMiddle
         )
-        self.environment.setToolTip("Show runs in one environment alone")
+        self.environment.setToolTip("Show only the runs of one environment")
         self.environment.setAccessibleName("Filter by environment")
         self.environment.chosen.connect(self._on_filter_changed)
         self.status = PickerButton(name="run-status")

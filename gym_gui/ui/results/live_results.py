@@ -62,7 +62,7 @@ class LiveResults(QWidget):
     def follow(self, folder: Path) -> None:
         """Show this run from now on."""
         if folder != self.folder:
-            self.view.say("The first games are played", "Ratings and the matrix appear with them.")
+            self.view.say("The first games are in progress", "Ratings and the matrix appear with them.")
             self._reading.take([folder], [])
             self._done, self._status = 0, RUNNING
         self._reading.read()

@@ -103,7 +103,11 @@ class RunPanel(QWidget):
                 ("stop", "Stop", "Keep what it has, and end"),
                 ("continue", "Resume", "Go on from its last checkpoint"),
                 ("longer", "Train longer…", "Continue with more steps than it was given"),
-                ("clone", "Clone", "A new run with the same settings, to be changed first"),
+                (
+                    "clone",
+                    "Clone",
+                    "Start a new run with the same settings; you can change them before it starts",
+                ),
                 ("log", "Log", "What it has printed"),
                 ("folder", "Open folder", "Its run folder in the file manager"),
             )

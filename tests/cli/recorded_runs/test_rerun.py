@@ -129,7 +129,7 @@ def test_what_the_environment_gives_otherwise_is_no_policys_doing(mosaic: Mosaic
         "steps.jsonl",
         lambda row: {**row, "action": 1 - row["action"]} if row["step_index"] == 5 else row,
     )
-    assert "does not give again what it gave" in mosaic("rerun", run).out
+    assert "did not repeat the recorded steps" in mosaic("rerun", run).out
 
 
 def test_what_cannot_be_played_again_is_one_line(mosaic: Mosaic) -> None:

@@ -43,7 +43,7 @@ def stop_job(folder: Path) -> Job:
             return Said("It had ended already.", "info")
         if left := int(told["may_go_on"]):
             return Said(f"{count(left, 'shard')} may go on: their places did not answer.", "warning")
-        return Said("Stopped. What was played is kept where it is; Go on plays what is left.", "info")
+        return Said("Stopped. Finished games are kept; Go on plays the others.", "info")
 
     return job
 

@@ -32,7 +32,7 @@ def state_words(seen: Overview) -> str:
         return f"{here}, {local(failed):,} failed, and no process follows it. Play again begins these anew."
     if sub.numbers(SENT):
         return f"{here}, and no process follows it: what runs goes on where it is. Go on brings it here."
-    return f"{here}, and nothing is being played. Go on plays what is left."
+    return f"{here}, and nothing is being played. Go on plays the others."
 
 
 def progress_words(seen: Overview) -> str:
