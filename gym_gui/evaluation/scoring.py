@@ -24,7 +24,7 @@ def score_policy(
     max_steps: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> PolicyScore:
-    """Play a trained policy in its own environment with the standard seeds, without leaving a run folder.
+    """Play a trained policy in the environment of its training; no run folder is kept.
 
     Args:
         policy: The policy.

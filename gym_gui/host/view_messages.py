@@ -306,7 +306,7 @@ def texts(values: Mapping[str, str]) -> list[pb.NamedText]:
 
 
 def text_by_name(entries: Sequence[pb.NamedText]) -> dict[str, str]:
-    """Return the mapping that :func:`texts` converted."""
+    """Turn a message's list of texts back into a mapping by name: the inverse of :func:`texts`."""
     return {entry.name: entry.text for entry in entries}
 
 

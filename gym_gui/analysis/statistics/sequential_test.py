@@ -141,7 +141,11 @@ class SequentialTest:
             part += d @ (2.0 * signs.T - 1.0)
 
     def _spend(self, reached: Floats, share: float) -> Floats:
-        """Return the boundaries (levels, rows, 1), largest level first, and mark patterns beyond them."""
+        """Spend the error of one look.
+
+        Return the boundaries, an array of shape (levels, rows, 1) with the largest level first. In
+        ``_crossed``, mark each sign pattern that lies beyond one of them.
+        """
         rows, patterns = reached.shape
         allowed = [int(level * share**SPENDING * patterns + 1e-9) for level in self._levels]
         # Never more patterns than allowed lie beyond a boundary, so the largest ones decide where it is.

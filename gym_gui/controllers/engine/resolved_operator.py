@@ -92,7 +92,7 @@ class ResolvedOperator:
 
     @cached_property
     def views(self) -> Mapping[AgentID, PromptInputs]:
-        """Prompt inputs that slots get in addition to their observations. Other slots are left out."""
+        """Prompt inputs by slot, for the slots that get any in addition to their observations."""
         wanted = {
             agent: PromptInputs.of(
                 definition.inputs.wanted, definition.with_defaults(self.assignments[agent].settings)

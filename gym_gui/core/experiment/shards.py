@@ -53,7 +53,7 @@ class Scheduled:
 
     @property
     def seeds(self) -> int:
-        """Number of seeds that the operator plays, the last possibly not in every seating."""
+        """Number of seeds that the operator plays. The last seed may lack some of its seatings."""
         return -(-self.episodes // self.seatings)
 
 

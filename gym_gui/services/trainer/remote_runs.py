@@ -122,7 +122,7 @@ class RunsElsewhere:
         self._run_store.change(run, state=state, reason=reason, place=where.place, **changes)
 
     def _end(self, run: Run, folder: Path) -> None:
-        """Finish a run that was copied here or deleted."""
+        """Record how a remote run ended, once its files were copied to this machine or deleted."""
         runner = RunFolder(folder).read(RUNNER)
         if runner is None:
             outcome = TrainingOutcome("failed", f"its run folder {folder} does not say how it went")

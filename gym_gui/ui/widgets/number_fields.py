@@ -24,9 +24,9 @@ else:
 
 
 class SteadyField(_Mixed):
-    """Base of both fields: the wheel changes the number only if the field has the focus.
+    """Base of the fields for whole and decimal numbers: the wheel turns only the field that has the focus.
 
-    The width follows the form, not the longest number that the field could hold.
+    The form's layout sets the width, not the longest number that fits.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
