@@ -31,7 +31,7 @@ class PayoffChart(SquareChart):
         )
 
     def describe(self) -> str:
-        """Return the number of policies, the one with the highest rating, and how many pairings have games."""
+        """Return the number of policies, the best by rating, and how many pairings have games."""
         best = self.standings.policies[0]
         first = f" {clean(best.policy)} stands first." if best.games else ""
         met = [each for each in self.standings.fixtures if each.played]

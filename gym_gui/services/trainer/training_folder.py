@@ -113,7 +113,7 @@ class RunFolder:
                 path.unlink(missing_ok=True)
 
     def _past_selves(self) -> list[Path]:
-        """Return the policies that a self-play training saved of itself, whether or not its league has them."""
+        """Return the past policies that a self-play training saved, in its league or not."""
         found = self.path.glob(f"{PAST}*")
         return [path for path in found if path.name[len(PAST) :].isdecimal() and (path / POLICY).exists()]
 
