@@ -1,6 +1,6 @@
-"""Environments in which workers train, by Gymnasium's id or as ``module:factory``."""
+"""Makes the environments in which workers train, from a Gymnasium id or ``module:factory``."""
 
-# What environments hand out is untyped.
+# Values returned by environments are untyped.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ def make_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
     """Make a Gymnasium environment.
 
     Args:
-        env_id: An id of Gymnasium's registry; ``module:ID``, registered when the module is imported;
-            or ``module:factory``, where a function or class of that module makes one.
-        render_mode: For environments that take one; ``None`` draws nothing.
+        env_id: An id of Gymnasium's registry; ``module:ID`` for an id that the module registers when it
+            is imported; or ``module:factory`` for a function or class of the module.
+        render_mode: Render mode for environments that take one; ``None`` for no rendering.
 
     Returns:
-        A ``gymnasium.Env``. Legal actions that it tells by ``action_masks()`` are in its info.
+        A ``gymnasium.Env``. If it has ``action_masks()``, its info contains the legal actions.
 
     Raises:
-        gymnasium.error.Error: There is none of this id.
-        ImportError: Its module, or what that needs, is not there.
-        ValueError: The factory makes something else.
+        gymnasium.error.Error: There is no environment with this id.
+        ImportError: The module, or a dependency of it, is not installed.
+        ValueError: The factory does not return a Gymnasium environment.
     """
     import gymnasium
 
     from mosaic_worker.learning.mask_wrapper import masks_in_info
 
-    # Not every environment knows the word, and most need not hear it.
+    # Not every environment accepts render_mode, so it is passed only if it is given.
     keywords: Dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
     factory = _factory_of(env_id)
     if factory is None:

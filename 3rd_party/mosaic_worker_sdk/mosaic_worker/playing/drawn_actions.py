@@ -1,4 +1,4 @@
-"""Actions from what a network says: the likeliest, or drawn with numbers that are given for each decision."""
+"""Turns network outputs into actions: the most likely ones, or ones sampled with given random numbers."""
 
 # numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -17,7 +17,7 @@ from mosaic_worker.spaces import Space
 
 
 def choices_of(space: Space) -> List[int]:
-    """How many actions each choice of a Discrete or MultiDiscrete space has."""
+    """Return the number of actions of each component of a Discrete or MultiDiscrete space."""
     return [space.n] if space.kind == "Discrete" else [int(n) for n in np.ravel(np.asarray(space.nvec))]
 
 
@@ -25,12 +25,13 @@ def hide_illegal(outputs: NDArray[Any], masks: NDArray[np.bool_], space: Space) 
     """Give illegal actions a logit, or value, of minus infinity.
 
     Args:
-        outputs: (N, actions), changed in place; a row without a legal action is made zeros.
-        masks: bool (M, actions), true where legal, of the first M rows; every action of the others is.
-        space: Of the actions.
+        outputs: (N, actions), changed in place; a row without a legal action becomes zeros.
+        masks: bool (M, actions), true for legal actions, for the first M rows. In the other rows, all
+            actions are legal.
+        space: Action space.
 
     Returns:
-        bool (N,): the rows with a legal action for each choice.
+        bool (N,): true for rows with a legal action in each component.
     """
     legal = np.ones(outputs.shape, np.bool_)
     legal[: len(masks)] = masks
