@@ -23,7 +23,10 @@ _FPS = 30
 
 Frames = Sequence["NDArray[np.uint8]"]
 Decide = Callable[[Any, Any, Dict[str, Any], Any], Tuple[Any, Any]]
-"""Function from environment, observation, info and memory (``None`` at the first step) to action and memory."""
+"""Function from environment, observation, info and memory to action and memory.
+
+The memory is ``None`` at the first step.
+"""
 
 
 class CannotFilm(Exception):

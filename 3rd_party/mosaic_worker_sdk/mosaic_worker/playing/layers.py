@@ -248,7 +248,7 @@ def convolution(
         high, wide = seen.shape[:2]
         y = np.empty((high, wide, outputs, COLUMNS), np.float32)
         # One product per position of the image, so that a row of the batch has the same column in each.
-        # One line of positions at a time, because their windows overlap and take many times the image's memory.
+        # One line of positions at a time, because overlapping windows take many times the image's memory.
         for line in range(high):
             y[line] = multiplied(np.ascontiguousarray(seen[line]).reshape(wide, -1, COLUMNS))
         if added is not None:
