@@ -25,7 +25,7 @@ class _Frame(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Place of the frame: ``my_policy.py, line 12, in select_action``; a library file with its folders."""
+        """Place of the frame: ``my_policy.py, line 12, in select_action``; library files with folders."""
         inside = "" if self.function == "<module>" else f", in {self.function}"
         return f"{_short(self.path)}, line {self.line}{inside}"
 
