@@ -43,7 +43,10 @@ def hide_illegal(outputs: NDArray[Any], masks: NDArray[np.bool_], space: Space) 
 
 
 def counted_actions(logits: NDArray[Any], space: Space, draws: Optional[Draws]) -> NDArray[Any]:
-    """Actions of a Discrete or MultiDiscrete space, (N, *shape), from logits (N, sum of all choices)."""
+    """Choose actions of a Discrete or MultiDiscrete space, (N, *shape).
+
+    ``logits`` has the shape (N, sum of the numbers of actions of all components).
+    """
     parts = np.split(logits, np.cumsum(choices_of(space))[:-1], axis=1)
     chosen = [
         part.argmax(axis=1) if draws is None else draw_index(part.astype(np.float64), draws(j))
@@ -56,9 +59,9 @@ def counted_actions(logits: NDArray[Any], space: Space, draws: Optional[Draws]) 
 
 
 def greedy_index(values: NDArray[Any], draws: Optional[Draws], epsilon: float) -> NDArray[np.int64]:
-    """The best action of each row (N, actions); where it is drawn, a random one in ``epsilon`` of the time.
+    """Return the best action of each row (N, actions), or with ``draws`` an epsilon-greedy action.
 
-    Actions whose value is minus infinity are never chosen.
+    An action whose value is minus infinity is never chosen at random.
     """
     best = values.argmax(axis=1)
     if draws is None or not epsilon:
@@ -68,14 +71,14 @@ def greedy_index(values: NDArray[Any], draws: Optional[Draws], epsilon: float) -
 
 
 def draw_index(logits: NDArray[np.float64], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Invert the cumulative distribution; an action of probability zero is never chosen."""
+    """Sample an action per row by inverting the cumulative distribution; probability 0 is never chosen."""
     weights = np.exp(logits - logits.max(axis=1, keepdims=True))
     cumulative = weights.cumsum(axis=1)
     return (cumulative <= (uniforms * cumulative[:, -1])[:, None]).sum(axis=1)
 
 
 def draw_normals(draws: Draws, count: int) -> NDArray[np.float64]:
-    """Standard normal numbers, (N, count), each of one uniform number alone."""
+    """Return standard normal numbers, (N, count), each computed from a single uniform number."""
     uniforms = np.clip(np.stack([draws(j) for j in range(count)], 1), 2.0**-54, 1 - 2.0**-53)
     normal: Any = _inverse_normal(uniforms)
     return normal.astype(np.float64)
