@@ -1,1 +1,1 @@
-"""BALROG's agents in our slots."""
+"""Worker that plays MOSAIC's slots with BALROG's agents."""

@@ -1,6 +1,6 @@
-"""One of BALROG's agents in one episode, with a client that goes by our way to the model."""
+"""Runs one of BALROG's agents in one episode, with a client that calls the model through MOSAIC."""
 
-# BALROG is untyped: what comes from it is Any.
+# BALROG is untyped: all its values are Any.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 
@@ -20,7 +20,7 @@ from mosaic_env_server.shims.balrog import balrog_config
 from mosaic_llm_worker.chat_servers.servers import Completion, Message
 
 _NOT_SENT = "vllm"
-"""The client that its factory makes, which is replaced before anything is asked of it."""
+"""Client that BALROG's factory makes; it is replaced before the first request."""
 
 
 class Ask(Protocol):
@@ -30,7 +30,7 @@ class Ask(Protocol):
 
 
 class Client:
-    """What BALROG's agents ask.
+    """Client through which BALROG's agents call the model.
 
     Args:
         ask: Sends a prompt and waits for the reply.
@@ -41,7 +41,7 @@ class Client:
         self.last = Completion("", "")
 
     def generate(self, messages: Sequence[Any]) -> Any:
-        """The reply to BALROG's messages, in BALROG's form."""
+        """Send BALROG's messages and return the reply in BALROG's format."""
         self.last = reply = self._ask([{"role": each.role, "content": each.content} for each in messages])
         return LLMResponse(
             model_id=reply.model,
@@ -57,8 +57,8 @@ class Agent:
     """One of BALROG's agents, made by its own factory.
 
     Args:
-        settings: Which one, and how much it remembers.
-        shown: Episodes that the few-shot agent is shown, as turns of (what was seen, what was done).
+        settings: Settings with the name of the agent and the lengths of its histories.
+        shown: Demonstrated episodes for the few-shot agent, as turns of (observation, action).
     """
 
     def __init__(self, settings: BalrogSettings, shown: Sequence[Sequence[tuple[str, str]]] = ()) -> None:
@@ -77,28 +77,28 @@ class Agent:
         self._agent.wrap_episode()
 
     def instruct(self, instruction: str) -> None:
-        """What stands at the beginning of its prompts."""
+        """Set the instruction at the beginning of the agent's prompts."""
         self._agent.prompt_builder.update_instruction_prompt(instruction)
 
     def keep(self) -> None:
-        """Remember it as it is, for :meth:`restore`."""
+        """Save the agent's current state for :meth:`restore`."""
         self._before = self._state()
 
     def restore(self) -> None:
-        """Forget what was said since :meth:`keep`: it is asked the same again."""
+        """Restore the state saved by :meth:`keep`, because the decision is made again."""
         vars(self._agent).update(copy.deepcopy(self._before))
 
     def act(self, long: str, short: str, said: str | None, ask: Ask) -> tuple[str | None, str]:
-        """One turn.
+        """Let the agent act in one turn.
 
         Args:
-            long: What is seen, and stays in its memory.
-            short: What is seen, and does not.
-            said: What it said the turn before; ``None`` at the first.
-            ask: Sends its prompt and waits for the reply.
+            long: Part of the observation that stays in the agent's memory.
+            short: Part of the observation that does not stay in its memory.
+            said: The agent's action of the previous turn; ``None`` at the first turn.
+            ask: Sends the agent's prompt and waits for the reply.
 
         Returns:
-            The action as it says it, ``None`` where it says none; and the whole reply.
+            The agent's action as text, ``None`` if there is none; and the whole reply of the model.
         """
         self._agent.client = client = Client(ask)
         seen = {"text": {"long_term_context": long, "short_term_context": short}}
@@ -111,7 +111,7 @@ class Agent:
 
 
 def reader_of(settings: BalrogSettings) -> Callable[[str], str | None]:
-    """A function that gives the action an agent reads in a reply, without asking a model."""
+    """Return a function that returns the action an agent reads in a reply, without calling a model."""
 
     def read(text: str) -> str | None:
         said, _ = Agent(settings).act("", "", None, lambda messages: Completion(text))

@@ -1,4 +1,4 @@
-"""The worker class that the SDK runs."""
+"""Worker that plays with BALROG's agents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mosaic_llm_worker.main import LlmWorker
 
 
 class BalrogWorker(LlmWorker):
-    """Plays what one of BALROG's agents says."""
+    """Plays the actions that one of BALROG's agents chooses."""
 
     inputs = ("text",)
     settings_type = BalrogSettings

@@ -1,4 +1,4 @@
-"""Which action BALROG's agents name, and whether they can name any."""
+"""Converts the text of BALROG's agents to actions, and checks that they can name the actions of a slot."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _KEPT_REPLY: Final = 4_000
 _SHOWN_REPLY: Final = 120
 _ONLY_LETTERS: Final = frozenset({"naive", "cot", FEW_SHOT})
 _NO_LETTER: Final = re.compile(r"[^a-zA-Z\s:]")
-"""What these agents strike out of a reply."""
+"""Characters that these agents remove from a reply."""
 
 
 def named(slot: Slot, decision: Decision, said: str | None, reply: str) -> Any:
-    """The action that was named, as BALROG's evaluator takes it: word for word, or not at all.
+    """Return the action with exactly the name that the agent gave, as BALROG's evaluator requires.
 
     Args:
-        slot: Whose actions.
-        decision: What was asked.
-        said: The action as BALROG's agent says it.
-        reply: The whole reply that it comes from.
+        slot: Slot whose actions are named.
+        decision: The decision to make.
+        said: Name of the action from BALROG's agent.
+        reply: The whole reply of the model.
 
     Returns:
         An action, or :class:`~mosaic_worker.worker.Invalid`.
@@ -42,10 +42,10 @@ def named(slot: Slot, decision: Decision, said: str | None, reply: str) -> Any:
 
 
 def refuse_unsayable(slot: Slot, settings: BalrogSettings) -> None:
-    """Refuse a slot in which the agent could name no action.
+    """Refuse a slot in which the agent could not name any action.
 
     Raises:
-        LoadError: Why, and which could.
+        LoadError: The agent cannot name the actions; the message says why and, if any, which agents can.
     """
     if slot.action_space.kind not in ("Discrete", "Text"):
         raise LoadError(f"BALROG's agents name an action in words, and {slot.action_space.kind} has none")

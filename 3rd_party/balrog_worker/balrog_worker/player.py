@@ -1,4 +1,4 @@
-"""One slot: between our environment and BALROG's agent, what its evaluator does between these."""
+"""Plays one slot: does between MOSAIC's environment and BALROG's agent what BALROG's evaluator does."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from mosaic_worker.worker import (
 
 _USUAL: Final = 10
 _USUAL_THOUGHT: Final = 250
-"""Tokens of a reply, without and with thoughts, for an estimate."""
+"""Usual tokens of a reply with a chain of thought (``_USUAL``: without), for an estimate of the cost."""
 _THINKS: Final = frozenset({"cot", "robust_cot", "custom"})
 _BALROGS: Final = ("instruction", "long_term_context", "short_term_context")
 _FEEDBACK: Final = (
     "\n\nYour previous output did not contain a valid action. Defaulted to action: {played}\n\nObservation:\n"
 )
-"""BALROG's evaluator, word for word: its agents are to be told what they are told there."""
+"""Feedback text of BALROG's evaluator, unchanged, so that its agents get the same prompts as there."""
 _LEGAL: Final = "Legal moves:"
 _INSTRUCTION: Final = """{briefing}
 
@@ -47,18 +47,18 @@ _LISTED: Final = "those that are listed with each observation"
 
 @dataclass
 class _Playing:
-    """One episode.
+    """State of one running episode.
 
     Attributes:
-        slot: The slot in the place that it has in it.
-        episode: The run's episode.
-        agent: BALROG's.
-        step: Of its last question; -1 before the first.
-        asked_with: What the agent had said before that question.
-        said: What it said last.
-        unusable: Whether that named no action that could be played.
-        played: The action that was played last, in a word.
-        tokens: Of the last question: in, out.
+        slot: The slot with the agent that it plays in this episode.
+        episode: Number of the run's episode.
+        agent: BALROG's agent.
+        step: Step of the last decision; -1 before the first.
+        asked_with: The agent's action before the last decision.
+        said: The agent's last action as text.
+        unusable: Whether the last reply named no action that could be played.
+        played: Word of the action that was played last.
+        tokens: Input and output tokens of the last decision.
     """
 
     slot: Slot
@@ -76,13 +76,13 @@ class BalrogPlayer:
     """Plays one slot.
 
     Args:
-        slot: What it plays.
-        settings: Of the slot, checked.
+        slot: The slot to play.
+        settings: Checked settings of the slot.
         record: Writes the record of a call.
-        announce: Says that a request is about to be sent.
+        announce: Announces a request before it is sent.
 
     Raises:
-        LoadError: It cannot be played with these settings.
+        LoadError: The slot cannot be played with these settings.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class BalrogPlayer:
 
     @property
     def policy(self) -> str:
-        """How it is called in tables."""
+        """Name of the policy in tables: the model and BALROG's agent."""
         if self._settings.agent == ASKS_NOBODY:
             return "balrog:dummy"
         return f"{self._settings.model_id or self._settings.client_name}:balrog {self._settings.agent}"
@@ -113,19 +113,19 @@ class BalrogPlayer:
     # -- episodes
 
     def reset(self, start: EpisodeStart) -> None:
-        """An episode begins, with an agent of its own."""
+        """Begin an episode with a new agent."""
         self.caller.begin(start)
         agent = Agent(self._settings, self._shown)
         slot = self._slot.at(start.agent_id or self._slot.agent_id, start.seat)
         self._episodes[start.episode] = _Playing(slot, start.run_episode, agent)
 
     def forget(self, end: EpisodeEnd) -> None:
-        """An episode is over."""
+        """End an episode and drop its agent."""
         self._episodes.pop(end.episode, None)
         self.caller.end(end.episode)
 
     def learn(self, results: StepResults) -> None:
-        """What was played in place of replies that named no action."""
+        """Store the actions that were really played, for the feedback after replies without an action."""
         for episode, action in zip(results.episodes, results.actions, strict=True):
             playing = self._episodes.get(episode)
             if playing is not None:
@@ -134,11 +134,11 @@ class BalrogPlayer:
     # -- decisions
 
     async def decide(self, decision: Decision) -> Any:
-        """Have the agent act once.
+        """Let the agent make one decision.
 
         Raises:
-            LimitReached: A budget or a limit of the episode holds no further call.
-            Fatal: The server will answer none.
+            LimitReached: A budget or a limit of the episode allows no further call.
+            Fatal: No call to the server can succeed.
         """
         playing = self._episodes[decision.episode]
         if decision.step == playing.step:
@@ -170,7 +170,10 @@ class BalrogPlayer:
     async def _act(
         self, playing: _Playing, decision: Decision, place: Place, long: str, short: str
     ) -> tuple[str | None, str]:
-        """In a thread, for BALROG's agents wait for the reply; given up with the decision."""
+        """Let the agent act in a thread, because BALROG's agents block until the reply.
+
+        The call is canceled together with the decision.
+        """
         loop, sent = asyncio.get_running_loop(), list[Any]()
         usual = _USUAL_THOUGHT if self._settings.agent in _THINKS else _USUAL
         ask = Ask(call_seed(decision.seed, place), usual=usual)
@@ -195,7 +198,7 @@ class BalrogPlayer:
     # -- what it is shown
 
     def _seen(self, decision: Decision, playing: _Playing) -> tuple[str, str, str]:
-        """Instruction, what stays in its memory, what does not."""
+        """Return the instruction and the long-term and short-term parts of the observation."""
         if self._is_balrogs:
             instruction, long, short = (str(decision.observation[name]) for name in _BALROGS)
         else:
@@ -219,7 +222,7 @@ class BalrogPlayer:
         return words[place] if 0 <= place < len(words) and words[place] else str(action)
 
     def _told(self, episode: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-        """A recorded episode, as (what was seen, what was done)."""
+        """Return a recorded episode as turns of (observation, action)."""
         turns: list[tuple[str, str]] = []
         for turn in episode:
             named = {int(action): str(word) for action, word in turn["choices"]}

@@ -1,6 +1,6 @@
-"""Reads recorded replies anew: ``python -m balrog_worker.reread``.
+"""Reads recorded replies again with the current code: ``python -m balrog_worker.reread``.
 
-Asked and answered as :mod:`mosaic_llm_worker.reread`; what a reply names is what BALROG's agent makes of it.
+Input and output are those of :mod:`mosaic_llm_worker.reread`; BALROG's agent reads the action in a reply.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from mosaic_worker.worker import Decision, Invalid, Slot
 
 
 def reread(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The action that each recorded reply comes to today.
+    """Return the action that the current code reads in each recorded reply.
 
     Args:
-        asked: As the module says.
+        asked: Request in the form that the module docstring names.
     """
     try:
-        # What it was shown makes no difference to how a reply is read.
+        # Demonstrations do not change how a reply is read.
         given = {**asked.get("settings", {}), "demonstrations": {"run": "any"}}
         if given.get("agent") != "few_shot":
             del given["demonstrations"]

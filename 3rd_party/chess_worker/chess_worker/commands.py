@@ -1,4 +1,4 @@
-"""What a model may do about its move, and how that is read from what it writes."""
+"""Commands that a model may give for its move, and how they are read from its replies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TOOLS: Final = (
     ),
 )
 
-# A move as programs or players write it; what may stand between it and the command is let pass.
+# A move in the notation of programs or players; characters between the command and the move are skipped.
 _WRITTEN: Final = r"(?:[KQRBN]?[a-h]?[1-8]?[x-]?[a-h][1-8](?:=?[QRBN])?|[O0]-[O0](?:-[O0])?)[+#]?(?![\w-])"
 _BETWEEN: Final = r"(?:[\s:=,(\[{\"'<]|\barguments\b|\bmove\b)*"
 _COMMAND: Final = re.compile(
@@ -45,11 +45,11 @@ _EMPTY: Final = "the reply is empty"
 
 
 class Command(NamedTuple):
-    """One thing that the model does.
+    """One command of the model.
 
     Attributes:
         name: ``get_current_board``, ``get_legal_moves`` or ``make_move``.
-        move: Of ``make_move``, as it was written; may be empty.
+        move: Move of ``make_move`` as the model wrote it; empty for the other commands.
     """
 
     name: str
@@ -57,21 +57,21 @@ class Command(NamedTuple):
 
 
 class UnreadableError(Exception):
-    """A reply does nothing that can be understood; the message says so to the model."""
+    """A reply has no readable command; the message tells the model what is wrong."""
 
 
 def read_text(reply: str, *, cut: bool = False) -> Command:
-    """The one command of a reply.
+    """Return the command in the text of a reply.
 
-    A command that stands alone on its line is meant; others may be talk about commands. Where there
-    are several different ones, it is not known which is meant.
+    A command alone on its line takes precedence, because others may be part of a sentence about
+    commands. Several different commands are ambiguous.
 
     Args:
-        reply: What the model wrote.
-        cut: The reply ended because it was too long.
+        reply: Text of the reply.
+        cut: Whether the reply was cut off because it was too long.
 
     Raises:
-        UnreadableError: There is none, or there are several.
+        UnreadableError: The reply has no command, or several different ones.
     """
     cleaned = without_thinking(reply)
     if cleaned.open:
@@ -111,7 +111,7 @@ def _alone(line: str) -> Sequence[Command]:
 
 
 def read_call(call: ToolCall) -> Command:
-    """The command of a tool's call.
+    """Return the command of a tool call.
 
     Raises:
         UnreadableError: There is no such tool, or its arguments cannot be read.

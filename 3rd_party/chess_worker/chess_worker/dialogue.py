@@ -14,7 +14,7 @@ from stockfish_worker.position import Position
 _LEGAL_LINE: Final = "Legal moves:"
 _CUT: Final = frozenset({"length", "max_tokens", "model_length"})
 _SHOWN: Final = 20
-"""Characters of a move that is no move."""
+"""Characters of an illegal move that are repeated in the answer."""
 
 _RULES: Final = """You play chess as {side}. It is your turn. {how}
 {asking}
@@ -29,12 +29,12 @@ _BY_TOOLS: Final = "Use the tools, one at a time:"
 
 @dataclass
 class Tally:
-    """How a dialogue went.
+    """Counts of the replies and errors in a dialogue.
 
     Attributes:
-        turns: Replies of the model.
-        illegal: Moves that it tried and that were not legal, as it wrote them.
-        unreadable: Replies in which no command could be read.
+        turns: Number of the model's replies.
+        illegal: Illegal moves that the model tried, as it wrote them.
+        unreadable: Number of replies without a readable command.
     """
 
     turns: int = 0
@@ -42,7 +42,7 @@ class Tally:
     unreadable: int = 0
 
     def record(self) -> dict[str, Any]:
-        """For the row of the move."""
+        """Return the counts for the row of the move."""
         return {
             "turns": self.turns,
             "illegal_attempts": len(self.illegal),
@@ -51,7 +51,7 @@ class Tally:
         }
 
     def words(self) -> str:
-        """For a sentence: what went wrong so far."""
+        """Return the errors so far as part of a sentence."""
         parts: list[str] = []
         if self.illegal:
             s = "s" if len(self.illegal) > 1 else ""
@@ -63,20 +63,20 @@ class Tally:
 
 
 class Dialogue:
-    """About one move.
+    """A dialogue with the model about one move.
 
     Args:
-        position: Where the model is to move.
-        text: The position as the host describes it.
-        tools: The model calls functions; else it writes commands.
-        max_turns: Replies that it has.
-        show: The first message has the board and the legal moves.
-        hide_legal: No message lists the legal moves, and no command asks for them.
-        reason: Why the engine asks once more, if it does.
+        position: Position in which the model must move.
+        text: The host's description of the position.
+        tools: Whether the model calls functions instead of writing commands.
+        max_turns: Largest number of the model's replies.
+        show: Whether the first message has the board and the legal moves.
+        hide_legal: Whether the legal moves are never listed and no command asks for them.
+        reason: Why the engine refused the previous attempt, if this is a retry.
 
     Attributes:
-        messages: What was said so far, in OpenAI's form.
-        tally: How it went so far.
+        messages: Messages so far, in OpenAI's format.
+        tally: Counts of replies and errors so far.
     """
 
     def __init__(
@@ -114,22 +114,22 @@ class Dialogue:
 
     @property
     def _asking(self) -> tuple[str, ...]:
-        """Commands that ask."""
+        """Names of the commands that ask for information."""
         return (BOARD,) if self._hides else (BOARD, MOVES)
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """What the model may call."""
+        """Tools that the model may call."""
         return tuple(tool for tool in TOOLS if tool.name == MOVE or tool.name in self._asking)
 
     def _moves(self) -> str:
         return f"{_LEGAL_LINE} {', '.join(sorted(move.uci() for move in self._position.actions))}"
 
     def hear(self, reply: Completion) -> chess.Move | None:
-        """Take the model's reply into the dialogue, with what it brings.
+        """Add the model's reply and the answer to it to the dialogue.
 
         Returns:
-            The move that it made, or ``None``: it is to go on.
+            The model's move, or ``None`` if the dialogue goes on.
         """
         self.tally.turns += 1
         if self._tools and reply.tool_calls:
@@ -153,7 +153,7 @@ class Dialogue:
         return move
 
     def _by_tools(self, reply: Completion) -> chess.Move | None:
-        """Every call gets its answer, as servers want it; the first legal move ends the dialogue."""
+        """Answer every tool call, as servers require, until a legal move ends the dialogue."""
         calls = [
             {
                 "id": call.id,
@@ -190,7 +190,10 @@ class Dialogue:
 
 
 def read_move(board: chess.Board, text: str) -> chess.Move | None:
-    """A legal move as programs (``e2e4``) or players (``e4``, ``exd5``, ``O-O``) write it, or ``None``."""
+    """Read a legal move in the notation of programs (``e2e4``) or players (``e4``, ``exd5``, ``O-O``).
+
+    Return ``None`` if the text is no legal move.
+    """
     for read, written in (
         (board.parse_uci, text.lower().replace("=", "").replace("-", "")),
         (board.parse_san, text),

@@ -1,4 +1,4 @@
-"""The worker class that the SDK runs."""
+"""Worker that plays chess with a language model."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from stockfish_worker.position import Position, refusal
 
 _KEPT_REPLY: Final = 4_000
 _USUAL: Final = 40
-"""Tokens of a reply, for an estimate."""
+"""Usual tokens of a reply, for an estimate of the cost."""
 
 
 class ChessWorker(AsyncWorker):
-    """Plays the chess moves of a language model, each from a dialogue of its own."""
+    """Plays chess with a language model, with a separate dialogue for each move."""
 
     inputs = ("text",)
     announces = True
@@ -34,13 +34,13 @@ class ChessWorker(AsyncWorker):
         self._seats: dict[tuple[int, int], tuple[str, int]] = {}
 
     def load(self, slot: Slot) -> str:
-        """Check the settings of ``slot``, and see that its server is there.
+        """Check the settings of ``slot`` and that its server can be reached.
 
         Returns:
-            Model and way of the dialogue.
+            Model and kind of dialogue (``tools`` or ``text``).
 
         Raises:
-            LoadError: A setting is wrong, a key is missing, no server answers, or it is no game of chess.
+            LoadError: A setting is wrong, a key is missing, no server answers, or the game is not chess.
         """
         if no := refusal(slot):
             raise LoadError(no)
@@ -65,12 +65,12 @@ class ChessWorker(AsyncWorker):
             self._slots[slot.index][1].end(end.episode)
 
     async def decide(self, slot: Slot, decision: Decision) -> Any:
-        """Go through the dialogue about one move.
+        """Conduct the dialogue about one move.
 
         Raises:
-            NoPositionError: What is shown is no chess.
-            LimitReached: A budget or a limit of the episode holds no further call.
-            Fatal: The server will answer none.
+            NoPositionError: The observation is no chess position.
+            LimitReached: A budget or a limit of the episode allows no further call.
+            Fatal: No call to the server can succeed.
         """
         settings, caller = self._slots[slot.index]
         position = Position.of(decision)

@@ -1,6 +1,6 @@
-"""Reads recorded dialogues anew: ``python -m chess_worker.reread``.
+"""Reads recorded dialogues again with the current code: ``python -m chess_worker.reread``.
 
-Asked and answered as :mod:`mosaic_llm_worker.reread`; an attempt is a whole dialogue about a move.
+Input and output are those of :mod:`mosaic_llm_worker.reread`; an attempt is a whole dialogue about a move.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from stockfish_worker.position import NoPositionError, Position
 
 
 def reread(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The move that each recorded dialogue comes to today.
+    """Return the move that the current code reads in each recorded dialogue.
 
     Args:
-        asked: As the module says.
+        asked: Request in the form that the module docstring names.
     """
     try:
         settings = ChessSettings.model_validate(asked.get("settings", {}))

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from mosaic_llm_worker.server_settings import ServerSettings
 
 HAVE_TOOLS: Final = frozenset({"openai", "openrouter", "anthropic"})
-"""Providers whose models call tools without the server being set up for it."""
+"""Providers whose models can call tools without a special setup of the server."""
 
 
 class ChessSettings(ServerSettings):

@@ -1,4 +1,4 @@
-"""What calls cost, and where they stop."""
+"""Prices of model calls, estimates of their tokens, and budgets that limit them."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from mosaic_worker.worker import LimitReached
 PRICES: Final = Path(__file__).with_name("prices.toml")
 _MILLION: Final = 1_000_000
 _ROUNDING: Final = 1e-9
-"""US dollars by which sums may miss."""
+"""Tolerance for rounding errors of sums, in US dollars."""
 _BYTES_A_TOKEN: Final = 4.0
 _TOKENS_A_MESSAGE: Final = 4
 _AROUND_A_MESSAGE: Final = 16
 _AROUND_A_PROMPT: Final = 64
 _PICTURE_AT_MOST: Final = 32
-"""Times what a picture is estimated at: the dearest model counts it so (gpt-4o-mini)."""
+"""Largest factor from the estimated to the counted tokens of an image, that of gpt-4o-mini."""
 _PIXELS_A_TOKEN: Final = 750
-"""Anthropic's documented rule; other services count pictures in tiles, which comes to about as much."""
+"""Pixels per token by Anthropic's documented rule; other services count tiles, with similar results."""
 
 
 class BudgetSpent(LimitReached):
-    """The next call could pass a budget that more episodes share; the message has the figures."""
+    """The next call could exceed a budget that episodes share; the message has the figures."""
 
     own = False
 
 
 class Price(NamedTuple):
-    """US dollars per million tokens.
+    """Prices of a model in US dollars per million tokens.
 
     Attributes:
-        input: Of the prompt.
-        output: Of the reply.
-        cached: Of what of the prompt the server had kept; ``None``: as ``input``.
-        cache_written: Of what of the prompt it keeps from now on; ``None``: as ``input``.
+        input: Price of tokens of the prompt.
+        output: Price of tokens of the reply.
+        cached: Price of prompt tokens read from the server's cache; ``None`` if it equals ``input``.
+        cache_written: Price of prompt tokens written to the cache; ``None`` if it equals ``input``.
     """
 
     input: float
@@ -54,7 +54,7 @@ class Price(NamedTuple):
     cache_written: float | None = None
 
     def of(self, input_tokens: int, output_tokens: int, cached: int = 0, cache_written: int = 0) -> float:
-        """What so many tokens cost, in US dollars; the cached ones are among the input."""
+        """Return the cost in US dollars; ``input_tokens`` includes the cached and cache-written tokens."""
         fresh = input_tokens - cached - cache_written
         prompt = self.input * fresh
         prompt += (self.input if self.cached is None else self.cached) * cached
@@ -62,12 +62,12 @@ class Price(NamedTuple):
         return (prompt + self.output * output_tokens) / _MILLION
 
     def at_most(self, input_tokens: int, output_tokens: int, *, caching: bool) -> float:
-        """What so many tokens can cost.
+        """Return the largest cost in US dollars of a request.
 
         Args:
-            input_tokens: Of the prompt.
-            output_tokens: Of the reply.
-            caching: Whether the server is asked to keep what it reads.
+            input_tokens: Tokens of the prompt.
+            output_tokens: Tokens of the reply.
+            caching: Whether the server is asked to cache the prompt.
         """
         return self.of(input_tokens, output_tokens, 0, input_tokens if caching else 0)
 
@@ -85,7 +85,7 @@ def _price(row: Mapping[str, Any]) -> Price:
 
 
 def price_of(provider: str, model: str) -> Price | None:
-    """The price of a model, or ``None`` where ``prices.toml`` does not say it; the first line that fits."""
+    """Return the price of a model by the first matching entry of ``prices.toml``, or ``None``."""
     for known, pattern, price in _table():
         if known == provider and fnmatch.fnmatchcase(model, pattern):
             return price
@@ -93,7 +93,7 @@ def price_of(provider: str, model: str) -> Price | None:
 
 
 def dearest(provider: str, models: Sequence[str]) -> Price | None:
-    """A price that none of these models passes; ``None`` where that of one is not known."""
+    """Return the highest prices of several models, or ``None`` if the price of one is not known."""
     prices = [price_of(provider, model) for model in models]
     known = [price for price in prices if price is not None]
     if len(known) < len(models):
@@ -103,21 +103,21 @@ def dearest(provider: str, models: Sequence[str]) -> Price | None:
 
 
 def estimate_tokens(messages: Sequence[Message], ask: Ask | None = None) -> int:
-    """About how many tokens a prompt has: four bytes each, which holds for English within a fifth."""
+    """Estimate the tokens of a prompt at four bytes per token; for English the error is below 20 %."""
     size, _ = prompt_bytes(messages, ask)
     pictures = sum(_picture_tokens(part) for part in _content_parts(messages))
     return _TOKENS_A_MESSAGE * len(messages) + pictures + round(size / _BYTES_A_TOKEN)
 
 
 def most_tokens(messages: Sequence[Message], ask: Ask | None = None) -> int:
-    """More tokens than a prompt can have: one for each byte, and what servers put around messages."""
+    """Return an upper bound of a prompt's tokens: one per byte, and tokens that servers add to messages."""
     size, _ = prompt_bytes(messages, ask)
     pictures = sum(_picture_tokens(part) for part in _content_parts(messages))
     return _AROUND_A_PROMPT + _AROUND_A_MESSAGE * len(messages) + _PICTURE_AT_MOST * pictures + size
 
 
 def prompt_bytes(messages: Sequence[Message], ask: Ask | None = None) -> tuple[int, int]:
-    """Bytes of a prompt's words, and how many pictures it has."""
+    """Return the bytes of a prompt's text and the number of its images."""
     size, pictures = 0, 0
     for message in messages:
         content = message.get("content") or ""
@@ -147,11 +147,11 @@ def _picture_tokens(part: Mapping[str, Any]) -> int:
 
 
 class Most(NamedTuple):
-    """What a request can cost at most.
+    """Largest cost of a request.
 
     Attributes:
-        tokens: In and out together.
-        usd: US dollars; ``None`` where the price is not known.
+        tokens: Input and output tokens together.
+        usd: Cost in US dollars; ``None`` if the price is not known.
     """
 
     tokens: int
@@ -160,14 +160,14 @@ class Most(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What a request has cost.
+    """Cost of a request.
 
     Attributes:
-        input_tokens: Tokens of its prompt.
-        output_tokens: Tokens of its reply.
-        usd: Its price in US dollars; ``None``: not known.
-        unsure: Where it is unknown whether the provider charged for it: what it may have cost; the rest is 0
-            then.
+        input_tokens: Tokens of the prompt.
+        output_tokens: Tokens of the reply.
+        usd: Cost in US dollars; ``None`` if the price is not known.
+        unsure: Largest cost of the request if it is unknown whether the provider charged for it; the
+            other attributes are then 0.
     """
 
     input_tokens: int = 0
@@ -178,17 +178,17 @@ class Bill:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What requests have cost so far.
+    """Cost of the requests so far.
 
     Attributes:
-        calls: Requests that were answered.
-        input_tokens: Tokens of their prompts.
+        calls: Number of answered requests.
+        input_tokens: Tokens of the prompts of answered requests.
         output_tokens: Tokens of their replies.
-        usd: Their price in US dollars; ``None`` once one of unknown price was made.
-        unsure: Requests for which the provider may or may not have charged: they ran out of time, broke off,
-            or brought a reply that cannot be read.
-        unsure_tokens: Tokens that the unsure requests can have taken at most.
-        unsure_usd: Their price at most.
+        usd: Cost of answered requests in US dollars; ``None`` after a request of unknown price.
+        unsure: Number of requests for which the provider may or may not have charged: they timed out,
+            broke off, or had an unreadable reply.
+        unsure_tokens: Largest number of tokens of the unsure requests.
+        unsure_usd: Largest cost of the unsure requests in US dollars; ``None`` if it is not known.
     """
 
     calls: int = 0
@@ -201,21 +201,21 @@ class Spent:
 
     @property
     def tokens(self) -> int:
-        """In and out together, as counted."""
+        """Input and output tokens of answered requests together."""
         return self.input_tokens + self.output_tokens
 
     @property
     def most_tokens(self) -> int:
-        """In and out together, with what is unsure."""
+        """Input and output tokens together, including the unsure requests."""
         return self.tokens + self.unsure_tokens
 
     @property
     def most_usd(self) -> float:
-        """The price as far as it is known, with what is unsure."""
+        """Known cost in US dollars, including the unsure requests."""
         return (self.usd or 0.0) + (self.unsure_usd or 0.0)
 
     def plus(self, bill: Bill) -> Spent:
-        """With one request more."""
+        """Return the cost with one more request."""
         if bill.unsure is not None:
             return replace(
                 self,
@@ -237,14 +237,15 @@ def _sum(a: float | None, b: float | None) -> float | None:
 
 
 class Purse:
-    """Tokens and money from which requests are paid.
+    """A limit of tokens and money for requests, with the cost so far.
 
     Args:
-        whose: What it is for, in a sentence (``the slot``).
-        more: What can be done when it is empty.
-        tokens: Tokens, in and out together; 0 for no limit.
-        usd: US dollars; 0 for no limit.
-        own: Whether it is the limit of one episode that a person has set (:class:`LimitReached`).
+        whose: Owner of the limit for messages, for example ``the slot``.
+        more: Text of the message that says what to do when the limit is reached.
+        tokens: Limit of input and output tokens together; 0 for no limit.
+        usd: Limit in US dollars; 0 for no limit.
+        own: Whether the user has set this limit for each episode; a refusal is then a plain
+            :class:`LimitReached` instead of :class:`BudgetSpent`.
     """
 
     def __init__(self, whose: str, more: str, tokens: int, usd: float, *, own: bool = False) -> None:
@@ -253,7 +254,7 @@ class Purse:
         self.spent = Spent()
 
     def refusal(self, most: Most) -> LimitReached | None:
-        """Why a request has no room now; ``None`` where it has."""
+        """Return an exception if a request could exceed the limit now; ``None`` if it fits."""
         spent = self.spent
         tokens = spent.most_tokens + sum(o.tokens for o in self.open) + most.tokens
         if self._tokens and tokens > self._tokens:
@@ -279,12 +280,12 @@ class Purse:
 
 
 class Budget:
-    """Lets a request begin only if all budgets hold even when all that are under way cost their most.
+    """Lets a request begin only if no budget is exceeded, even at the largest cost of all open requests.
 
     Args:
-        tokens: Tokens of all calls, in and out together; 0 for no limit.
-        usd: US dollars, likewise.
-        episode: The same for each episode, and the seconds that one may take.
+        tokens: Limit of input and output tokens of all calls together; 0 for no limit.
+        usd: Limit in US dollars; 0 for no limit.
+        episode: Limits of each episode: tokens, US dollars and seconds; 0 for no limit.
     """
 
     def __init__(self, tokens: int, usd: float, episode: tuple[int, float, float] = (0, 0.0, 0.0)) -> None:
@@ -296,16 +297,16 @@ class Budget:
 
     @property
     def spent(self) -> Spent:
-        """What was paid so far."""
+        """Cost of all requests so far."""
         return self._whole.spent
 
     def begin(self, episode: int, tokens: int = 0, usd: float = 0.0) -> None:
-        """An episode begins.
+        """Begin an episode with its limits.
 
         Args:
-            episode: Its number.
-            tokens: What the run's budgets leave to it; 0 for no limit.
-            usd: The same in US dollars.
+            episode: Number of the episode.
+            tokens: Tokens that the run's budgets leave for the episode; 0 for no limit.
+            usd: US dollars that the run's budgets leave for the episode; 0 for no limit.
         """
         most_tokens, most_usd, seconds = self._limit
         purses: list[Purse] = []
@@ -320,25 +321,25 @@ class Budget:
             self._ends[episode] = time.monotonic() + seconds
 
     def end(self, episode: int) -> None:
-        """An episode is over."""
+        """End an episode and drop its limits."""
         self._episodes.pop(episode, None)
         self._ends.pop(episode, None)
 
     def end_of(self, episode: int) -> float:
-        """When an episode has taken its time, by the monotonic clock."""
+        """Return the time at which an episode reaches its time limit, by the monotonic clock."""
         return self._ends.get(episode, math.inf)
 
     def time_over(self) -> LimitReached:
-        """What is raised then."""
+        """Return the exception for an episode that has reached its time limit."""
         return LimitReached(f"the episode has taken its {self._limit[2]:g} s (episode_time_limit_s)")
 
     @asynccontextmanager
     async def room(self, episode: int, most: Most) -> AsyncGenerator[None]:
-        """Room for one request; waits for others that are under way where it may be theirs.
+        """Reserve the largest cost of a request while it runs; wait for open requests if they may block it.
 
         Raises:
-            BudgetSpent: There is none, whatever the others turn out to cost.
-            LimitReached: The episode has taken as much as a person allows it.
+            BudgetSpent: A shared budget is too small, even if the open requests turn out to cost nothing.
+            LimitReached: The episode has reached a limit that the user has set for each episode.
         """
         if time.monotonic() > self.end_of(episode):
             raise self.time_over()
@@ -366,6 +367,6 @@ class Budget:
             purse.open.append(most)
 
     def settle(self, episode: int, bill: Bill) -> None:
-        """What a request has really cost; to be said within its :meth:`room`."""
+        """Count the real cost of a request; call this inside its :meth:`room` block."""
         for purse in (*self._episodes.get(episode, ()), self._whole):
             purse.spent = purse.spent.plus(bill)

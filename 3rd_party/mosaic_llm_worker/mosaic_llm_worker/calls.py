@@ -1,4 +1,4 @@
-"""One slot's calls to its model: paced, repeated where that helps, paid for, and written down."""
+"""Makes the model calls of a slot: limits their rate, retries them, counts their cost and records them."""
 
 from __future__ import annotations
 
@@ -62,39 +62,39 @@ __all__ = [
 _log = logging.getLogger(__name__)
 
 MOST_SILENT: Final = 10
-"""Calls in a row, each with all its retries, after which a server that sends no reply is taken to be down."""
+"""Number of unanswered calls in a row, each with its retries, after which the server counts as down."""
 _FIRST_WAIT_S: Final = 0.5
 _MARGIN_S: Final = 1.0
 _LONGEST_WAIT_S: Final = 30.0
 _JITTER_STREAM: Final = 0x77616974  # "wait"
 _LONGEST_REPLY: Final = 100_000
-"""Characters; with a larger max_tokens, more."""
+"""Limit of the characters of a reply; it is higher if max_tokens is large."""
 _CHARACTERS_A_TOKEN: Final = 40
 _KEPT_OF_TOO_LONG: Final = 2_000
 _NOTHING: Final = Most(0, 0.0)
 _ROOM: Final = 2
-"""Times a prompt of a few episodes that the longest of all may be."""
+"""Factor of a dry run from the prompts of a few episodes to the longest prompt of the run."""
 _FAR_OFF: Final = 100
-"""Times the price by its tokens that a call does not cost, nor so small a part of it."""
+"""Largest plausible ratio, in both directions, of the reported cost to the price of the tokens."""
 
 Announce = Callable[[int, Most], Awaitable[None]]
-"""Says that a request of an episode is about to be sent, and returns once that is on record."""
+"""Announces a request of an episode before it is sent; returns once the host has recorded it."""
 
 
 class Unanswered(Exception):
-    """This call has no usable reply; another may. The message is a sentence.
+    """A call has no usable reply, but another call may have one. The message is a sentence.
 
     Attributes:
-        cause: ``model_error``, or ``time_out`` where there was no time for it.
+        cause: ``model_error``, or ``time_out`` if the time for the call was too short.
     """
 
     cause = "model_error"
     heard = False
-    """Whether the server sent a reply, which cannot be used."""
+    """Whether the server sent a reply, although it cannot be used."""
 
 
 class TooLate(Unanswered):
-    """There was no time for an answer."""
+    """The model did not answer in time."""
 
     cause = "time_out"
 
@@ -104,15 +104,15 @@ class Fatal(PolicyFailed):
 
 
 class Silent(CannotGoOn):
-    """So many calls in a row brought no reply that the next will not either; the message is a sentence."""
+    """Too many calls in a row had no reply, so the server counts as down; the message is a sentence."""
 
 
 class DryRun(Exception):
-    """The prompt was written down; no model is asked."""
+    """A dry run has recorded the prompt and calls no model."""
 
 
 def announced_to(host: Host, slot: Slot) -> Announce:
-    """What announces the requests of a slot to its host."""
+    """Return a function that announces the requests of a slot to its host."""
 
     async def announce(episode: int, most: Most) -> None:
         await asyncio.wrap_future(host.announce(slot, episode, most.tokens, most.usd or 0.0))
@@ -121,11 +121,14 @@ def announced_to(host: Host, slot: Slot) -> Announce:
 
 
 async def unannounced(episode: int, most: Most) -> None:
-    """An :data:`Announce` of which no record is kept."""
+    """Do nothing; this is an :data:`Announce` for requests that are not recorded."""
 
 
 def wanted_by(slot: Slot) -> float:
-    """A little before the host stops waiting for what it asks of ``slot`` now: in the loop's time."""
+    """Return the latest time for an answer of ``slot``, a little before the host stops waiting for it.
+
+    The time is that of the event loop's clock.
+    """
     limit = slot.deadline_s
     if limit is None:
         return math.inf
@@ -133,11 +136,11 @@ def wanted_by(slot: Slot) -> float:
 
 
 class _GivenUp(Exception):
-    """A model does not answer; another may. What follows from it where none does is its cause.
+    """One model does not answer; a fallback model may.
 
     Attributes:
-        failed: Why.
-        outcome: What is to be raised.
+        failed: The error of the server.
+        outcome: Exception to raise if no other model is tried.
     """
 
     def __init__(self, failed: ServerError, outcome: Unanswered | Fatal) -> None:
@@ -147,7 +150,7 @@ class _GivenUp(Exception):
 
 @dataclass(slots=True)
 class _Course:
-    """How a call went."""
+    """Progress and result of a call, for its record."""
 
     retries: int = 0
     announced: int = 0
@@ -164,18 +167,18 @@ class _Course:
 
 
 class Caller:
-    """Asks the model of one slot.
+    """Calls the model of one slot.
 
     Args:
         settings: Server, model and limits.
-        secrets: Of the slot; ``api_key`` is used.
+        secrets: Secrets of the slot; ``api_key`` is used.
         record: Writes a call's record: the host's ``record_call``.
-        announce: Says that a request of an episode is about to be sent, and what it takes at most; returns
-            once that is on record. Asked where the run's budgets limit the episode.
-        server: Asked instead of the one that settings name.
+        announce: Announces a request of an episode and its largest cost before it is sent; returns once
+            the host has recorded it. Used only if the run's budgets limit the episode.
+        server: Server to use instead of the one in the settings.
 
     Raises:
-        LoadError: With these settings no call could be made.
+        LoadError: No call can be made with these settings.
     """
 
     def __init__(
@@ -215,11 +218,11 @@ class Caller:
 
     @property
     def spent(self) -> Spent:
-        """What the calls have cost so far; replayed ones cost nothing and are not counted."""
+        """Cost of the calls so far; replayed calls cost nothing and are not counted."""
         return self._budget.spent
 
     def find_server(self) -> None:
-        """See that the server is there, before anything is played; a dry run writes down that it is not.
+        """Check before the first episode that the server can be reached; a dry run only records the problem.
 
         Raises:
             LoadError: No model would answer.
@@ -230,7 +233,7 @@ class Caller:
         self._unreachable = reason
 
     def begin(self, start: EpisodeStart) -> None:
-        """An episode begins."""
+        """Begin an episode: apply its limits and remember the run's episode that it belongs to."""
         if start.usd and self._price is None and self._settings.asks_server:
             self._fatal = (
                 f"the run's money budget cannot be kept: {self._settings.model_id!r} has no known price"
@@ -244,7 +247,7 @@ class Caller:
         self._joined[start.episode] = start.run_episode
 
     def end(self, episode: int) -> None:
-        """An episode is over; that of the run is with the last of its agents."""
+        """End an agent's episode; the run's episode ends with the last of its agents."""
         joined = self._joined.pop(episode, episode)
         here = self._playing.get(joined, set())
         here.discard(episode)
@@ -254,14 +257,14 @@ class Caller:
             self._budget.end(joined)
 
     async def call(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
-        """Ask the model once, as often as it takes.
+        """Make one call with its retries and return the reply; a recorded reply may be used instead.
 
         Raises:
             Unanswered: There is no usable reply in time.
-            LimitReached: The call could pass a budget or a limit of the episode.
+            LimitReached: The call could exceed a budget or a limit of the episode.
             Fatal: No call of this slot can succeed.
-            Silent: The server sends no replies any more.
-            DryRun: No model is asked.
+            Silent: The server no longer sends replies.
+            DryRun: The prompt was recorded, and no model is called in a dry run.
         """
         if self._settings.dry_run:
             self._write_dry(place, messages, ask)
@@ -310,17 +313,17 @@ class Caller:
             raise
         except LimitReached as error:
             course.error = str(error)
-            sent = course.spent != Spent() or course.announced > 0  # what was never sent is no call
+            sent = course.spent != Spent() or course.announced > 0  # an unsent request is not recorded
             raise
         finally:
             if sent:
                 self._write(place, messages, course)
 
     def _heard_nothing(self, reason: str) -> None:
-        """Another call brought no reply; ``reason`` is empty where only the time for it was short.
+        """Count a call without a reply; ``reason`` is empty if only its time was too short.
 
         Raises:
-            Silent: There were enough of them.
+            Silent: :data:`MOST_SILENT` calls in a row had no reply.
         """
         self._unanswered += bool(reason)
         if self._unanswered >= MOST_SILENT:
@@ -332,7 +335,7 @@ class Caller:
     async def _insist(
         self, place: Place, messages: Sequence[Message], ask: Ask, course: _Course
     ) -> Completion:
-        """Ask the model, and where it cannot answer, those that stand in for it, in their order."""
+        """Call the model; if it cannot answer, call the fallback models in their order."""
         *others, last = (model for model in self._settings.models if model not in self._missing)
         for model in (*others, last):
             course.model = model
@@ -352,7 +355,7 @@ class Caller:
     async def _insist_on(
         self, model: str, place: Place, messages: Sequence[Message], ask: Ask, course: _Course
     ) -> Completion:
-        """Send the request until it is answered or there is no hope or no time left."""
+        """Send the request to one model until it answers, cannot answer, or the time is over."""
         loop = asyncio.get_running_loop()
         for number in itertools.count():
             if not await self._pace.turn(model, place.until):
@@ -377,7 +380,7 @@ class Caller:
             if loop.time() + wait >= place.until:
                 raise _GivenUp(failed, TooLate(_too_late(_after(failed.reason, number))))
             if failed.retry_after is not None:
-                self._pace.rest(model, wait)  # it is busy: others need not try before then either
+                self._pace.rest(model, wait)  # the model is busy, so other calls wait as well
             course.retries += 1
             _log.info("%s; asking again in %.1f s", failed.reason, wait)
             await asyncio.sleep(wait)
@@ -386,7 +389,7 @@ class Caller:
     async def _paid(
         self, model: str, place: Place, messages: Sequence[Message], ask: Ask, course: _Course
     ) -> Completion:
-        """Send the request once, when there is room for it, and count what it took."""
+        """Send the request once, as soon as the budgets allow it, and count its cost."""
         course.waits_for = "other calls might have used up the budget and were not over by then"
         async with self._budget.room(place.episode, course.most):
             course.waits_for = ""
@@ -395,7 +398,7 @@ class Caller:
                 course.waits_for = "the run had not taken note of the request by then"
                 await self._announce(place.episode, course.most)
                 course.waits_for = ""
-            bill: Bill | None = Bill(unsure=course.most)  # also where the task is canceled
+            bill: Bill | None = Bill(unsure=course.most)  # also if the task is canceled
             try:
                 reply = await self._once(model, messages, ask)
                 bill = self._bill(model, reply, course.most)
@@ -419,7 +422,10 @@ class Caller:
             raise too_slow(self._settings.url, limit) from None
 
     def _most_of(self, messages: Sequence[Message], ask: Ask) -> Most:
-        """What a request can cost at most: a token for every byte, and the longest reply."""
+        """Return the largest cost of a request: one token per byte, and the longest reply.
+
+        If the server has counted more tokens than that before, the estimate is increased accordingly.
+        """
         tokens, made = most_tokens(messages, ask), self._settings.longest_reply
         tokens = math.ceil(tokens * self._more_than_bytes)
         price, caching = self._price, self._settings.prompt_caching
@@ -448,7 +454,7 @@ class Caller:
             record = cassette.find(place, messages)
         except Mismatch as error:
             raise Fatal(str(error)) from None
-        # What a replay writes is what was recorded, so that it can be replayed in turn; nothing is paid.
+        # A replay writes the recorded record again, so that it can be replayed too; it costs nothing.
         self._record({**record, "usd": 0.0, "replayed": True})
         error = str(record.get("error") or "")
         if error:
@@ -458,7 +464,10 @@ class Caller:
         return completion_of(record)
 
     def _paid_before(self, earlier: Cassette, place: Place, messages: Sequence[Message]) -> Completion | None:
-        """The reply to this very prompt at this very place, from before the run was stopped."""
+        """Return the reply to the same prompt at the same place from before a resumed run was stopped.
+
+        Return ``None`` if there is none, or if its call failed or used another model.
+        """
         try:
             record = earlier.find(place, messages)
         except Mismatch:
@@ -473,7 +482,7 @@ class Caller:
         tokens, longest = estimate_tokens(messages, ask), settings.longest_reply
         usual = min(ask.usual + settings.reasoning_tokens, longest) if ask.usual else longest
         most = _ROOM * most_tokens(messages, ask) + ask.to_come
-        most += (ask.replies - 1) * (longest + most)  # what was said before, and what it brought
+        most += (ask.replies - 1) * (longest + most)  # earlier replies and the prompts that followed them
         self._record(
             {
                 **as_record(place, "dry"),
@@ -508,7 +517,7 @@ class Caller:
             record |= _recorded_words(messages, reply, course.error)
         record |= {
             "finish": reply.finish,
-            # What tries before it took is in it.
+            # The tokens of earlier attempts are included.
             "tokens": kept_tokens(reply) | {"input": spent.input_tokens, "output": spent.output_tokens},
             "usd": spent.usd if spent.calls else None,
             "latency_ms": course.latency_ms,
@@ -567,7 +576,11 @@ def _earlier(settings: ServerSettings) -> Cassette | None:
 
 
 def _check(settings: ServerSettings, key: str, price: Price | None) -> None:
-    """Refuse what could only fail at the first call."""
+    """Check settings that would otherwise fail only at the first call.
+
+    Raises:
+        LoadError: A key, a model or a price is missing.
+    """
     client = settings.client_name
     if client in NEEDS_KEY and not key:
         raise LoadError(
@@ -606,14 +619,17 @@ def _of_sane_length(reply: Completion, max_tokens: int) -> Completion:
 
 
 def _believed(said: float | None, priced: float | None) -> float | None:
-    """What the server says that a call has cost; what the tokens cost where that cannot be."""
+    """Return the cost that the server reports, or the price of the tokens if that cost is not plausible."""
     if said is None or (priced and not priced / _FAR_OFF < said < priced * _FAR_OFF):
         return priced
     return said
 
 
 def _wait(failed: ServerError, number: int, seed: int, place: Place) -> float:
-    """Seconds before the next try: what the server says, or twice as long as before with some jitter."""
+    """Return the seconds before the next attempt.
+
+    This is the time that the server asks for, or else a time that doubles with each attempt, with jitter.
+    """
     if failed.retry_after is not None:
         return max(0.0, failed.retry_after)
     whole = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2**number)

@@ -1,4 +1,4 @@
-"""What is kept of calls, and how they are played again without a server."""
+"""Converts model calls to records and replays recorded calls without a server."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from mosaic_worker.plain_files import lines, open_file
 
 
 class Mismatch(Exception):
-    """The run asks something else than what was recorded; the message names the place."""
+    """A call differs from the recorded one, or the recording cannot be used; the message says why."""
 
 
 def kept_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Messages as records hold them: of pictures the digest and the size, never the bytes."""
+    """Return messages in the form of records: images become their digest and size, without the bytes."""
     return [{**message, "content": _kept(message.get("content"))} for message in messages]
 
 
@@ -30,7 +30,7 @@ def _kept(content: object) -> object:
 
 
 def as_record(place: Place, kind: str = "chat") -> dict[str, Any]:
-    """The beginning of a call's record: which call it is."""
+    """Return the first fields of a call's record, which identify the call."""
     return {
         "kind": kind,
         "ref": place.ref,
@@ -43,7 +43,7 @@ def as_record(place: Place, kind: str = "chat") -> dict[str, Any]:
 
 
 def kept_tokens(reply: Completion) -> dict[str, int]:
-    """A reply's tokens as records hold them: what was cached or thought stands there where there was any."""
+    """Return a reply's token counts in the form of records; counts of cache and reasoning only if not 0."""
     parts = {
         "cached": reply.cached_tokens,
         "cache_written": reply.cache_written_tokens,
@@ -54,7 +54,7 @@ def kept_tokens(reply: Completion) -> dict[str, int]:
 
 
 def completion_of(record: Mapping[str, Any]) -> Completion:
-    """The reply that a record holds."""
+    """Return the reply in a record."""
     tokens: Mapping[str, Any] = record.get("tokens") or {}
     calls: Sequence[Mapping[str, Any]] = record.get("tool_calls") or ()
     return Completion(
@@ -73,13 +73,13 @@ def completion_of(record: Mapping[str, Any]) -> Completion:
 
 
 class Cassette:
-    """The recorded calls of a run. The file stays on the disk; in memory is where each call is in it.
+    """Recorded calls of a run. Only the position of each call in the file is kept in memory.
 
     Args:
         file: ``calls.jsonl`` of an operator.
 
     Raises:
-        Mismatch: The file is not there or holds no call that could be played.
+        Mismatch: The file cannot be read or has no call that can be replayed.
     """
 
     def __init__(self, file: Path) -> None:
@@ -110,20 +110,20 @@ class Cassette:
                 if "messages" not in record:
                     self._without_words = True
                     continue
-                # An episode that was begun again has its calls twice: the later ones are those of its steps.
+                # A restarted episode has its calls twice: the later ones belong to its recorded steps.
                 self._where[str(record.get("ref"))] = begin, len(line)
 
     def _open(self) -> BinaryIO:
-        """The file; in a run folder nothing between it and the run's own folder is a link."""
+        """Open the file; refuse a link between the run folder and the file."""
         folders = self._file.parents
         run = folders[2] if len(folders) > 2 and folders[1].name == "operators" else folders[0]
         return open_file(self._file, inside=run)
 
     def find(self, place: Place, messages: Sequence[Message]) -> Mapping[str, Any]:
-        """The record of a call.
+        """Return the record of a call.
 
         Raises:
-            Mismatch: There is none, or it was asked something else.
+            Mismatch: There is no record of the call, or its prompt differs from ``messages``.
         """
         where = self._where.get(place.ref)
         if where is None:
@@ -151,7 +151,7 @@ def _record_of(line: bytes) -> dict[str, Any] | None:
 
 
 def first_difference(recorded: Sequence[Message], asked: Sequence[Message]) -> str:
-    """Where two prompts differ first, with both lines; empty where they are the same."""
+    """Return the first difference of two prompts with both lines; an empty string if they are equal."""
     if digest(recorded) == digest(asked):
         return ""
     if len(recorded) != len(asked):
@@ -170,13 +170,13 @@ def first_difference(recorded: Sequence[Message], asked: Sequence[Message]) -> s
 
 
 def digest(messages: Sequence[Message]) -> str:
-    """SHA-256 of messages as records hold them."""
+    """Return the SHA-256 of messages in the form of records."""
     text = json.dumps(list(messages), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _lines(message: Message) -> list[str]:
-    """A message as lines to compare: the role, its words, then whatever else it has."""
+    """Return a message as lines to compare: the role, the content, then all other fields."""
     content = message.get("content")
     words = content.split("\n") if isinstance(content, str) else [json.dumps(part) for part in content or ()]
     rest = {k: v for k, v in message.items() if k not in ("role", "content")}

@@ -1,4 +1,4 @@
-"""The worker class that the SDK runs."""
+"""Worker that plays with a language model, and the interface of its players."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ from mosaic_worker.worker import Decision, EpisodeEnd, EpisodeStart, LoadError, 
 
 
 class SlotPlayer(Protocol):
-    """Plays one slot; made of the slot, its settings, what writes the record of a call and what announces
-    a request."""
+    """Interface of a player of one slot.
+
+    It is made from the slot, its settings, a function that records calls and one that announces requests.
+    """
 
     @property
     def caller(self) -> Caller:
-        """Asks the model."""
+        """Makes the calls to the model."""
         ...
 
     @property
     def policy(self) -> str:
-        """How it is called in tables."""
+        """Name of the policy in tables."""
         ...
 
     def reset(self, start: EpisodeStart) -> None: ...
@@ -37,11 +39,11 @@ class SlotPlayer(Protocol):
 
 
 class LlmWorker(AsyncWorker):
-    """Plays what a language model says. Workers that build on it set the two types.
+    """Plays the actions that a language model chooses. Subclasses set the two types.
 
     Attributes:
-        settings_type: What its settings are.
-        player_type: What plays a slot, a :class:`SlotPlayer`.
+        settings_type: Class of the settings.
+        player_type: Class of the players of slots, a :class:`SlotPlayer`.
     """
 
     inputs = ("text", "messages")
@@ -53,14 +55,13 @@ class LlmWorker(AsyncWorker):
         self.players: dict[int, SlotPlayer] = {}
 
     def load(self, slot: Slot) -> str:
-        """Check the settings of ``slot``, read its prompts, and see that its server is there.
+        """Check the settings of ``slot``, read its prompts, and check that its server can be reached.
 
         Returns:
-            Model and strategy.
+            Name of the policy: model and strategy.
 
         Raises:
-            LoadError: A setting is wrong, a key is missing, the actions cannot be said in words, no server
-                answers.
+            LoadError: A setting is wrong, a key is missing, the actions have no words, or no server answers.
         """
         try:
             given = {name: value for name, value in slot.settings.items() if name != EXAMPLES}

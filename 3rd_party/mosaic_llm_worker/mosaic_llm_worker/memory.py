@@ -1,4 +1,4 @@
-"""What one agent remembers of one episode."""
+"""Memory of an agent in one episode: its last turns, notes and token counts."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from math import isnan
 from typing import Final
 
 SUMMARY_EVERY: Final = 8
-"""Turns after which the model writes its notes anew."""
+"""Number of turns after which the model rewrites its notes."""
 
 
 @dataclass
 class Turn:
-    """One turn that is over.
+    """One turn of an agent.
 
     Attributes:
         step: Environment step.
-        number: Which of the agent's own turns it is, from 1. The prompt has this number and not the step,
-            which would say how often others have moved, tries that they keep to themselves included.
-        seen: The observation in words.
-        answer: The action as it was said; ``""`` where no answer could be used.
-        words: The whole reply, what it said to team-mates included; ``""`` as ``answer``.
-        heard: What team-mates had said to it.
-        choices: (action, word) of the legal ones, where words depend on the position.
-        played: What was played, said in the same way; ``""`` while that is not known.
-        reward: What it brought; NaN where that is not told.
-        picture: What was shown beside the words, as (data, mime); ``None`` where it is not shown again.
+        number: Number of the turn among the agent's own turns, from 1. The prompt has this number and not
+            the step, which would reveal how often others have moved, including hidden attempts.
+        seen: The observation as text.
+        answer: Word of the action in the model's answer; ``""`` if no answer was usable.
+        words: The whole reply, including messages to teammates; ``""`` if no answer was usable.
+        heard: Messages of teammates to the agent.
+        choices: (action, word) of the legal actions, if words depend on the position.
+        played: Word of the action that was played; ``""`` while it is not known.
+        reward: Reward of the action; NaN if the agent may not know it.
+        picture: Image of the observation as (data, mime); ``None`` if it is not shown again.
     """
 
     step: int
@@ -43,7 +43,7 @@ class Turn:
 
     @property
     def news(self) -> str:
-        """The result of this turn, for the next one; ``""`` where there is nothing to say."""
+        """Text with the result of this turn for the next prompt; ``""`` if there is no news."""
         parts: list[str] = []
         if self.played and self.played != self.answer:
             parts.append(f"Your answer could not be used; {self.played} was played instead.")
@@ -66,14 +66,14 @@ class Refused:
 
 
 class Memory:
-    """The turns of one episode.
+    """Turns of one episode.
 
     Args:
-        agent: The agent that is played in it.
-        history: Turns that are shown again.
-        summary: Whether notes are written.
-        pictures: Turns, of those that are shown again, that have their pictures.
-        episode: The run's episode.
+        agent: Agent that the slot plays in the episode.
+        history: Number of earlier turns that are repeated in the prompt.
+        summary: Whether the model writes notes.
+        pictures: Number of repeated turns that have their image again.
+        episode: Number of the run's episode.
     """
 
     def __init__(self, agent: str, history: int, summary: bool, pictures: int = 0, episode: int = 0) -> None:
@@ -96,7 +96,7 @@ class Memory:
         picture: tuple[bytes, str] | None = None,
         heard: Sequence[str] = (),
     ) -> None:
-        """A turn begins; asking the same again is no new one."""
+        """Begin a turn, unless the turn of this step has begun already (a retry)."""
         if not self._turns or self._turns[-1].step != step:
             self._begun += 1
             kept = picture if self._pictures else None
@@ -107,53 +107,53 @@ class Memory:
             self._tokens.clear()
 
     def answered(self, step: int, answer: str, words: str) -> None:
-        """The turn's answer, and the words that it was given in."""
+        """Store the answer of a turn and the whole reply."""
         turn = self.turn(step)
         if turn is not None:
             turn.answer, turn.words = answer, words
 
     def result(self, step: int, played: str, reward: float) -> None:
-        """What was played at a turn, and what it led to."""
+        """Store the action that was played in a turn and its reward."""
         turn = self.turn(step)
         if turn is not None:
             turn.played, turn.reward = played, reward
 
     def turn(self, step: int) -> Turn | None:
-        """The turn of a step, while it is remembered."""
+        """Return the turn of a step, or ``None`` if it is no longer in the memory."""
         return next((turn for turn in reversed(self._turns) if turn.step == step), None)
 
     def number(self, step: int) -> int:
-        """Which of the own turns a step is; one that has not begun is counted from the start of the game."""
+        """Return the number of a step's turn; for a turn that is not in the memory, ``step + 1``."""
         turn = self.turn(step)
         return step + 1 if turn is None else turn.number
 
     def before(self, step: int) -> Sequence[Turn]:
-        """The turns that are shown again at this one, the oldest first."""
+        """Return the earlier turns that are repeated in the prompt of a step, the oldest first."""
         earlier = [turn for turn in self._turns if turn.step < step]
         return earlier[-self._history :] if self._history else []
 
     def last(self, step: int) -> Turn | None:
-        """The turn before this one."""
+        """Return the turn before a step, or ``None``."""
         return next((turn for turn in reversed(self._turns) if turn.step < step), None)
 
     def to_sum_up(self, step: int) -> Sequence[Turn]:
-        """The turns that notes are to be written of before this one; empty while there are too few."""
-        # The turn that has just begun is counted already.
+        """Return the turns to summarize in notes before a step; empty if no summary is due."""
+        # The count already includes the turn that has just begun.
         if not self._summary or self._unsummed <= SUMMARY_EVERY or self._summed_at == step:
             return []
         return [turn for turn in self._turns if turn.step < step][-SUMMARY_EVERY:]
 
     def sum_up(self, step: int, notes: str) -> None:
-        """New notes; ``""`` keeps the old ones, and the next try comes with the next turns."""
+        """Store new notes; ``""`` keeps the old ones until the next summary."""
         self.notes = notes or self.notes
         self._summed_at, self._unsummed = step, 1
 
     def spend(self, step: int, input_tokens: int, output_tokens: int) -> None:
-        """Count the tokens of a call."""
+        """Add the tokens of a call to those of its decision."""
         before = self._tokens.get(step, (0, 0))
         self._tokens[step] = before[0] + input_tokens, before[1] + output_tokens
 
     def spent(self, step: int) -> dict[str, int]:
-        """The tokens of a decision so far, those of refused answers included."""
+        """Return the tokens of a decision so far, including those of refused answers."""
         before = self._tokens.get(step, (0, 0))
         return {"input": before[0], "output": before[1]}

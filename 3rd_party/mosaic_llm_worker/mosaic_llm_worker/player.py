@@ -1,4 +1,4 @@
-"""One slot: it asks the model, reads the reply, remembers."""
+"""Plays one slot with a language model: makes the calls, reads the replies and keeps the memory."""
 
 from __future__ import annotations
 
@@ -32,34 +32,34 @@ from mosaic_worker.worker import (
 )
 
 _KEPT_REPLY: Final = 4_000
-"""Characters of a refused reply that are shown to the model again and recorded in the row."""
+"""Characters of a refused reply that go into the next prompt and into the row of the decision."""
 _LONGEST_SAID: Final = 300
 _USUAL: Final = {"naive": 5, "structured": 20, "few_shot": 60, "robust": 80, "chain_of_thought": 250}
-"""Tokens of a reply, by strategy, for an estimate before anything is paid."""
+"""Usual tokens of a reply by strategy, for an estimate before the first paid call."""
 _USUAL_NOTES: Final = 150
 _AROUND_A_TURN: Final = 500
 _TALK: Final = 4_000
-"""Tokens of all that team-mates may say between two turns."""
+"""Largest number of tokens of all messages of teammates between two turns."""
 
 
 class _Sample(NamedTuple):
-    """One reply to a question."""
+    """One of the model's replies to a prompt, with the place of its call."""
 
     place: Place
     reply: Completion
 
 
 class Player:
-    """Plays one slot. Derived classes may show the model more (:meth:`content`).
+    """Plays one slot. Subclasses may add content to the prompt (:meth:`content`).
 
     Args:
-        slot: What it plays.
-        settings: Of the slot, checked.
+        slot: The slot to play.
+        settings: Checked settings of the slot.
         record: Writes the record of a call.
-        announce: Says that a request is about to be sent.
+        announce: Announces a request before it is sent.
 
     Raises:
-        LoadError: It cannot be played with these settings.
+        LoadError: The slot cannot be played with these settings.
     """
 
     def __init__(
@@ -75,10 +75,10 @@ class Player:
                 slot.action_space,
                 slot.action_meanings,
                 slot.env_id,
-                numbered=False,  # a list without numbers leaves open from where one counts
+                numbered=False,  # a list without numbers does not say at which number counting begins
                 hides_legal=settings.hide_legal,
             )
-            # One for each place that the slot takes: where seats are swapped, sides and aims are others.
+            # One per agent that the slot may play, because after a seat swap, sides and aims differ.
             self._prompters = {
                 seat: Prompter(slot.at(seat), settings, self.reader) for seat in (slot.agent_id, *slot.seats)
             }
@@ -89,26 +89,26 @@ class Player:
         self._joined: dict[tuple[int, str], Prompter] = {}
 
     def prompter(self, memory: Memory) -> Prompter:
-        """Writes the prompts of the agent whose memory this is, in its episode."""
+        """Return the prompter of the agent and the episode that a memory belongs to."""
         usual = self._prompters[self.slot.agent_id]
         joined = self._joined.get((memory.episode, memory.agent))
         return joined or self._prompters.get(memory.agent, usual)
 
     @property
     def policy(self) -> str:
-        """How it is called in tables."""
+        """Name of the policy in tables: the model and the strategy."""
         model = self.settings.model_id or self.settings.client_name
         return f"{model}:{self.settings.strategy}"
 
     @property
     def spent(self) -> Spent:
-        """What the calls have cost so far."""
+        """Cost of the calls so far."""
         return self.caller.spent
 
     # --- episodes ---------------------------------------------------------------------------
 
     def reset(self, start: EpisodeStart) -> None:
-        """An episode begins."""
+        """Begin an episode with an empty memory."""
         self.caller.begin(start)
         agent = start.agent_id or self.slot.agent_id
         self._episodes[start.episode] = self._fresh(agent, start.run_episode)
@@ -118,14 +118,14 @@ class Player:
             self._joined[start.run_episode, agent] = told
 
     def forget(self, end: EpisodeEnd) -> None:
-        """An episode is over."""
+        """End an episode and drop its memory."""
         memory = self._episodes.pop(end.episode, None)
         if memory is not None:
             self._joined.pop((memory.episode, memory.agent), None)
         self.caller.end(end.episode)
 
     def learn(self, results: StepResults) -> None:
-        """What earlier actions led to."""
+        """Add the results of earlier actions to the memories of their episodes."""
         for episode, step, action, reward in zip(
             results.episodes, results.steps, results.actions, results.rewards, strict=True
         ):
@@ -146,11 +146,11 @@ class Player:
     # --- decisions --------------------------------------------------------------------------
 
     async def decide(self, decision: Decision) -> Any:
-        """Ask the model for one decision.
+        """Make one decision with the model.
 
         Raises:
-            LimitReached: A budget or a limit of the episode holds no further call.
-            Fatal: The server will answer none.
+            LimitReached: A budget or a limit of the episode allows no further call.
+            Fatal: No call to the server can succeed.
         """
         memory = self._memory(decision.episode)
         memory.begin(decision.step, decision.text, decision.choices, decision.image, decision.messages)
@@ -170,19 +170,19 @@ class Player:
     async def _sample(
         self, decision: Decision, memory: Memory, place: Place, messages: list[Message]
     ) -> list[_Sample]:
-        """Ask as often as is wanted, all at once.
+        """Send the prompt as often as the setting ``samples`` says, in parallel.
 
         Returns:
-            The replies, in the order in which they were asked for; those that did not come are left out.
+            The replies in the order of their calls; calls without a reply are left out.
 
         Raises:
-            Unanswered: None came.
-            DryRun: No model is asked.
-            BudgetSpent: The budget holds no further call.
-            Fatal: The server will answer none.
+            Unanswered: No call has a reply.
+            DryRun: No model is called in a dry run.
+            BudgetSpent: The budget allows no further call.
+            Fatal: No call to the server can succeed.
         """
         form = self._form(decision, memory)
-        # The notes are a call of the decision too, and keep their number.
+        # The call for the notes belongs to the decision too and keeps its number.
         turns = [0, *range(SUMMARY_TURN + 1, SUMMARY_TURN + self.settings.samples)]
         places = [replace(place, turn=turn) for turn in turns]
         calls = [self._call(decision, memory, each, messages, form) for each in places]
@@ -196,7 +196,7 @@ class Player:
         return replies
 
     def _answer(self, decision: Decision, memory: Memory, replies: list[_Sample]) -> Any:
-        """The action that most replies name; where none can be used, what is wrong with the first."""
+        """Return the action that most replies name, or the problem of a reply if no reply is usable."""
         judged = judge(
             self.reader,
             decision,
@@ -235,7 +235,7 @@ class Player:
         return reply
 
     def _to_come(self, messages: list[Message], memory: Memory, step: int) -> int:
-        """Tokens that a prompt may have more, once the memory is full and a reply was refused."""
+        """Return the additional tokens of a prompt once the memory is full and a reply was refused."""
         settings = self.settings
         a_turn = 2 * most_tokens(messages[-1:]) + _AROUND_A_TURN + settings.longest_reply
         missing = max(0, settings.history - len(memory.before(step)))
@@ -253,7 +253,7 @@ class Player:
         return schema(space, vocabulary, self.prompter(memory).talks, told)
 
     async def _sum_up(self, decision: Decision, memory: Memory, place: Place) -> None:
-        """Have notes written of the turns so far, when it is time to."""
+        """Let the model summarize the turns so far in notes, if a summary is due."""
         turns = memory.to_sum_up(decision.step)
         if not turns:
             return
@@ -271,7 +271,7 @@ class Player:
     # --- what the model is shown ----------------------------------------------------------------
 
     def messages(self, decision: Decision, memory: Memory, refused: Refused | None = None) -> list[Message]:
-        """The whole prompt of a decision."""
+        """Return the complete prompt of a decision."""
         last = memory.last(decision.step)
         shown, opening = self._demonstrated
         prompter = self.prompter(memory)
@@ -295,11 +295,11 @@ class Player:
         ]
 
     def content(self, decision: Decision, text: str) -> Any:
-        """A turn as the content of a message: text, or a list of parts where there is more to show."""
+        """Return the content of a turn's message: text, or in subclasses a list of parts with images."""
         return text
 
     def recalled(self, turn: Turn, text: str) -> Any:
-        """An earlier turn, likewise."""
+        """Return the content of an earlier turn's message, in the same form as :meth:`content`."""
         return text
 
     def _system(self, memory: Memory) -> Message:
@@ -307,7 +307,10 @@ class Player:
 
     @cached_property
     def _demonstrated(self) -> tuple[list[Message], str]:
-        """The episodes that are shown before one's own, and what stands between; the same at each seat."""
+        """Messages of the demonstrated episodes, and the text before the slot's own episode.
+
+        Both are the same for each agent that the slot plays.
+        """
         episodes: Sequence[Sequence[Mapping[str, Any]]] = self.settings.demonstrations.get("episodes", ())
         messages: list[Message] = []
         prompter, before = self._prompters[self.slot.agent_id], ""
@@ -319,7 +322,7 @@ class Player:
         return messages, "\n\n".join(filter(None, (before, prompter.own))) if messages else ""
 
     def _turn(self, number: int, told: Mapping[str, Any]) -> Turn:
-        """A turn of a recorded episode, as the host tells it."""
+        """Make a turn of a demonstrated episode from the data that the host sends."""
         action, words = told["action"], {int(a): str(word) for a, word in told["choices"]}
         if self.slot.action_space.kind == "Discrete":
             said = words.get(int(action)) or self.reader.vocabulary().name(int(action))
@@ -329,7 +332,7 @@ class Player:
         return Turn(int(told["step"]), number, str(told["text"]), said, played=said, reward=reward)
 
     def _earlier(self, prompter: Prompter, turns: Any, opening: str = "") -> list[Message]:
-        """Earlier turns as a conversation; ``opening`` stands before the first."""
+        """Return earlier turns as a conversation; ``opening`` precedes the text of the first turn."""
         messages: list[Message] = []
         news = opening
         for turn in turns:

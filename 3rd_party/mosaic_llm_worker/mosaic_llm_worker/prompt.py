@@ -1,4 +1,4 @@
-"""The model's prompt: the rules once, the observation at every turn."""
+"""Writes the prompts for the model: the rules once, the observation at every turn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mosaic_worker.worker import Decision, Slot
 
 _MARKS: Final = re.compile(r"<(\s*/?\s*(?:observation|messages)\b)", re.IGNORECASE)
 _MOST_LISTED: Final = 80
-"""Legal moves that are listed; of more, some and their number."""
+"""Largest number of legal moves in the prompt; of a longer list, a selection is named."""
 _LISTED: Final = "Legal moves:"
 _APART: Final = "\n---\n"
 _DRAWN: Final = (
@@ -31,22 +31,22 @@ _NOTHING: Final = "(nothing that words can say)"
 
 
 class Prompter:
-    """Writes the prompts of one slot; the same of the same.
+    """Writes the prompts of one slot; equal inputs give equal prompts.
 
     Attributes:
-        system: The rules.
-        reminder: How to answer, at every turn.
-        summary: Asks for notes.
-        talks: Whether it may speak to team-mates.
+        system: The system prompt with the rules.
+        reminder: Text that says how to answer, repeated at every turn.
+        summary: Text that asks the model for notes.
+        talks: Whether the model may send messages to teammates.
 
     Args:
-        slot: Who plays what, in the place that it has in the episode.
-        settings: How it is talked to.
-        reader: Knows the actions.
-        examples_of: Under whose name the host tells example turns; by default that of the agent.
+        slot: The slot, with the agent that it plays in the episode.
+        settings: Settings of the prompts.
+        reader: Reads answers as actions.
+        examples_of: Agent whose example turns from the host are used; by default the slot's agent.
 
     Raises:
-        PromptError: A file cannot be used, the role is not known, there are no examples.
+        PromptError: A prompt file cannot be used, the role is unknown, or there are no examples.
     """
 
     def __init__(self, slot: Slot, settings: LlmSettings, reader: Reader, examples_of: str = "") -> None:
@@ -66,7 +66,7 @@ class Prompter:
         where = f"strategies/{settings.strategy}.txt"
         self._strategy = filled(once, where, **words)
         self.reminder = filled(always, where, **words)
-        # Mistakes in the files come out before anything is played.
+        # Fill all templates once, so that errors in the files appear before the first episode.
         self.system = self._system()
         self.turn(Decision(0, 0, 0, 0, None, None, 0, ""), 1)
         self.again("")
@@ -86,13 +86,13 @@ class Prompter:
         return tidy(text)
 
     def turn(self, decision: Decision, number: int, notes: str = "", news: str = "") -> str:
-        """What is seen now.
+        """Return the text of the current turn.
 
         Args:
-            decision: The question.
-            number: Which of the agent's own turns it is, from 1.
-            notes: What the model has written down for itself.
-            news: The result of the turn before.
+            decision: The decision to make.
+            number: Number of the turn among the agent's own turns, from 1.
+            notes: The model's notes.
+            news: Text with the result of the previous turn.
         """
         text = self._templates.fill(
             "turn.txt",
@@ -106,21 +106,21 @@ class Prompter:
         return tidy(text)
 
     def seen(self, number: int, text: str, news: str = "", heard: Sequence[str] = ()) -> str:
-        """What was seen, and heard from team-mates, at an earlier turn."""
+        """Return the text of an earlier turn: its observation and the messages of teammates."""
         seen = f"Step {number}.\n<observation>\n{_inside(text) or _NOTHING}\n</observation>"
         return tidy(_joined(news, seen, self._messages(heard)))
 
     def example(self, number: int, count: int) -> str:
-        """What stands before a demonstrated episode."""
+        """Return the text before a demonstrated episode."""
         return self._templates.fill("demonstrations.txt", number=number, count=count).partition(_APART)[0]
 
     @property
     def own(self) -> str:
-        """What stands between demonstrated episodes and one's own."""
+        """Text between the demonstrated episodes and the model's own episode."""
         return self._templates.fill("demonstrations.txt", number=1, count=1).partition(_APART)[2]
 
     def again(self, reason: str) -> str:
-        """Why an answer was refused."""
+        """Return the text that says why an answer was refused and asks for another one."""
         return tidy(self._templates.fill("retry.txt", reason=reason.rstrip("."), reminder=self.reminder))
 
     # --- parts ------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ class Prompter:
         return self._templates.fill(name, mates=", ".join(self._slot.teammates))
 
     def _level(self) -> str:
-        """What the prompt says of playing together; only the role where there are no team-mates."""
+        """Return the text on cooperation with teammates; without teammates, only the role."""
         level = self._settings.coordination_level
         team = sorted({self._slot.agent_id, *self._slot.teammates})
         own = self._role(team) if level == 3 else ""
@@ -151,7 +151,7 @@ class Prompter:
         wanted = self._settings.role
         if not wanted:
             by_seat = self._by_seat(self._slot.agent_id, team)
-            # Who plays alone has a role only where one is meant for that very seat (the prey of a hunt).
+            # An agent without teammates has a role only if a role is for its seat (the prey of a hunt).
             alone = not self._slot.teammates and by_seat is not None and by_seat.seats == ("*",)
             return "" if by_seat is None or alone else by_seat.text
         known = {role.name: role.text for role in self._game.roles}
@@ -166,7 +166,7 @@ class Prompter:
         )
 
     def _by_seat(self, agent: str, team: Sequence[str]) -> Role | None:
-        """Roles are dealt to their seats, in the order of both."""
+        """Return the role of an agent: the roles that suit it are assigned in order to such teammates."""
         roles = [role for role in self._game.roles if role.suits(agent)]
         if not roles:
             return None
@@ -176,7 +176,7 @@ class Prompter:
     def _examples(self) -> str:
         if self._settings.strategy != "few_shot":
             return ""
-        # Those that a person wrote are drawn with the usual marks.
+        # Hand-written examples use the usual symbols, so they are left out if the run draws others.
         known = [e for e in self._game.examples if not self._names.drawn and self._understood(e.answer)]
         if not known:
             return self._played_turns()
@@ -186,7 +186,7 @@ class Prompter:
         return "\n".join(lines).strip()
 
     def _played_turns(self) -> str:
-        """Turns of this very environment, as they are asked and answered here."""
+        """Return recorded turns of this environment as example prompts and answers."""
         lines: list[str] = []
         played: Mapping[str, Sequence[Mapping[str, Any]]] = self._slot.settings.get(EXAMPLES, {})
         for turn in played.get(self._examples_of, ()):
@@ -208,7 +208,7 @@ class Prompter:
         return "\n".join([_DRAWN, *lines]).strip()
 
     def _understood(self, answer: str) -> bool:
-        """Whether an answer is an action here; where words come with the position, it may be."""
+        """Return whether an answer names an action; ``True`` if words depend on the position."""
         slot = self._slot
         if slot.action_space.kind == "Discrete" and not any(slot.action_meanings):
             return True
@@ -258,7 +258,7 @@ def _by_part(
 
 
 def _inside(text: str) -> str:
-    """What others wrote cannot end the block that it stands in."""
+    """Escape tags in text of the game or of teammates, so that the text cannot end its block."""
     return _MARKS.sub(r"(\1", text.strip("\n"))
 
 

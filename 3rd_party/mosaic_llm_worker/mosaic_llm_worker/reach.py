@@ -1,4 +1,4 @@
-"""Whether a slot's server is there, before anything is played: it is asked for its models, which is free."""
+"""Checks before the first episode whether a slot's server can be reached, by listing its models for free."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _BETWEEN_S: Final = 0.5
 
 
 def why_silent(settings: ServerSettings, key: str) -> str:
-    """Why no model would answer, in a sentence; empty where the server is there.
+    """Return why no model would answer, as a sentence; an empty string if the server can be reached.
 
-    A server that lists no models, or is busy, is there. So is one whose key a dry run was not given. A dry
-    run asks no server elsewhere but the provider's own: a file from others may name any, and is checked
-    before a person has looked at it.
+    A server that lists no models or is busy counts as reachable. A service that needs a key counts as
+    reachable if a dry run has no key. A dry run contacts only the provider's own address or this machine,
+    because it may check a file of others, with any address, before the user has read it.
     """
     if settings.cassette == "replay" and not settings.dry_run:
         return ""

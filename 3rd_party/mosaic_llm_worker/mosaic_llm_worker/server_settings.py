@@ -1,4 +1,4 @@
-"""Which model is asked, where, and within which limits."""
+"""Settings of the model, its server and the limits of its calls."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ BASE_URLS: Final[dict[str, str]] = {
     "transformers": "http://localhost:8000/v1",
     "anthropic": "https://api.anthropic.com/v1",
 }
-"""Where each is found when nothing else is said."""
+"""Default base URL of each service."""
 
 NEEDS_KEY: Final = frozenset({"openai", "openrouter", "anthropic"})
 """Services that refuse a request without a key."""
 
 THINKS_BY_TOKENS: Final = frozenset({"openrouter", "anthropic"})
-"""Services that can be told how many tokens a model may think for."""
+"""Services that accept a limit of the tokens for reasoning."""
 _LEAST_THOUGHT: Final = 1024
-"""Tokens; Anthropic refuses fewer."""
+"""Smallest limit of reasoning tokens that Anthropic accepts."""
 _ANTHROPIC_EFFORTS: Final = frozenset({"low", "medium", "high", "xhigh", "max"})
 
 _SIGNED: Final = frozenset({"key", "sig", "code", "auth", "subscription-key"})
-"""Parameters by which addresses carry a secret, beside those that are called so."""
+"""URL parameters that carry a secret although their names do not say so."""
 _REFERENCE: Final = re.compile(r"(env|keyring):[A-Za-z_][A-Za-z0-9_.\-]{0,127}")
 _SEED_STREAM: Final = 0x6C6C6D  # "llm": other draws from the same (seed, step) are not these
 
@@ -244,40 +244,40 @@ class ServerSettings(BaseModel):
 
     @property
     def sent_temperature(self) -> float | None:
-        """The temperature to ask for; ``None``: the server's own."""
+        """Temperature of the request; ``None`` for the server's default."""
         if self.top_p is not None and not self.temperature:
-            return None  # at 0 there is one word left, and top_p would mean nothing
+            return None  # at 0 only the most likely token is left, and top_p would have no effect
         return self.temperature
 
     @property
     def longest_reply(self) -> int:
-        """Tokens that a reply may have, its thoughts included."""
+        """Largest number of tokens of a reply, including reasoning."""
         return self.max_tokens + self.reasoning_tokens
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The model, and those that are asked where it cannot answer."""
+        """The model, then the fallback models that are called if it cannot answer."""
         return (self.model_id, *self.fallback_models)
 
     @property
     def url(self) -> str:
-        """Where requests go, without a slash at the end."""
+        """Base URL for requests, without a slash at the end."""
         return self.base_url or BASE_URLS[self.client_name]
 
     @property
     def asks_server(self) -> bool:
-        """Whether the server is asked at all: not in a dry run, not in a replay."""
+        """Whether requests are sent to the server: not in a dry run, not in a replay."""
         return not self.dry_run and self.cassette != "replay"
 
 
 def call_seed(decision_seed: int, place: Place) -> int:
-    """The seed of one request: 31 bits from the seed of the decision and its place."""
+    """Return the seed of one request: 31 bits from the decision's seed and the place of the call."""
     step = (place.step << 20) | ((place.attempt & 0x3FF) << 10) | (place.turn & 0x3FF)
     return bits_of(decision_seed, step, _SEED_STREAM) >> 33
 
 
 def said(error: ValidationError) -> str:
-    """What is wrong with settings, in one sentence that never repeats a value."""
+    """Return the errors of settings as one sentence that never repeats a value."""
     return "; ".join(
         _problem_words(dict(problem)) for problem in error.errors(include_input=False, include_url=False)
     )

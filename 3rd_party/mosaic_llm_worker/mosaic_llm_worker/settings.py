@@ -1,4 +1,4 @@
-"""Settings of a language worker."""
+"""Settings of a language model worker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mosaic_worker.renaming import Names
 
 _GREEDY: Final = 0.0
 EXAMPLES: Final = "example_turns"
-"""Beside the settings: turns of the slot's environment by seat, which the host plays for ``few_shot``."""
+"""Key beside the settings: example turns by agent that the host has played for ``few_shot``."""
 
 Strategy = Literal["naive", "chain_of_thought", "few_shot", "robust", "structured"]
 
@@ -86,7 +86,7 @@ class LlmSettings(ServerSettings):
 
     @property
     def names(self) -> Names:
-        """The other names, as the host has made them; none where the game keeps its own."""
+        """New names for the game's words from the host; empty if the game keeps its own names."""
         return Names.of(self.rename)
 
     @model_validator(mode="after")

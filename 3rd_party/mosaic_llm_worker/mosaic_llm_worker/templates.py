@@ -1,4 +1,4 @@
-"""The texts that prompts are made of: files that a researcher edits."""
+"""Loads the text files from which prompts are made; users may replace these files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ANY: Final = "any.toml"
 
 
 class PromptError(Exception):
-    """A file of the prompts cannot be used; the message is a sentence that names it."""
+    """A prompt file cannot be used; the message is a sentence that names the file."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Role:
     """The instruction for one seat of a team.
 
     Attributes:
-        name: By which settings choose it.
-        text: The sentences in the prompt of its player.
-        seats: Patterns of the agents that it is for.
+        name: Name by which settings choose the role.
+        text: Sentences for the prompt of the player.
+        seats: Patterns of the names of agents that the role suits.
     """
 
     name: str
@@ -38,17 +38,17 @@ class Role:
     seats: tuple[str, ...] = ("*",)
 
     def suits(self, agent: str) -> bool:
-        """Whether it is for this seat."""
+        """Return whether the role is for an agent."""
         return any(fnmatch.fnmatchcase(agent, seat) for seat in self.seats)
 
 
 @dataclass(frozen=True)
 class Example:
-    """One turn of a game with its answer.
+    """An example turn of a game with its answer.
 
     Attributes:
-        see: What is seen.
-        answer: The action.
+        see: The observation as text.
+        answer: Word of the action.
     """
 
     see: str
@@ -57,12 +57,12 @@ class Example:
 
 @dataclass(frozen=True)
 class Game:
-    """What is said of one game beside its own description.
+    """Texts about a game in addition to its briefing.
 
     Attributes:
-        hints: How a team plays it well.
-        roles: For the seats of a team, in their order.
-        examples: For the strategy ``few_shot``.
+        hints: Advice on how a team plays the game well.
+        roles: Roles for the seats of a team, in their order.
+        examples: Example turns for the strategy ``few_shot``.
     """
 
     hints: str = ""
@@ -70,7 +70,7 @@ class Game:
     examples: tuple[Example, ...] = ()
 
     def renamed(self, names: Names) -> Game:
-        """The same in other names; roles keep theirs, by which settings choose them."""
+        """Return the texts with other names for actions and objects; the names of roles are kept."""
         if not names:
             return self
         return Game(
@@ -81,10 +81,10 @@ class Game:
 
 
 class Templates:
-    """The files of one slot.
+    """Prompt files of one slot.
 
     Args:
-        folder: With files in place of the defaults; ``""``: the defaults alone.
+        folder: Folder with files that replace the defaults; ``""`` for the defaults only.
 
     Raises:
         PromptError: The folder does not exist.
@@ -101,22 +101,22 @@ class Templates:
             self._folders.insert(0, own)
 
     def text(self, name: str) -> str:
-        """A file's text.
+        """Return the text of a file.
 
         Args:
-            name: Relative to the folder, ``strategies/robust.txt``.
+            name: Path relative to the folder, for example ``strategies/robust.txt``.
 
         Raises:
-            PromptError: It cannot be read.
+            PromptError: The file cannot be read.
         """
         return self._read_template(self._path(name)).rstrip("\n")
 
     def fill(self, name: str, **words: object) -> str:
-        """A file's text with its ``$placeholders`` filled in, see :func:`filled`."""
+        """Return a file's text with its ``$placeholders`` filled in, see :func:`filled`."""
         return filled(self.text(name), str(self._path(name)), **words)
 
     def strategy(self, name: str) -> tuple[str, str]:
-        """What a strategy says once, and what it repeats at every turn (behind a line ``---``)."""
+        """Return a strategy's text for the system prompt, and its text for every turn (after ``---``)."""
         once, _, always = self.text(f"strategies/{name}.txt").partition("\n---\n")
         return once.strip(), always.strip()
 
@@ -157,15 +157,15 @@ class Templates:
 
 
 def filled(text: str, where: str, **words: object) -> str:
-    """A text with its ``$placeholders`` filled in.
+    """Return a text with its ``$placeholders`` filled in.
 
     Args:
-        text: ``$$`` is a dollar sign.
-        where: Named when something is wrong.
-        words: By placeholder.
+        text: The text; ``$$`` stands for a dollar sign.
+        where: Name of the file for error messages.
+        words: Values by placeholder.
 
     Raises:
-        PromptError: It has a placeholder that there is not.
+        PromptError: The text has an unknown placeholder.
     """
     try:
         return Template(text).substitute(words)
@@ -179,7 +179,7 @@ def filled(text: str, where: str, **words: object) -> str:
 
 
 def tidy(text: str) -> str:
-    """Without empty lines at the ends and more than one in a row."""
+    """Remove empty lines at both ends of a text, and reduce several empty lines in a row to one."""
     return _GAP.sub("\n\n", "\n".join(line.rstrip() for line in text.splitlines())).strip()
 
 

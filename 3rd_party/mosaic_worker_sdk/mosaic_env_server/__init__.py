@@ -1,22 +1,22 @@
-"""Serves environments to MOSAIC from an interpreter, or a machine, of their own.
+"""Serves environments to MOSAIC from a separate interpreter or machine.
 
-Any Gymnasium or PettingZoo environment, and those of old gym, that something importable makes: nothing
-has to be written for it. Needs numpy and protobuf. ``python -m mosaic_env_server`` is started by the
-player; ``python -m mosaic_env_server.remote`` waits for players on other machines. What is said is in
+It serves any Gymnasium, PettingZoo or old gym environment that an importable function or class makes,
+without further code. It needs numpy and protobuf. The player starts ``python -m mosaic_env_server``;
+``python -m mosaic_env_server.remote`` waits for players on other machines. The messages are described in
 ``docs/environment_server.md``.
 
-An environment may say more than its interface: where it, or what it wraps, has one of these methods, a
-player can ask.
+An environment may offer more than its interface. If the environment, or one that it wraps, has one of
+these methods, a player can call it:
 
-* ``mosaic_text(agent)``: what the agent sees, in words. Told to language models.
-* ``mosaic_facts(agent)``: the same as ground facts, ``[["at", 2, 3], ...]``. For BDI agents.
-* ``mosaic_briefing(agent)``: what the game is, and how to read the text.
-* ``mosaic_success()``: whether the task was solved in the episode that ends.
-* ``mosaic_scores()``: score by team at this moment.
+* ``mosaic_text(agent)``: returns the agent's observation as text, for language models.
+* ``mosaic_facts(agent)``: returns the observation as ground facts, ``[["at", 2, 3], ...]``, for BDI agents.
+* ``mosaic_briefing(agent)``: returns a description of the game and of how to read the text.
+* ``mosaic_success()``: returns whether the task was solved in the episode that ends.
+* ``mosaic_scores()``: returns the current score by team.
 
-and where its ``metadata`` has ``action_meanings`` (words by number, or by agent), ``teams`` (agents by team),
-``noop`` (the action that does nothing), ``hidden_information``, ``one_at_a_time`` (all instances share one
-world) or ``summary``, they are used.
+These keys of its ``metadata`` are used too: ``action_meanings`` (words by number, or by agent), ``teams``
+(agents by team), ``noop`` (the action that does nothing), ``hidden_information``, ``one_at_a_time`` (all
+instances share one simulation) and ``summary``.
 """
 
 from mosaic_env_server.server import EnvironmentServer

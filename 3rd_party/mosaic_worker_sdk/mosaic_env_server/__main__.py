@@ -19,14 +19,14 @@ from mosaic_worker.link import JsonLink, SocketLink
 from mosaic_worker.pb import environment_pb2 as pb
 
 _kept: List[ServerLink] = []
-"""Keeps the connection open until the process ends: to the player, one is the end of the other."""
+"""Keeps the connection open until the process ends; its end tells the player that the process has ended."""
 
 
 def arguments_of(named: Optional[List[str]]) -> Optional[Mapping[str, str]]:
-    """``NAME=module:factory`` as a table; ``None`` where nothing is named.
+    """Return arguments ``NAME=module:factory`` as a dict, or ``None`` if there are none.
 
     Raises:
-        ValueError: One is not written like that.
+        ValueError: An argument has another form.
     """
     if not named:
         return None
@@ -53,7 +53,7 @@ def _arguments(argv: Optional[List[str]]) -> argparse.Namespace:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Serve; returns the exit status."""
+    """Serve environments and return the exit status."""
     args = _arguments(argv)
     if args.parent:
         die_with_parent(args.parent)

@@ -1,4 +1,4 @@
-"""What a player may have made, by its name."""
+"""Makes the environments that a player requests by name."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, Callable, Dict, Mapping, Optional
 
 
 class Entries:
-    """Finds what makes an environment.
+    """Makes environments by name.
 
     Args:
-        named: Entry by name: then nothing else is made. Without it whatever ``module:factory`` names is
-            imported: for a server whose player has started it.
+        named: ``module:factory`` by name; only these are made. If it is ``None``, any ``module:factory`` is
+            imported, which is meant for a server that its player has started.
     """
 
     def __init__(self, named: Optional[Mapping[str, str]] = None) -> None:
@@ -23,11 +23,12 @@ class Entries:
 
         Args:
             name: ``module:factory``, or one of the names.
-            arguments: Keyword arguments; ``render_mode`` and ``api`` only reach what takes them.
+            arguments: Keyword arguments; ``render_mode`` and ``api`` are passed only to factories that take
+                them.
 
         Raises:
-            LookupError: The name is not among those that are served here.
-            Exception: Whatever importing or making it raises.
+            LookupError: The name is not served here.
+            Exception: Any exception of the import or of the factory.
         """
         entry = name
         if self._named is not None:
@@ -39,10 +40,10 @@ class Entries:
 
 
 def resolve(entry: str) -> Callable[..., Any]:
-    """Import ``module:factory``; the part behind the colon may have dots.
+    """Import ``module:factory`` and return the factory; the part after the colon may have dots.
 
     Raises:
-        ValueError: It is not written like that.
+        ValueError: ``entry`` has another form.
         ImportError: There is no such module.
         AttributeError: The module has nothing of that name.
     """
@@ -56,7 +57,7 @@ def resolve(entry: str) -> Callable[..., Any]:
 
 
 def _fitting(factory: Callable[..., Any], arguments: Mapping[str, Any]) -> Dict[str, Any]:
-    """Without what we add to every call and this factory does not take."""
+    """Return the arguments without those that MOSAIC adds to every call and the factory does not take."""
     try:
         parameters = inspect.signature(factory).parameters.values()
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Memory that a player and a server on the same machine share, for pictures."""
+"""Shared memory for images between a player and a server on the same machine."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _STEP = 1 << 20
 
 
 class FrameMemory:
-    """One picture at a time, in a file without a name; the server writes, the player reads.
+    """Shared memory for one image at a time in an anonymous file; the server writes, the player reads.
 
     Args:
-        fd: The file, as ``os.memfd_create`` gives it; it stays open for as long as this lives.
+        fd: Descriptor of the file from ``os.memfd_create``; it stays open until :meth:`close`.
     """
 
     def __init__(self, fd: int) -> None:
@@ -24,7 +24,7 @@ class FrameMemory:
 
     @classmethod
     def create(cls) -> Optional[FrameMemory]:
-        """New memory; ``None`` where this system has none of the kind: then pictures travel as messages."""
+        """Create shared memory; return ``None`` if the system has none, so images are sent as messages."""
         make: Any = getattr(os, "memfd_create", None)
         try:
             return None if make is None else cls(make("mosaic-frames"))
@@ -33,17 +33,17 @@ class FrameMemory:
 
     @property
     def size(self) -> int:
-        """Bytes that it holds."""
+        """Size of the memory in bytes."""
         return 0 if self._map is None else len(self._map)
 
     def put(self, picture: Any) -> int:
-        """Write a picture, (H, W, 3) ``uint8``, to its beginning.
+        """Write an image, (H, W, 3) ``uint8``, to the beginning of the memory.
 
         Returns:
-            Its size in bytes, for the reader.
+            Size of the memory in bytes, for the reader.
 
         Raises:
-            OSError: There is not that much memory.
+            OSError: There is not enough memory.
         """
         if self.size < picture.nbytes:
             size = -(-picture.nbytes // _STEP) * _STEP
@@ -54,14 +54,14 @@ class FrameMemory:
         return self.size
 
     def get(self, shape: Any, size: int) -> Any:
-        """The picture that was written last, as a copy.
+        """Return a copy of the last image that was written.
 
         Args:
             shape: Height, width, channels.
-            size: What :meth:`put` gave.
+            size: Size of the memory, as returned by :meth:`put`.
 
         Raises:
-            ValueError: The memory does not hold that much.
+            ValueError: The memory is too small.
         """
         if self.size != size:
             if os.fstat(self.fd).st_size < size:
@@ -79,7 +79,7 @@ class FrameMemory:
         self._map = mmap.mmap(self.fd, size)
 
     def close(self) -> None:
-        """Give it back."""
+        """Release the memory and close the file."""
         if self._map is not None:
             self._map.close()
             self._map = None

@@ -1,4 +1,4 @@
-"""One environment that is served: its spaces once, then what it shows after every order."""
+"""Served environments: sends their spaces once, then their state after every reset and step."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from mosaic_worker.learning.action_masks import mask_method
 from mosaic_worker.pb import environment_pb2 as pb
 
 ANSWERS = ("text", "facts", "briefing", "success", "scores")
-"""What a player may ask; an environment answers by a method ``mosaic_<name>``."""
+"""Names of optional requests; an environment answers each with a method ``mosaic_<name>``."""
 _OF_AN_AGENT = frozenset({"text", "facts", "briefing"})
 _ALL = "__all__"
 _LATER = "an action came for agent number {}, and there are {}"
 
 
 class Instance:
-    """One environment and what its player calls its agents.
+    """Base class of served environments; the player refers to agents by their index.
 
     Args:
         env: The environment.
@@ -37,7 +37,7 @@ class Instance:
     # -- what it is
 
     def made(self) -> pb.Made:
-        """What the client gets once, when the environment is made."""
+        """Return the description that the player gets once, when the environment is made."""
         env = self.env
         return pb.Made(
             api=self.api,
@@ -60,11 +60,11 @@ class Instance:
         )
 
     def _spaces(self, key: Any) -> Tuple[Any, Any]:
-        """Of one agent: what it observes, what it does."""
+        """Return the observation space and the action space of one agent."""
         return self.env.observation_space(key), self.env.action_space(key)
 
     def _add(self, key: Any) -> int:
-        """Place of an agent, which may be new."""
+        """Return the index of an agent; add the agent if it is new."""
         place = self._places.get(key)
         if place is None:
             place = self._places[key] = len(self.keys)
@@ -84,14 +84,14 @@ class Instance:
         raise NotImplementedError
 
     def render(self) -> Any:
-        """What it draws, or ``None``."""
+        """Return the rendered frame, or ``None`` if the environment has no render mode."""
         return None if getattr(self.env, "render_mode", None) is None else self.env.render()
 
     def ask(self, name: str, place: int) -> str:
-        """What it says beside its interface, as JSON.
+        """Call the method ``mosaic_<name>`` of the environment and return its result as JSON.
 
         Raises:
-            LookupError: It says nothing of that.
+            LookupError: The environment has no such method.
         """
         answer = self._answerer(name)
         if answer is None:
@@ -99,7 +99,7 @@ class Instance:
         return dumps(answer(self.keys[place]) if name in _OF_AN_AGENT else answer())
 
     def close(self) -> None:
-        """Release it."""
+        """Close the environment."""
         self.env.close()
 
     def _answerer(self, name: str) -> Any:
@@ -119,7 +119,7 @@ class Instance:
 
 
 class Single(Instance):
-    """Gymnasium's interface, one agent."""
+    """Serves an environment with Gymnasium's interface and one agent."""
 
     api = "gymnasium"
 
@@ -157,7 +157,7 @@ class Single(Instance):
 
 
 class Several(Instance):
-    """What interfaces for several agents have in common: agents may join in mid-episode."""
+    """Base class for interfaces with several agents, which may join during an episode."""
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
@@ -174,7 +174,7 @@ class Several(Instance):
         return list(listed)
 
     def _close_state(self, state: pb.State) -> pb.State:
-        """The state, with the agents that have joined since the last one."""
+        """Add the agents that have joined since the last state to a state and return the state."""
         for place in range(self._told, len(self.keys)):
             state.joined.append(self._agent(place))
         self._told = len(self.keys)
@@ -182,7 +182,7 @@ class Several(Instance):
 
 
 class Parallel(Several):
-    """All agents act at once: PettingZoo Parallel, or dicts by agent."""
+    """Serves an environment whose agents act simultaneously: PettingZoo Parallel, or dicts by agent."""
 
     api = "parallel"
 
@@ -243,7 +243,7 @@ class Parallel(Several):
 
 
 class Turns(Several):
-    """PettingZoo AEC: one agent acts at a time."""
+    """Serves a PettingZoo AEC environment, in which one agent acts at a time."""
 
     api = "aec"
 
@@ -285,15 +285,15 @@ class Turns(Several):
 
 
 def serve(env: Any, api: str = "", render_mode: str = "") -> Instance:
-    """What serves ``env`` by its interface.
+    """Return the served instance for an environment, by its interface.
 
     Args:
         env: The environment.
-        api: The interface that the player wants; ``""``: the one it has.
-        render_mode: What it was made to draw.
+        api: Interface that the player requires; ``""`` for any.
+        render_mode: Render mode with which the environment was made.
 
     Raises:
-        ValueError: It is no environment, or has another interface.
+        ValueError: ``env`` is no environment, or has another interface.
     """
     found = api_of(env)
     if api and api != found:
@@ -304,7 +304,7 @@ def serve(env: Any, api: str = "", render_mode: str = "") -> Instance:
 
 
 def _layers(env: Any) -> Iterable[Any]:
-    """``env`` and what it wraps, from the outside in."""
+    """Yield ``env`` and all environments that it wraps, from the outside in."""
     while env is not None:
         yield env
         env = getattr(env, "env", None)

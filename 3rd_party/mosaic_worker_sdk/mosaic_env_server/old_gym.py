@@ -1,4 +1,4 @@
-"""Environments of old gym with the interface of Gymnasium.
+"""Wraps environments of old gym so that they have Gymnasium's interface.
 
 What changed between them: https://gymnasium.farama.org/introduction/migration_guide/
 """
@@ -10,22 +10,22 @@ from typing import Any, Dict, Mapping, Optional, Tuple, cast
 
 
 def modern(env: Any, render_mode: str = "") -> Any:
-    """``env`` itself where it is of today, else with today's ``reset``, ``step`` and ``render``.
+    """Return a Gymnasium environment unchanged; wrap any other to get Gymnasium's methods.
 
     Args:
         env: An environment with one agent.
-        render_mode: What ``render`` is to draw where it is asked at each call.
+        render_mode: Render mode for environments whose ``render`` takes it as an argument.
     """
     bases = {cls.__module__.partition(".")[0] for cls in type(env).__mro__}
     return env if "gymnasium" in bases else Modern(env, render_mode)
 
 
 class Modern:
-    """One of old gym's environments, or one that has its interface.
+    """Wrapper of an environment with old gym's interface.
 
     Args:
         env: The environment.
-        render_mode: ``rgb_array`` or ``ansi``; ``""``: nothing is drawn.
+        render_mode: ``rgb_array`` or ``ansi``; ``""`` for no rendering.
     """
 
     def __init__(self, env: Any, render_mode: str = "") -> None:
@@ -38,25 +38,25 @@ class Modern:
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """Its own, with the render modes under today's key."""
+        """The environment's metadata, with the render modes under Gymnasium's key."""
         own: Dict[str, Any] = dict(getattr(self.env, "metadata", None) or {})
         own.setdefault("render_modes", own.get("render.modes", []))
         return own
 
     @property
     def spec(self) -> Any:
-        """As it was registered, or ``None``."""
+        """Specification with which the environment was registered, or ``None``."""
         return getattr(self.env, "spec", None)
 
     @property
     def unwrapped(self) -> Any:
-        """The environment itself."""
+        """The innermost environment, without wrappers."""
         return _innermost(self.env)
 
     def reset(
         self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
     ) -> Tuple[Any, Mapping[str, Any]]:
-        """Observation and info."""
+        """Begin an episode and return the observation and the info."""
         known: Dict[str, Any] = {}
         if self._seeds_in_reset:
             known["seed"] = seed
@@ -71,7 +71,7 @@ class Modern:
         return cast("Any", shown), {}
 
     def step(self, action: Any) -> Tuple[Any, float, bool, bool, Mapping[str, Any]]:
-        """Observation, reward, terminated, truncated, info."""
+        """Do one step and return observation, reward, terminated, truncated and info."""
         out = self.env.step(action)
         if len(out) == 5:
             return out
@@ -80,11 +80,11 @@ class Modern:
         return observation, float(reward), bool(done) and not cut, cut, info
 
     def render(self) -> Any:
-        """What ``render_mode`` says."""
+        """Render in the mode ``render_mode``."""
         return self.env.render(mode=self.render_mode) if self._asks_mode else self.env.render()
 
     def close(self) -> None:
-        """Release it."""
+        """Close the environment if it has a method ``close``."""
         if hasattr(self.env, "close"):
             self.env.close()
 

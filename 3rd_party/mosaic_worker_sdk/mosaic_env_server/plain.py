@@ -1,4 +1,4 @@
-"""Whatever an environment tells beside its observations, as JSON and back."""
+"""Converts infos and other data of environments to JSON text and back."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from mosaic_worker.limits import dtype_of
 
 LOST = "EnvironmentLost"
-"""Kind of what a step reports whose world is gone (``mosaic_lost`` of the exception): the episode is to be
-begun again. Of any other the kind is the exception's name."""
+"""Kind of an error after which the simulation is lost and the episode must be restarted.
+
+The exception has ``mosaic_lost``. The kind of any other error is the name of its exception.
+"""
 _ARRAY = "__array__"
 
 
 def dumps(value: Any) -> str:
-    """JSON text; arrays keep their type, and what JSON cannot say is said as ``str(value)``."""
+    """Return JSON text; arrays keep their type, and values that JSON cannot represent become strings."""
     try:
         return json.dumps(value, default=_said, skipkeys=True)
     except (ValueError, TypeError, RecursionError):  # a ring, or keys that cannot be compared
@@ -26,15 +28,15 @@ def dumps(value: Any) -> str:
 
 
 def info_text(info: Any) -> str:
-    """An ``info``; ``""`` for an empty one."""
+    """Return an ``info`` as JSON text, or ``""`` if it is empty."""
     return dumps(info) if info else ""
 
 
 def loads(text: str) -> Any:
-    """What :func:`dumps` was given, as far as JSON could say it.
+    """Return the value from the text of :func:`dumps`, as far as JSON can represent it.
 
     Raises:
-        ValueError: ``text`` is no JSON, or says an array that is none.
+        ValueError: ``text`` is no JSON, or contains an invalid array.
     """
     try:
         return json.loads(text, object_hook=_heard)

@@ -1,4 +1,4 @@
-"""Answers one player: many environments, one order after the other."""
+"""Serves many environments to one player and handles its requests one after the other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mosaic_worker.rendered import as_picture, as_text
 ServerLink = Link[pb.ToEnvironment, pb.FromEnvironment]
 VERSION = "0.1.0"
 _TOGETHER = 8
-"""Reports that travel together: the player continues with the first while the next are being made."""
+"""Number of reports sent together; the player handles them while the server makes the next ones."""
 _HOLD_S = 0.0005
 
 
@@ -29,9 +29,9 @@ class EnvironmentServer:
     """Serves environments over one connection.
 
     Args:
-        link: To the player.
-        entries: What may be made.
-        memory: Where pictures go; without it they travel as messages.
+        link: Connection to the player.
+        entries: Makes the environments.
+        memory: Shared memory for images; without it images are sent as messages.
     """
 
     def __init__(self, link: ServerLink, entries: Entries, memory: Optional[FrameMemory] = None) -> None:
@@ -41,7 +41,7 @@ class EnvironmentServer:
         self._sent = 0.0
 
     def run(self) -> int:
-        """Serve until the player is gone or has said that it is done; returns the exit status."""
+        """Serve until the player disconnects or sends ``shutdown``; return the exit status."""
         import os
 
         try:

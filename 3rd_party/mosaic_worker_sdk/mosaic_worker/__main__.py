@@ -21,7 +21,7 @@ from mosaic_worker.runtime import Runtime
 from mosaic_worker.worker import Worker
 
 _kept: List[WorkerLink] = []
-"""Keeps the connection open until the process ends: to the host, one is the end of the other."""
+"""Keeps the connection open until the process ends, because the host takes its end as that of the process."""
 
 
 def _arguments(argv: Optional[List[str]]) -> argparse.Namespace:
@@ -37,7 +37,7 @@ def _arguments(argv: Optional[List[str]]) -> argparse.Namespace:
 
 
 def make_worker(entry: str) -> Worker:
-    """Import ``pkg.module:Class`` and make it."""
+    """Import ``pkg.module:Class`` and return an instance of the class."""
     module, _, name = entry.partition(":")
     return getattr(importlib.import_module(module), name)()
 
@@ -62,5 +62,5 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 if __name__ == "__main__":
     status = main()
-    gc.freeze()  # what goes with the process need not be swept first: with torch, half a second
+    gc.freeze()  # skips a garbage collection at exit, which takes half a second with torch
     sys.exit(status)

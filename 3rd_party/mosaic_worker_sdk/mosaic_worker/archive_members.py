@@ -12,7 +12,8 @@ def check_members(archive: zipfile.ZipFile, names: Sequence[str], most: int) -> 
     """Check the declared sizes and the compression of members of an archive.
 
     Raises:
-        ValueError: They are packed in a way that no writer of ours uses, or would unpack to too much.
+        ValueError: A member is compressed by a method that MOSAIC never writes, or would unpack to too
+            many bytes.
     """
     total = 0
     for name in names:
@@ -29,10 +30,10 @@ def check_members(archive: zipfile.ZipFile, names: Sequence[str], most: int) -> 
 
 
 def read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
-    """One member of an archive, never more of it than it says.
+    """Read a member of an archive, at most as many bytes as its header declares.
 
     Raises:
-        ValueError: As :func:`check_members`, or it holds more than it says.
+        ValueError: As for :func:`check_members`, or the member's size differs from the declared one.
     """
     check_members(archive, [name], most)
     size = archive.getinfo(name).file_size
@@ -44,20 +45,20 @@ def read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
 
 
 def check_torch_archive(file: BinaryIO, size: int) -> None:
-    """See that a file of ``torch.save`` holds its tensors as they are, and takes what it is long.
+    """Check that the tensors in a file of ``torch.save`` are uncompressed and no larger than the file.
 
-    Torch unpacks deflated members as well, but writes none.
+    Torch can read deflated members, but never writes them.
 
     Args:
-        file: The file, read from its beginning afterwards.
-        size: Its length.
+        file: The file; its position is at the beginning afterwards.
+        size: Size of the file in bytes.
 
     Raises:
-        ValueError: Its members are compressed, or overlap.
+        ValueError: Members of the file are compressed, or overlap, or the archive is damaged.
     """
     if not zipfile.is_zipfile(file):
         file.seek(0)
-        return  # as torch wrote before 1.6: one pickle and raw tensors behind it
+        return  # the format of torch before 1.6: a pickle followed by raw tensors
     file.seek(0)
     try:
         with zipfile.ZipFile(file) as archive:

@@ -1,4 +1,4 @@
-"""Calls to models that a worker of one's own makes: on record as the language worker's are."""
+"""Records the model calls of custom workers in the same way as those of the language model worker."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def recorded_call(
     messages: Sequence[Mapping[str, Any]],
     turn: int = 0,
 ) -> Generator[Dict[str, Any], None, None]:
-    """Have a call written to ``calls.jsonl``, whatever becomes of it: it may have been paid for.
+    """Record a call in ``calls.jsonl``, even if it fails, because it may cost money anyway.
 
     Args:
         host: The worker's host.
-        agent_id: The seat that the slot plays in this episode.
-        decision: What the call is for.
-        model: The model as it is asked for.
-        messages: The prompt, as ``role`` and ``content``; what of it is no JSON is recorded by its words.
-        turn: Number of the call in its decision.
+        agent_id: The agent that the slot plays in this episode.
+        decision: The decision that the call is made for.
+        model: Name of the model as in the request.
+        messages: The prompt, as ``role`` and ``content``; values that are not JSON are recorded as text.
+        turn: Number of the call within its decision.
 
     Yields:
-        The record, with its ``ref``. Add what came back: ``reply``, ``tokens`` (``input`` and
-        ``output``), ``usd`` where a price is known. Time and error are filled in.
+        The record, with its ``ref``. Add the result of the call: ``reply``, ``tokens`` (``input`` and
+        ``output``), and ``usd`` if a price is known. Time and error are filled in.
     """
     ref = f"{agent_id}/{decision.episode}/{decision.step}/{decision.attempt}/{turn}"
     record: Dict[str, Any] = {"kind": "chat", "ref": ref, "agent": agent_id}
@@ -51,7 +51,7 @@ def recorded_call(
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it: a call that was paid for is on record whatever a library makes messages of."""
+    """Return a value as JSON data, or as text if it is not JSON, so that every call can be recorded."""
     try:
         return json.loads(json.dumps(value, default=str, allow_nan=False))
     except (TypeError, ValueError, RecursionError):

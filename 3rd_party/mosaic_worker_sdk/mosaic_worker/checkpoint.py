@@ -1,8 +1,8 @@
-"""A policy on disk: ``policy.json`` says what it is, ``model.safetensors`` holds its weights.
+"""Policies on disk: ``policy.json`` describes a policy, ``model.safetensors`` holds its weights.
 
-Nothing here unpickles, and reading needs neither torch nor Gymnasium, so that a checkpoint is
-described and refused without their cost. What the weights mean (``network``) is the business of
-the worker that wrote them.
+This module never unpickles. Reading needs neither torch nor Gymnasium, so a checkpoint can be
+described or refused without importing them. Only the worker that wrote a checkpoint interprets
+``network``, the description of its weights.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError
 
 FORMAT_VERSION = 3
-"""Of joint policies; what has no parts is written in the form before, which has the same keys."""
+"""Format version of joint policies. A policy without parts is written as ``_WHOLE_VERSION``."""
 _WHOLE_VERSION = 2
 DESCRIPTION = "policy.json"
 WEIGHTS = "model.safetensors"
@@ -29,21 +29,21 @@ _LARGEST_DESCRIPTION = 8 * 2**20
 _FOREIGN = (".pt", ".pth", ".zip", ".pkl", ".pickle", ".ckpt", ".bin", ".joblib", ".cleanrl_model")
 _TRAIN = "Train one with `mosaic train`, or bring one with `mosaic policies add`"
 _FIRST_WORKER = "cleanrl_worker"
-"""Who wrote every file of format 1, which does not name its worker."""
+"""Id of the worker that wrote every file of format 1; such a file does not name its worker."""
 
 
 @dataclass(frozen=True)
 class PolicyPart:
-    """What some agents of a joint policy play: a network of its own, or one that several parts share.
+    """A part of a joint policy: some of its agents and the network that plays them.
 
     Attributes:
-        agents: Names of the agents it plays.
-        observation_space: What their slots have to give, the action mask taken out.
-        action_space: What they do.
-        network: What the weights are, in words of the worker's own.
-        preprocessing: Steps between a slot and the worker.
-        input_space: What the worker is shown after them; ``None`` where it is the observation space.
-        weights: What the names of its tensors begin with; parts with the same share a network.
+        agents: Names of the agents that the part plays.
+        observation_space: Observation space that their slots must have, without the action mask.
+        action_space: Action space of the agents.
+        network: Description of the network, in the worker's own terms.
+        preprocessing: Preprocessing steps between a slot and the worker.
+        input_space: Observation space after preprocessing; ``None`` if it equals ``observation_space``.
+        weights: Prefix of the names of its tensors. Parts with the same prefix share a network.
     """
 
     agents: Tuple[str, ...]
@@ -55,7 +55,7 @@ class PolicyPart:
     weights: str = ""
 
     def to_json(self) -> Dict[str, Any]:
-        """An entry of ``parts`` in ``policy.json``."""
+        """Return the part as an entry of ``parts`` in ``policy.json``."""
         shown = self.observation_space if self.input_space is None else self.input_space
         return {
             "agents": list(self.agents),
@@ -69,7 +69,7 @@ class PolicyPart:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PolicyPart:
-        """Read an entry of ``parts``; raises what :meth:`PolicyDescription.from_json` turns into words."""
+        """Read an entry of ``parts``; :meth:`PolicyDescription.from_json` converts what this raises."""
         observation_space, shown = (
             Space.from_json(data["observation_space"]),
             Space.from_json(data["input_space"]),
@@ -87,33 +87,33 @@ class PolicyPart:
 
 @dataclass(frozen=True)
 class PolicyDescription:
-    """The content of ``policy.json``.
+    """The content of ``policy.json``: a description of a policy and of its training.
 
-    A joint policy has ``parts``, one or more agents each; spaces, preprocessing and network are then
-    those of the first part. :meth:`part_of` is the policy of one of its agents.
+    A joint policy has ``parts``, each with one or more agents. Its spaces, preprocessing and network
+    are then those of the first part. :meth:`part_of` returns the policy of one of its agents.
 
     Attributes:
-        worker: Id of the worker that plays it.
-        algorithm: How it was trained, for example ``"ppo"``.
-        env_id: The environment it was trained in.
-        observation_space: What a slot has to give, the action mask taken out.
-        action_space: What it does.
-        network: What the weights are, in words of the worker's own.
+        worker: Id of the worker that plays the policy.
+        algorithm: Training algorithm, for example ``"ppo"``.
+        env_id: Id of the environment in which the policy was trained.
+        observation_space: Observation space that a slot must have, without the action mask.
+        action_space: Action space of the policy.
+        network: Description of the network, in the worker's own terms.
         preprocessing: Steps between the slot and the worker, see :mod:`mosaic_worker.preprocessing`.
-        input_space: What the worker is shown after them; ``None`` where it is the observation space.
-        agents: Names of the agents it plays.
+        input_space: Observation space after preprocessing; ``None`` if it equals ``observation_space``.
+        agents: Names of the agents that the policy plays.
         seed: Seed of the training.
-        total_steps: Environment steps it was trained for.
-        mean_return: Mean return of its evaluation after the training, ``None`` where there was none.
+        total_steps: Environment steps of the training.
+        mean_return: Mean return of the evaluation after the training; ``None`` if there was none.
         evaluation_seeds: Environment seeds of that evaluation.
-        config: Every setting of the training.
-        versions: Versions of the packages that trained it.
-        trained_at: ISO 8601 time.
-        licence: SPDX name or words; empty where unknown.
+        config: All settings of the training.
+        versions: Versions of the packages used for the training.
+        trained_at: Time of the training in ISO 8601.
+        licence: License as an SPDX name or as text; empty if unknown.
         origin: ``kind`` is ``trained`` or ``imported``, the latter with ``file``, ``sha256`` and ``format``.
-        weights_sha256: Of the weights file, lower-case hexadecimal.
-        parts: Of a joint policy, each with its agents; empty where one network plays all ``agents`` alike.
-        weights_prefix: What the names of its tensors begin with, where it is part of a joint policy.
+        weights_sha256: SHA-256 of the weights file in lower-case hexadecimal.
+        parts: Parts of a joint policy; empty if one network plays all ``agents``.
+        weights_prefix: Prefix of the names of its tensors if it is one part of a joint policy.
     """
 
     worker: str
@@ -143,8 +143,8 @@ class PolicyDescription:
         """Describe a joint policy.
 
         Args:
-            parts: What its agents play, each agent once.
-            about: Worker, algorithm, env_id and whatever else is known of the whole.
+            parts: Parts of the policy; each agent is in exactly one.
+            about: Other fields of the description: worker, algorithm, env_id and so on.
         """
         first = parts[0]
         return cls(
@@ -159,10 +159,10 @@ class PolicyDescription:
         )
 
     def part_of(self, agent: str) -> PolicyDescription:
-        """The policy of one agent.
+        """Return the description of the policy of one agent.
 
         Raises:
-            LoadError: It holds none of that name.
+            LoadError: The checkpoint has no agent of that name.
         """
         if agent not in self.agents:
             raise LoadError(
@@ -185,24 +185,24 @@ class PolicyDescription:
         )
 
     def played_instead(self, agent: str, own: str) -> PolicyDescription:
-        """What plays an agent where seats are swapped: its part, or else that of the slot's own agent."""
+        """Return the policy for an agent after a seat swap, or that of the slot's own agent ``own``."""
         try:
             return self.played_by(agent)
         except LoadError:
             return self.played_by(own)
 
     def played_by(self, agent: str, part: Optional[str] = None) -> PolicyDescription:
-        """What plays an agent: the part that is asked for, else its own, else that of its kind.
+        """Return the policy that plays an agent: that of ``part``, else its own, else that of its kind.
 
-        ``green_1`` is of the kind ``green``: where the policy holds ``green_0`` and no other of that kind,
-        this is what plays it. A policy without parts plays any agent.
+        ``green_1`` is of the kind ``green``. If the policy has ``green_0`` and no other agent of that
+        kind, the policy of ``green_0`` plays ``green_1``. A policy without parts plays any agent.
 
         Args:
-            agent: Who is played.
-            part: The slot's ``checkpoint_agent``, where it has one.
+            agent: Name of the agent that is played.
+            part: The slot's setting ``checkpoint_agent``, if it has one.
 
         Raises:
-            LoadError: It holds no such part, or several and none for this agent.
+            LoadError: The policy has no agent ``part``, or it has parts and none of them fits ``agent``.
         """
         if part or agent in self.agents:
             return self.part_of(part or agent)
@@ -218,11 +218,11 @@ class PolicyDescription:
 
     @property
     def shown_space(self) -> Space:
-        """What the worker is shown: the input space, or the observation space where nothing is done to it."""
+        """Space of the observations that the worker gets, after preprocessing."""
         return self.observation_space if self.input_space is None else self.input_space
 
     def to_json(self) -> Dict[str, Any]:
-        """The content of ``policy.json``."""
+        """Return the content of ``policy.json``."""
         what = self._whole()
         played: Dict[str, Any] = (
             {"parts": [part.to_json() for part in self.parts]}
@@ -247,7 +247,7 @@ class PolicyDescription:
         }
 
     def _whole(self) -> PolicyPart:
-        """All of its agents as one part."""
+        """Return a single part that plays all agents of the policy."""
         return PolicyPart(
             self.agents,
             self.observation_space,
@@ -259,10 +259,10 @@ class PolicyDescription:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PolicyDescription:
-        """Read the content of ``policy.json``, of this format or one before.
+        """Read the content of ``policy.json`` in the current or an earlier format.
 
         Raises:
-            ValueError: It is no description of a policy; the message says why.
+            ValueError: ``data`` does not describe a policy; the message says why.
         """
         try:
             return _described(data)
@@ -317,7 +317,7 @@ def _parts_of(data: Mapping[str, Any], version: int) -> Tuple[PolicyPart, ...]:
 
 
 def _kind(agent: str) -> str:
-    """``green`` of ``green_1``."""
+    """Return the kind of an agent, for example ``green`` for ``green_1``."""
     return agent.rpartition("_")[0]
 
 
@@ -331,19 +331,19 @@ def _step(step: Any) -> Mapping[str, Any]:
 
 
 def save_checkpoint(folder: Path, description: PolicyDescription, weights: bytes) -> PolicyDescription:
-    """Write a checkpoint so that at every moment the folder holds a complete one.
+    """Write a checkpoint so that the folder holds a complete one at every moment.
 
-    The new weights are put beside the old ones, the description that names their hash replaces
-    the old description, then the weights take their place. A reader that finds weights of
-    another hash looks at the pending ones, so a cut between the two renames loses nothing.
+    The new weights are first written beside the old ones. Then the new description, which holds
+    their hash, replaces the old one. Last, the new weights replace the old ones. If the hash does
+    not match, a reader uses the pending weights, so a crash between the two renames loses nothing.
 
     Args:
-        folder: Where to; made if need be.
-        description: What the weights are; its hash is filled in.
+        folder: Folder of the checkpoint; it is created if it does not exist.
+        description: Description of the policy; the hash of the weights is filled in.
         weights: Content of the safetensors file.
 
     Returns:
-        The description with the hash.
+        The description with the hash of the weights.
 
     Raises:
         OSError: The folder cannot be written.
@@ -360,7 +360,7 @@ def save_checkpoint(folder: Path, description: PolicyDescription, weights: bytes
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that at every moment it is the old one or the new one, whole.
+    """Write a file atomically: at every moment it has either the old or the new content in full.
 
     Raises:
         OSError: The folder cannot be written.
@@ -371,24 +371,25 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def holds_checkpoint(folder: Path) -> bool:
-    """Whether ``folder`` holds a checkpoint, whole or not."""
+    """Return whether ``folder`` holds a checkpoint, complete or not."""
     return (folder / DESCRIPTION).exists() or (folder / WEIGHTS).exists()
 
 
 def read_checkpoint(checkpoint: Union[str, Path]) -> Tuple[PolicyDescription, bytes]:
-    """Read a checkpoint and prove that its weights are those it describes.
+    """Read a checkpoint and verify its weights with the hash in its description.
 
     Args:
-        checkpoint: Its folder, its ``policy.json`` or its ``model.safetensors``.
+        checkpoint: The checkpoint's folder, its ``policy.json`` or its ``model.safetensors``.
 
     Returns:
         The description and the content of the safetensors file.
 
     Raises:
-        LoadError: It is missing, damaged, unsafe or of another version, with the way out.
+        LoadError: The checkpoint is missing, damaged, unsafe or of another version; the message says
+            what to do.
     """
     folder = checkpoint_folder(checkpoint)
-    # Twice, as a training may replace description and weights between the two reads.
+    # Read twice, because a training may replace description and weights between the two reads.
     for _ in range(2):
         description = read_description(folder)
         for name in (WEIGHTS, _PENDING):
@@ -404,10 +405,10 @@ def read_checkpoint(checkpoint: Union[str, Path]) -> Tuple[PolicyDescription, by
 
 
 def read_description(folder: Path) -> PolicyDescription:
-    """Read ``policy.json`` alone.
+    """Read only ``policy.json``.
 
     Raises:
-        LoadError: It is missing or damaged, with the way out.
+        LoadError: The file is missing or damaged; the message says what to do.
     """
     path = folder / DESCRIPTION
     data = _content_of(path, _LARGEST_DESCRIPTION)
@@ -422,10 +423,10 @@ def read_description(folder: Path) -> PolicyDescription:
 
 
 def checkpoint_folder(checkpoint: Union[str, Path]) -> Path:
-    """The folder of a checkpoint that is named by itself or by one of its files.
+    """Return the folder of a checkpoint, given the folder itself or one of its files.
 
     Raises:
-        LoadError: There is none, or it is a file that could run code when it is loaded.
+        LoadError: There is no checkpoint, or the path is a file that could run code when it is loaded.
     """
     path = Path(checkpoint).expanduser()
     if path.suffix.lower() in _FOREIGN and not path.is_dir():
@@ -443,7 +444,7 @@ def checkpoint_folder(checkpoint: Union[str, Path]) -> Path:
 
 
 def _content_of(path: Path, limit: int) -> Optional[bytes]:
-    """Its content, ``None`` where it does not exist."""
+    """Return the content of a file, or ``None`` if the file does not exist."""
     try:
         return read_file(path, limit=limit)
     except FileNotFoundError:

@@ -1,17 +1,17 @@
-"""Values to bytes and back, exact in dtype and shape.
+"""Encodes values of a space as bytes and decodes them, exact in dtype and shape.
 
-One value becomes one ``bytes`` per leaf of its space:
+A value is encoded as one ``bytes`` per leaf of its space:
 
 * fixed kinds: the raw little-endian array (``Discrete``: one integer of its dtype);
 * ``Text``: UTF-8;
-* ``Custom``: JSON text; what JSON cannot say travels as ``str(value)``;
-* ``Sequence``: a ``u32`` count, then the elements; ``OneOf``: a ``u32`` index, then the value;
-  inside these, a fixed leaf stands as it is and any other is preceded by its ``u32`` size;
-* ``Graph``: nodes, edges (a lone zero byte where absent) and edge links, each as an array
-  with its dtype and shape before it.
+* ``Custom``: JSON text; a value that JSON cannot represent is sent as ``str(value)``;
+* ``Sequence``: a ``u32`` count, then the elements; ``OneOf``: a ``u32`` index, then the value.
+  Inside both, a fixed leaf has no prefix and any other leaf is preceded by its ``u32`` size;
+* ``Graph``: nodes, edges (a single zero byte if absent) and edge links, each as an array
+  preceded by its dtype and shape.
 
-Many values of one leaf are their bytes end to end (a :class:`Column`), with the sizes
-beside them where they differ.
+A :class:`Column` holds the bytes of many values of one leaf end to end, and their sizes if the
+sizes differ.
 """
 
 from __future__ import annotations
@@ -30,17 +30,20 @@ from mosaic_worker.spaces import Space, take
 Parts = Tuple[bytes, ...]
 _U32 = struct.Struct("<I")
 MAX_EMPTY = 1 << 16
-"""Most elements of a ``Sequence`` that take no bytes at all; more is a damaged count."""
+"""Largest number of elements of a ``Sequence`` whose elements take no bytes; a larger count is damaged."""
 MOST_ELEMENTS = 1 << 18
-"""Most elements of all sequences in one value: nested ones may multiply those that take no bytes."""
+"""Largest number of elements of all sequences in one value.
+
+Without this limit, nested sequences could multiply elements that take no bytes.
+"""
 
 
 class Column(NamedTuple):
-    """Many values of one leaf.
+    """Many encoded values of one leaf.
 
     Attributes:
-        data: Their bytes, end to end.
-        sizes: Size of each in bytes, empty where the leaf is fixed.
+        data: Bytes of the values, end to end.
+        sizes: Size of each value in bytes; empty if the leaf has a fixed size.
     """
 
     data: bytes
@@ -48,7 +51,7 @@ class Column(NamedTuple):
 
 
 class AnyColumn(Protocol):
-    """A :class:`Column` or the protobuf message of that name."""
+    """A :class:`Column` or the protobuf message ``Column``."""
 
     @property
     def data(self) -> bytes: ...
@@ -57,7 +60,7 @@ class AnyColumn(Protocol):
 
 
 class GraphInstance(NamedTuple):
-    """A value of a ``Graph`` space; fields as in Gymnasium's class of this name."""
+    """A value of a ``Graph`` space, with the fields of Gymnasium's ``GraphInstance``."""
 
     nodes: NDArray[Any]
     edges: Optional[NDArray[Any]]
@@ -65,14 +68,14 @@ class GraphInstance(NamedTuple):
 
 
 class NotInSpace(ValueError):
-    """A value, or bytes, that do not belong to their space."""
+    """A value does not belong to its space, or bytes do not encode a value of it."""
 
 
 _STRANGE = (
     *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError),
     *(MemoryError, struct.error),
 )
-"""What foreign values and foreign bytes raise where one of the right kind was expected."""
+"""Exceptions that encoding or decoding may raise for values or bytes of another kind."""
 
 
 def _little(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -80,7 +83,7 @@ def _little(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _guarded(encode: Callable[[Any], bytes], space: Space) -> Callable[[Any], bytes]:
-    """``encode`` that refuses whatever it cannot handle."""
+    """Return ``encode`` as a function that raises :class:`NotInSpace` if it cannot handle a value."""
 
     def guarded(value: Any) -> bytes:
         try:
@@ -141,7 +144,7 @@ def _encode_custom() -> Callable[[Any], bytes]:
     last: List[Any] = [None, b"null"]
 
     def encode(value: Any) -> bytes:
-        # An environment repeats the same mission object at every step.
+        # Keep the last result, because an environment repeats the same mission object at every step.
         if value is not last[0] or isinstance(value, (list, dict)):
             last[:] = [value, dump(value)]
         return last[1]
@@ -165,7 +168,7 @@ def _encode_sequence(space: Space) -> Callable[[Any], bytes]:
 
 
 def _length(stacked: Any) -> int:
-    """How many values are in a stack."""
+    """Return the number of values in a stack."""
     if isinstance(stacked, dict):
         return _length(next(iter(cast("Dict[str, Any]", stacked).values())))
     return _length(cast("Tuple[Any, ...]", stacked)[0]) if isinstance(stacked, tuple) else len(stacked)
@@ -308,17 +311,18 @@ class Codec:
     """Encoder and decoder for one space.
 
     Attributes:
-        encode: Takes a value, gives one ``bytes`` per leaf. An attribute and not a method,
-            because it runs once per decision: it is put together for the space at hand.
+        encode: Function that returns one ``bytes`` per leaf of a value. It is an attribute and not
+            a method because it runs once per decision and is composed for the space.
 
     Args:
-        space: What the values belong to.
+        space: Space of the values.
         graph: Makes a ``Graph`` value from (nodes, edges, edge_links).
-        elements: How many elements the value around it may still have; by default it is a whole value.
+        elements: Budget of elements that the enclosing value still has; by default, each decoded value
+            has a budget of its own.
 
     Raises:
-        ValueError: (from its methods) a value that does not belong to the space, or bytes
-            that are no value of it.
+        ValueError: (from its methods) a value does not belong to the space, or bytes do not
+            encode a value of the space.
     """
 
     def __init__(
@@ -343,7 +347,7 @@ class Codec:
 
     @property
     def size_hint(self) -> int:
-        """Bytes of the fixed leaves of one value."""
+        """Total size in bytes of the fixed-size leaves of one value."""
         return sum(size for size in self._sizes if size is not None)
 
     def _make_encode(self) -> Callable[[Any], Parts]:
@@ -375,7 +379,7 @@ class Codec:
                 out.append(next(encoders)(inner))
 
     def decode(self, parts: Sequence[bytes]) -> Any:
-        """The value that :meth:`encode` was given."""
+        """Return the value that :meth:`encode` has turned into ``parts``."""
         if len(parts) != len(self.leaves):
             raise NotInSpace(f"{len(parts)} parts where {len(self.leaves)} are needed")
         for part, size in zip(parts, self._sizes):
@@ -392,7 +396,7 @@ class Codec:
         return _build(self.space, values)
 
     def join(self, rows: Sequence[Parts]) -> List[Column]:
-        """One column per leaf for many encoded values."""
+        """Join encoded values into one column per leaf."""
         columns: List[Column] = []
         for j, size in enumerate(self._sizes):
             parts = [row[j] for row in rows]
@@ -400,19 +404,19 @@ class Codec:
         return columns
 
     def split(self, columns: Sequence[AnyColumn], count: int) -> List[Parts]:
-        """The inverse of :meth:`join`."""
+        """Split columns into encoded values, the inverse of :meth:`join`."""
         cuts = [self._cut(j, column, count) for j, column in enumerate(self._check(columns, count))]
         return list(zip(*cuts)) if cuts else [()] * count
 
     def unstack(self, columns: Sequence[AnyColumn], count: int) -> List[Any]:
-        """``count`` single values from columns."""
+        """Decode ``count`` single values from columns."""
         if self.space.kind == "Discrete":
             column = self._check(columns, count)[0]
             return list(np.frombuffer(column.data, _little(np.dtype(self.space.dtype))))
         return [self.decode(parts) for parts in self.split(columns, count)]
 
     def stacked(self, columns: Sequence[AnyColumn], count: int) -> Any:
-        """``count`` values as a stack; arrays are writable copies."""
+        """Decode ``count`` values from columns as a stack; its arrays are writable copies."""
         values: List[Any] = []
         for j, column in enumerate(self._check(columns, count)):
             leaf = self.leaves[j][1]
@@ -424,7 +428,10 @@ class Codec:
         return _build(self.space, iter(values))
 
     def columns(self, values: Any, count: int) -> List[Column]:
-        """Columns from ``count`` values, stacked (see :data:`~mosaic_worker.spaces.Stacked`) or in a list."""
+        """Encode ``count`` values as columns.
+
+        The values are stacked (see :data:`~mosaic_worker.spaces.Stacked`) or in a list.
+        """
         space = self.space
         if space.fixed and not isinstance(values, list):
             array = np.asarray(values)
@@ -442,13 +449,13 @@ class Codec:
         return self.join([self.encode(item) for item in items])
 
     def pack(self, value: Any) -> bytes:
-        """All leaves in one ``bytes``, as elements of nested kinds are written."""
+        """Encode a value as one ``bytes``, the format of elements inside ``Sequence`` and ``OneOf``."""
         parts = self.encode(value)
         sized = zip(parts, self._sizes)
         return b"".join(p if size is not None else _U32.pack(len(p)) + p for p, size in sized)
 
     def unpack(self, data: memoryview[int], at: int) -> Tuple[Any, int]:
-        """The inverse of :meth:`pack` from offset ``at``: the value and the offset after it."""
+        """Decode a packed value at offset ``at``; return the value and the offset after it."""
         parts: List[bytes] = []
         for size in self._sizes:
             if size is None:

@@ -1,4 +1,4 @@
-"""Workers that wait for a server: many decisions at once, each a coroutine."""
+"""Base class of workers that wait for a server; they make many decisions in parallel as coroutines."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Reply = Callable[[Batch, Any], None]
 
 
 class AsyncWorker(Worker):
-    """Base of workers whose decisions wait for another program (a model server, an engine).
+    """Base class of workers whose decisions wait for another program (a model server, an engine).
 
-    Override :meth:`decide`. All of a worker's methods but :meth:`load` run in one event loop, in a
-    thread of its own, so that they need no locks; :meth:`load` runs in the main thread while nothing
-    is being decided for its slot. A decision that the host no longer needs is canceled: its episode is
-    over, or the host asks its slot again in that episode.
+    Override :meth:`decide`. All methods of a worker except :meth:`load` run in one event loop in a
+    separate thread, so they need no locks. :meth:`load` runs in the main thread while no decision is
+    in progress for its slot. A decision that the host no longer needs is canceled, because its episode
+    is over or the host asks the slot again in that episode.
     """
 
     in_flight = 32
@@ -32,7 +32,7 @@ class AsyncWorker(Worker):
         return Decider(self, reply)
 
     async def decide(self, slot: Slot, decision: Decision) -> Any:
-        """Decide once.
+        """Make one decision.
 
         Returns:
             An action, :class:`~mosaic_worker.worker.Invalid`, or
@@ -41,7 +41,7 @@ class AsyncWorker(Worker):
         raise NotImplementedError
 
     async def aclose(self) -> None:
-        """The process is about to end; connections can be closed."""
+        """Close connections before the process ends."""
 
 
 class Decider:
@@ -49,8 +49,8 @@ class Decider:
 
     Args:
         worker: The worker.
-        reply: Sends the result of a batch of one: the return value of :meth:`AsyncWorker.decide`, or
-            the exception it raised. Called in the loop's thread.
+        reply: Sends the result of a batch with one decision: the return value of
+            :meth:`AsyncWorker.decide`, or the exception that it raised. Called in the loop's thread.
     """
 
     def __init__(self, worker: AsyncWorker, reply: Reply) -> None:
@@ -67,11 +67,11 @@ class Decider:
         self._loop.run_forever()
 
     def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
-        """Episodes begin."""
+        """Pass the start of episodes to the worker."""
         self._loop.call_soon_threadsafe(self._worker.reset, slot, starts)
 
     def end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
-        """Episodes are over: what is still being decided in them is not wanted any more."""
+        """Pass the end of episodes to the worker and cancel the decisions in progress in them."""
         self._loop.call_soon_threadsafe(self._end, slot, ends)
 
     def _end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
@@ -80,11 +80,11 @@ class Decider:
         self._worker.on_episode_end(slot, ends)
 
     def results(self, results: Any) -> None:
-        """What earlier actions led to."""
+        """Pass the results of earlier actions to the worker."""
         self._loop.call_soon_threadsafe(self._worker.on_step_result, results)
 
     def ask(self, batch: Batch) -> None:
-        """Decide each of a batch, at the same time."""
+        """Start all decisions of a batch in parallel."""
         self._loop.call_soon_threadsafe(self._begin_deciding, batch)
 
     def _begin_deciding(self, batch: Batch) -> None:
@@ -97,7 +97,7 @@ class Decider:
             task.add_done_callback(self._tasks.discard)
 
     def _give_up(self, place: Tuple[int, int]) -> None:
-        """Cancel the open decision of a slot in an episode: the host no longer needs it."""
+        """Cancel the open decision of a slot in an episode, which the host no longer needs."""
         task = self._wanted.pop(place, None)
         if task is not None:
             task.cancel()
@@ -115,7 +115,7 @@ class Decider:
         self._reply(one, result)
 
     def close(self) -> None:
-        """Cancel what is being decided and let the worker close its connections."""
+        """Cancel the decisions in progress and let the worker close its connections."""
         try:
             self._wait(self._end_all())
         finally:
@@ -126,7 +126,7 @@ class Decider:
         done: Future[None] = asyncio.run_coroutine_threadsafe(_as_coroutine(work), self._loop)
         try:
             done.result(_CLOSING_S)
-        except Exception as exc:  # it is about to end anyway
+        except Exception as exc:  # the worker is about to end anyway
             _log.warning("closing: %s: %s", type(exc).__name__, exc)
 
     async def _end_all(self) -> None:

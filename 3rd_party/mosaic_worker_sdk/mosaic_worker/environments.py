@@ -1,6 +1,6 @@
-"""Environments in which workers train, by Gymnasium's id or as ``module:factory``."""
+"""Makes the environments in which workers train, from a Gymnasium id or ``module:factory``."""
 
-# What environments hand out is untyped.
+# Values returned by environments are untyped.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ def make_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
     """Make a Gymnasium environment.
 
     Args:
-        env_id: An id of Gymnasium's registry; ``module:ID``, registered when the module is imported;
-            or ``module:factory``, where a function or class of that module makes one.
-        render_mode: For environments that take one; ``None`` draws nothing.
+        env_id: An id of Gymnasium's registry; ``module:ID`` for an id that the module registers when it
+            is imported; or ``module:factory`` for a function or class of the module.
+        render_mode: Render mode for environments that take one; ``None`` for no rendering.
 
     Returns:
-        A ``gymnasium.Env``. Legal actions that it tells by ``action_masks()`` are in its info.
+        A ``gymnasium.Env``. If it has ``action_masks()``, its info contains the legal actions.
 
     Raises:
-        gymnasium.error.Error: There is none of this id.
-        ImportError: Its module, or what that needs, is not there.
-        ValueError: The factory makes something else.
+        gymnasium.error.Error: There is no environment with this id.
+        ImportError: The module, or a dependency of it, is not installed.
+        ValueError: The factory does not return a Gymnasium environment.
     """
     import gymnasium
 
     from mosaic_worker.learning.mask_wrapper import masks_in_info
 
-    # Not every environment knows the word, and most need not hear it.
+    # Not every environment accepts render_mode, so it is passed only if it is given.
     keywords: Dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
     factory = _factory_of(env_id)
     if factory is None:
@@ -45,21 +45,21 @@ def make_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
 
 
 def make_parallel_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
-    """Make an environment whose agents act at once, with PettingZoo's Parallel interface.
+    """Make an environment whose agents act simultaneously, with PettingZoo's Parallel interface.
 
     Args:
-        env_id: ``module:factory``, where a function or class of that module makes one; or a name that
-            MOSAIC knows, whose package has to be installed beside the worker then. Its agents are
-            named as slots are.
-        render_mode: For environments that take one; ``None`` draws nothing.
+        env_id: ``module:factory`` for a function or class of the module; or a name that MOSAIC knows,
+            whose package must then be installed beside the worker. In this case the agents have the
+            names of slots.
+        render_mode: Render mode for environments that take one; ``None`` for no rendering.
 
     Returns:
-        A ``pettingzoo.ParallelEnv``, or what has its interface. One that has ``teams`` says who plays
-        together.
+        A ``pettingzoo.ParallelEnv``, or an object with its interface. Its ``teams``, if it has any, are
+        the agents that play together.
 
     Raises:
-        ImportError: Its module, or what that needs, is not there.
-        ValueError: There is none of this name, or its agents act one after the other.
+        ImportError: The module, or a dependency of it, is not installed.
+        ValueError: There is no environment of this name, or its agents act one after the other.
     """
     keywords: Dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
     factory = _factory_of(env_id)
@@ -74,26 +74,27 @@ def make_parallel_environment(env_id: str, render_mode: Optional[str] = None) ->
 def open_learner_session(
     env_id: str, pool: Sequence[str], hold: Callable[[Path], Any], **keywords: Any
 ) -> Any:
-    """Have MOSAIC's engine play episodes in which a training decides for one agent, and others for the rest.
+    """Open a session of MOSAIC's engine in which a training decides for one agent and the pool for the rest.
 
     Args:
-        env_id: A name that MOSAIC knows, which has to be installed beside the worker; or ``module:factory``.
-        pool: Players that can be met: folders of policies of any worker, tournament files, behavior names.
-        hold: Makes a policy that the training plays itself, from a policy's folder; ``None``: it cannot.
+        env_id: A name that MOSAIC knows, with MOSAIC installed beside the worker; or ``module:factory``.
+        pool: Possible other players: folders of policies of any worker, tournament files, behavior names.
+        hold: Makes a policy from its folder, for policies that the training process can play itself;
+            returns ``None`` for others.
         keywords: Arguments of ``gym_gui.evaluation.learning.LearnerSession``.
 
     Returns:
         The session, and a list of the players of the pool.
 
     Raises:
-        ImportError: MOSAIC, or a package that the environment needs, is not there.
-        ValueError: There is no such environment, or a player of the pool cannot play there.
+        ImportError: MOSAIC, or a package that the environment needs, is not installed.
+        ValueError: The environment does not exist, or a player of the pool cannot play in it.
     """
     return _of_mosaic("gym_gui.evaluation.learning", "open_session", env_id, pool, hold, **keywords)
 
 
 def _of_mosaic(module: str, function: str, *arguments: Any, **keywords: Any) -> Any:
-    """What a function of MOSAIC's returns, its errors as Python's own."""
+    """Call a function of MOSAIC and return its result; raise its errors as ``ValueError``."""
     errors: Any = mosaic_module("gym_gui.core.errors")
     try:
         return getattr(mosaic_module(module), function)(*arguments, **keywords)
@@ -102,13 +103,13 @@ def _of_mosaic(module: str, function: str, *arguments: Any, **keywords: Any) -> 
 
 
 def mosaic_module(name: str) -> Any:
-    """A module of MOSAIC's, which lies around this package where it is not installed.
+    """Import a module of MOSAIC; if MOSAIC is not installed, from the folder that contains this package.
 
-    An interpreter of a worker's own gets that one package and none of those installed beside it, which
-    are of other versions than its own.
+    A worker's own interpreter then imports only the package ``gym_gui``. It does not import the packages
+    installed beside it, because their versions differ from its own.
 
     Raises:
-        ImportError: MOSAIC, or what the module needs, is not there.
+        ImportError: MOSAIC, or a dependency of the module, is not there.
     """
     try:
         return import_module(name)
@@ -129,15 +130,15 @@ def mosaic_module(name: str) -> Any:
 
 
 def mosaic_folder() -> Optional[Path]:
-    """MOSAIC's package, of the checkout or the wheel that this is a part of; ``None`` where there is none."""
-    # A checkout, or `gym_gui` itself, which holds a copy of this.
+    """Return the folder of ``gym_gui`` in the checkout or wheel that contains this file, or ``None``."""
+    # Either a checkout, or `gym_gui` itself, which contains a copy of this package.
     around = Path(__file__).resolve().parents[3]
     package = around if around.name == "gym_gui" else around / "gym_gui"
     return package if (package / "__init__.py").is_file() else None
 
 
 def _factory_of(env_id: str) -> Optional[Callable[..., Any]]:
-    """What ``module:factory`` names; ``None`` where that is an id."""
+    """Return the function or class that ``module:factory`` names; ``None`` if ``env_id`` is another id."""
     module, _, path = env_id.partition(":")
     if not path:
         return None

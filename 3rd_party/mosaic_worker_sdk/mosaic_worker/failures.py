@@ -1,4 +1,4 @@
-"""What an exception from third-party code says, and where in that code it came from."""
+"""Describes exceptions from third-party code: their message and the line of that code they came from."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class _Frame(NamedTuple):
 
     @property
     def place(self) -> str:
-        """``my_policy.py, line 12, in select_action``; of a library, with its folders."""
+        """Place of the frame: ``my_policy.py, line 12, in select_action``; library files with folders."""
         inside = "" if self.function == "<module>" else f", in {self.function}"
         return f"{_short(self.path)}, line {self.line}{inside}"
 
 
 def one_line(error: BaseException) -> str:
-    """What an exception says, on one line; its type's name where it says nothing."""
+    """Return the message of an exception on one line, or the name of its type if it has no message."""
     try:
         words = " ".join(str(error).split())
     except Exception:  # a stranger's __str__
@@ -40,29 +40,29 @@ def one_line(error: BaseException) -> str:
 
 
 def described(error: BaseException, ours: Sequence[str] = ()) -> str:
-    """An exception in one line, with the line of the author's own code that it came through.
+    """Describe an exception on one line, with the line of the author's own code that it came through.
 
     Args:
         error: The exception, as it was caught.
-        ours: Top-level packages whose lines tell the author nothing, beside MOSAIC's own.
+        ours: Top-level packages whose lines are left out, in addition to MOSAIC's own.
 
     Returns:
         For example ``ZeroDivisionError: division by zero (my_policy.py, line 12, in
-        select_action)``. Named are the innermost line that belongs neither to MOSAIC nor to an
-        installed library, and the library's line that raised.
+        select_action)``. The text names the innermost line that belongs neither to MOSAIC nor to an
+        installed library, and the line of a library that raised the exception.
     """
     kind, words = type(error).__name__, one_line(error)
     return with_place(kind if words == kind else f"{kind}: {words}", error, ours)
 
 
 def with_place(text: str, error: BaseException, ours: Sequence[str] = ()) -> str:
-    """``text`` followed by where an exception came from, as in :func:`described`."""
+    """Return ``text`` followed by the origin of an exception, as in :func:`described`."""
     where = place_of(error, ours)
     return f"{text} ({where})" if where else text
 
 
 def place_of(error: BaseException, ours: Sequence[str] = ()) -> str:
-    """Where an exception came from, as in :func:`described`; ``""`` where no line is the author's."""
+    """Return the origin of an exception as in :func:`described`; ``""`` if no line is the author's."""
     hidden = _OURS.union(ours)
     frames = _frames(error.__traceback__)
     own = [frame for frame in frames if frame.package not in hidden and not _is_installed(frame.path)]
@@ -75,13 +75,13 @@ def place_of(error: BaseException, ours: Sequence[str] = ()) -> str:
 
 
 def traceback_text(error: BaseException) -> str:
-    """The traceback from the first line that is not MOSAIC's on; whole where all are."""
+    """Return the traceback from the first line outside MOSAIC, or all of it if every line is MOSAIC's."""
     start = _first_other(error) or error.__traceback__
     return "".join(traceback.format_exception(type(error), error, start)).rstrip()
 
 
 def own_part(error: Optional[BaseException]) -> Optional[BaseException]:
-    """An exception with the traceback from the author's first line on; ``None`` where it has none."""
+    """Return an exception with its traceback from the author's first line; ``None`` without such a line."""
     if error is None or not place_of(error):
         return None
     return error.with_traceback(_first_other(error))
@@ -95,12 +95,12 @@ def _first_other(error: BaseException) -> Optional[TracebackType]:
 
 
 class FailureLog:
-    """Writes each failure of third-party code to a log, with its traceback, once.
+    """Writes each failure of third-party code to a log once, with its traceback.
 
-    The same line often fails in one episode after the other; each episode's record has the sentence.
+    The same line often fails in many episodes; the record of each episode has the one-line description.
 
     Args:
-        logger: Where to.
+        logger: Logger for the failures.
     """
 
     def __init__(self, logger: logging.Logger) -> None:
@@ -108,13 +108,13 @@ class FailureLog:
         self._told: Set[Tuple[str, str]] = set()
 
     def add(self, what: str, error: BaseException) -> str:
-        """Say that ``what`` raised, unless it did so in the same place before.
+        """Log a failure unless the same kind of exception was logged for the same place before.
 
-        What was raised in another process (``elsewhere``) is said without the traceback, which is ours alone,
-        and once for each thing that it says.
+        An exception of another process (``elsewhere``) is logged without its traceback, which has only
+        lines of this process, and once per message.
 
         Returns:
-            The exception as :func:`described`.
+            The exception as :func:`described` returns it.
         """
         said = described(error)
         elsewhere = bool(getattr(error, "elsewhere", False))
@@ -157,7 +157,7 @@ def _is_installed(path: str) -> bool:
 
 
 def _short(path: str) -> str:
-    """A file's name as its reader knows it: nothing of where it lies on this machine."""
+    """Return a short name of a file, without the folders that depend on this machine."""
     if path.startswith("<"):
         return {"<stdin>": "the prompt"}.get(path, path)
     file = Path(path)

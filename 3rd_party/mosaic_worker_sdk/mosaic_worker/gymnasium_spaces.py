@@ -1,6 +1,6 @@
-"""Gymnasium's spaces and the SDK's descriptions of them, both ways.
+"""Converts Gymnasium spaces to the SDK's descriptions of spaces and back.
 
-Gymnasium is imported when a space is built, not before.
+Gymnasium is imported only when a space is built.
 """
 
 # Gymnasium's spaces are typed only in part.
@@ -17,7 +17,7 @@ from mosaic_worker.spaces import Space
 
 _ARRAYS = ("Box", "Discrete", "MultiDiscrete", "MultiBinary")
 _LIBRARIES = ("gymnasium.spaces", "gym.spaces")
-"""Gymnasium's, and those of the library that it grew out of."""
+"""Modules that define standard spaces: those of Gymnasium and of its predecessor, Gym."""
 
 
 def describe(space: Any) -> Space:
@@ -52,7 +52,7 @@ def describe(space: Any) -> Space:
 
 
 def kind_of(space: Any) -> str:
-    """Name of the Gymnasium class that ``space`` is an instance of, else ``"Custom"``.
+    """Return the name of the Gymnasium class that ``space`` is an instance of, or ``"Custom"``.
 
     A subclass with a ``contains`` or ``sample`` of its own may hold other values than its
     base (MultiGrid's ``MissionSpace`` derives from ``MultiDiscrete`` and holds missions).
@@ -80,9 +80,10 @@ def _describe_nested(kind: str, space: Any) -> Space:
 
 
 def build(description: Union[Space, Any]) -> Any:
-    """The Gymnasium space of a description; of a Gymnasium space, the space itself.
+    """Return the Gymnasium space for a description; return a Gymnasium space unchanged.
 
-    A custom space, of which a description keeps the name alone, becomes one that holds anything.
+    The description of a custom space holds only its name, so the result is a space that contains
+    every value.
     """
     if not isinstance(description, Space):
         return description
@@ -130,12 +131,12 @@ def _discrete(s: Space, element: Any) -> Any:
 
 
 def _opaque(name: str) -> Any:
-    """Stands for a custom space, of which a description keeps the name alone."""
+    """Return a space that stands for a custom space: it has the same name and contains every value."""
     from gymnasium import spaces
 
     class Opaque(spaces.Space):  # type: ignore[type-arg]  # generic only in later versions
         def contains(self, x: Any) -> bool:
-            return True  # its owner knows
+            return True  # only the environment knows which values belong to its space
 
         def __repr__(self) -> str:
             return name

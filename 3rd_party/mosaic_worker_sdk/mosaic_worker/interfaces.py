@@ -1,4 +1,4 @@
-"""Which interface an environment has, judged by what it offers and not by its class."""
+"""Detects the interface of an environment from its methods and attributes, not from its class."""
 
 from __future__ import annotations
 
@@ -8,26 +8,25 @@ APIS = ("gymnasium", "aec", "parallel")
 
 
 def spaces_of(env: Any, name: str) -> Any:
-    """What gives an agent's space: a function of it, a dict by agent, or ``None``.
+    """Return the attribute that gives the spaces of an environment: a space, function, dict or ``None``.
 
     Args:
         env: The environment.
-        name: ``observation_space`` or ``action_space``; of a dict the name may be the plural.
+        name: ``observation_space`` or ``action_space``; if the environment lacks it, the plural is used.
     """
     found: Any = getattr(env, name, None)
     return getattr(env, f"{name}s", None) if found is None else found
 
 
 def api_of(env: Any) -> str:
-    """One of :data:`APIS`.
+    """Return the interface of an environment, one of :data:`APIS`.
 
-    AEC environments have ``last`` and ``agent_iter``; PettingZoo Parallel ones answer
-    ``action_space(agent)``; a Gymnasium environment whose action space is a dict
-    keyed by integers, or one whose agents are listed, acts for all agents at once; so does
-    one that has ``action_spaces`` and ``observation_spaces`` by agent in place of the one.
+    ``aec``: the environment has ``last`` and ``agent_iter``. ``parallel``: its ``action_space`` is a
+    function of the agent; or the keys of its action spaces are integers or the names of its agents, in
+    a ``Dict`` space or in ``action_spaces``. ``gymnasium``: any other environment.
 
     Raises:
-        ValueError: It is no environment.
+        ValueError: ``env`` is no environment, or a vector environment.
     """
     if not (callable(getattr(env, "reset", None)) and callable(getattr(env, "step", None))):
         raise ValueError(f"{type(env).__name__} is no environment: it has no reset() and step()")

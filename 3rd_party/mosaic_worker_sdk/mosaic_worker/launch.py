@@ -1,8 +1,7 @@
-"""First code of a worker process: tie its life to the host's, then become the worker.
+"""Makes a worker process end together with its host, then replaces itself by the worker.
 
-Run as a script, ``launch.py PARENT_PID PROGRAM ARG…`` replaces itself by PROGRAM, for
-workers that are not written in Python. Linux only in its effect; elsewhere the worker
-still notices the end of its input.
+``launch.py PARENT_PID PROGRAM ARG…`` is a script for workers that are not written in Python. The
+process ends with its host only on Linux; elsewhere the worker still notices the end of its input.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ _PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process when ``parent`` ends.
+    """Make the kernel kill this process when ``parent`` ends.
 
-    The signal is bound to the thread that spawned us (prctl(2)), so hosts spawn from
-    their main thread.
+    The kernel sends the signal when the thread that started this process ends (prctl(2)), so a
+    host starts workers from its main thread.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it ended before the call above
+    if os.getppid() != parent:  # the parent ended before the call above
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def main(argv: List[str]) -> None:
-    """Replace this process by the program named in ``argv``; ends with a line on stderr if it cannot."""
+    """Replace this process by the program in ``argv``; on failure, exit with a line on stderr."""
     die_with_parent(int(argv[1]))
     try:
         os.execvp(argv[2], argv[2:])

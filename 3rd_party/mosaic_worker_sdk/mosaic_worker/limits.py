@@ -1,7 +1,7 @@
-"""How much memory it may take to read what others have made: descriptions, archives, compressed bytes.
+"""Limits of the memory for reading data from others: descriptions, archives, compressed bytes.
 
-A small file may ask for any amount of memory: zeros compress a thousandfold, a shape of three numbers stands
-for gigabytes. Each reader takes a budget from here before it allocates, never after.
+A small file may require any amount of memory: zeros compress a thousandfold, and a shape of three
+numbers may stand for gigabytes. Each reader takes from a budget before it allocates memory.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any, Generator, List, Sequence, cast
 import numpy as np
 
 LARGEST_SPACE = 64 * 2**20
-"""Bytes of one value of a space whose description was received."""
+"""Largest size in bytes of one value of a space whose description was received."""
 MOST_SPACES = 10_000
-"""Spaces in such a description, nested ones counted."""
+"""Largest number of spaces in a received description, including nested ones."""
 SPREAD = 64 * 2**20
-"""Bytes that anything may unpack to, however small it is."""
+"""Bytes that compressed data of any size may unpack to."""
 RATIO = 32
-"""How many times its own size what is compressed may have beyond :data:`SPREAD`: weights hardly compress."""
+"""Largest ratio of unpacked to compressed size beyond :data:`SPREAD`; weights hardly compress."""
 ROOM = 512 * 2**20
-"""Memory that reading a file of another program may take beside a multiple of its size."""
+"""Bytes of memory that reading a file may take in addition to a multiple of the file's size."""
 _TIMES = 8
 
 _DTYPE = re.compile(
@@ -35,14 +35,16 @@ _TEXTS = re.compile(r"[<>|=]?[SU]\d{1,5}|[<>|=]?[mM]8(?:\[\d{0,4}[a-zA-Z]{1,2}\]
 
 
 def dtype_of(name: object, *, texts: bool = False) -> np.dtype[Any]:
-    """The dtype of a name that came from elsewhere: NumPy would evaluate parts of what it is given.
+    """Return the dtype for a name from an untrusted source.
+
+    The name is checked first, because NumPy would evaluate parts of it.
 
     Args:
         name: The name.
-        texts: Whether text and times are dtypes, too.
+        texts: Whether dtypes of text and times are allowed too.
 
     Raises:
-        ValueError: It is no plain type of numbers.
+        ValueError: The name is no plain type of numbers.
     """
     if isinstance(name, str) and (_DTYPE.fullmatch(name) or (texts and _TEXTS.fullmatch(name))):
         return np.dtype(name)
@@ -50,10 +52,10 @@ def dtype_of(name: object, *, texts: bool = False) -> np.dtype[Any]:
 
 
 def shape_of(given: Any) -> Sequence[int]:
-    """A shape that came from elsewhere.
+    """Check a shape from an untrusted source and return it.
 
     Raises:
-        ValueError: It is none.
+        ValueError: ``given`` is no shape.
     """
     is_list = isinstance(given, (list, tuple))
     shape = tuple(cast("Sequence[Any]", given)) if is_list else (given,)
@@ -63,26 +65,26 @@ def shape_of(given: Any) -> Sequence[int]:
 
 
 def size_of(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
-    """Bytes of an array, exactly, however large."""
+    """Return the exact size in bytes of an array, which may be too large for memory."""
     return math.prod(shape) * dtype.itemsize
 
 
 class Budget:
-    """Counts an amount down, and raises when it is used up.
+    """Counts down an amount and raises when it is used up.
 
     Args:
-        left: What may be taken.
-        what: What it is that takes it, for the message.
+        left: The amount that may be taken.
+        what: Beginning of the error message, for example ``"its spaces are"``.
     """
 
     def __init__(self, left: int, what: str) -> None:
         self._left, self._all, self._what = left, left, what
 
     def take(self, amount: int) -> None:
-        """Take some of it.
+        """Take an amount from the budget.
 
         Raises:
-            ValueError: There is not that much left.
+            ValueError: Less than ``amount`` is left.
         """
         self._left -= amount
         if self._left < 0:
@@ -93,11 +95,11 @@ class Budget:
 
 
 def inflated(data: bytes, most: int) -> bytes:
-    """What was deflated, at most so much of it.
+    """Decompress zlib data of at most ``most`` bytes.
 
     Raises:
-        ValueError: It is more.
-        zlib.error: It is not deflated.
+        ValueError: The data unpack to more than ``most`` bytes.
+        zlib.error: The data are not in zlib format.
     """
     decoder = zlib.decompressobj()
     found = decoder.decompress(data, most + 1)
@@ -106,21 +108,21 @@ def inflated(data: bytes, most: int) -> bytes:
     return found
 
 
-# -- what is left to others --------------------------------------------------------------
+# -- memory of other libraries -----------------------------------------------------------
 
 
 @contextmanager
 def memory_for(path: Path) -> Generator[None, None, None]:
-    """Have this process take no more memory while it reads a file than a multiple of its size.
+    """Limit the memory of this process, while it reads a file, to a multiple of the file's size.
 
-    The last line of defense, for readers that are not ours. What was there before, such as torch, does not
-    count. Where the system has no such limit (it is Linux that has), there is none.
+    This is the last line of defense, for readers of other libraries. Memory that the process already
+    uses, for example for torch, does not count. Only Linux has this limit; elsewhere there is none.
 
     Args:
-        path: The file, or a folder of which the files are read.
+        path: The file, or a folder whose files are read.
 
     Raises:
-        MemoryError: The body of the ``with`` statement wants more.
+        MemoryError: The body of the ``with`` statement needs more memory.
     """
     used = _data_bytes()
     if used is None:
@@ -144,7 +146,7 @@ def _files(folder: Path) -> List[Path]:
 
 
 def _data_bytes() -> Any:
-    """What this process has for its data; ``None`` where the system does not say."""
+    """Return the bytes of this process's data memory, or ``None`` if the system does not report them."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     except OSError:

@@ -1,8 +1,8 @@
-"""One end of a connection: blocking, one message at a time.
+"""Blocking connections that carry one message at a time.
 
-Two carriers of the same messages: frames on a socket (the default between processes of
-one machine) and JSON lines on stdin/stdout (what a program in another language speaks).
-Workers are at one end of it, and both ends of what a served environment and its player say.
+Two carriers transport the same messages: frames on a socket (the default between processes of one
+machine) and JSON lines on stdin/stdout (for programs in another language). Workers use a link to
+their host, and both a served environment and its player use one.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ PROTOCOL = 1
 """Version of the messages; a peer with another version is refused."""
 
 MAX_FRAME = 1 << 28
-"""Largest frame accepted, 256 MiB: a garbled length must not allocate the machine away."""
+"""Largest frame that is accepted, 256 MiB, so that a damaged length cannot use up the memory."""
 
 ADMITTED = "mosaic-admitted"
-"""Name of the header with which a worker on another machine lets a host in; the host is silent until then."""
+"""Header by which a worker on another machine accepts a host; the host sends nothing before."""
 
 GRPC_OPTIONS = (
     ("grpc.max_receive_message_length", MAX_FRAME),
@@ -39,42 +39,42 @@ _Out = TypeVar("_Out")
 
 
 class Link(Generic[_In, _Out]):
-    """What carries messages between this program and the one at the other end."""
+    """Base class of connections that carry messages between this program and its peer."""
 
     def receive(self) -> Optional[_In]:
-        """The next message, or ``None`` when the other end is gone.
+        """Wait for the next message and return it, or ``None`` if the peer has closed the connection.
 
         Raises:
-            ValueError: What arrived is no message.
+            ValueError: The data that arrived are no message.
         """
         raise NotImplementedError
 
     def arrived(self) -> Optional[_In]:
-        """The next message where it has arrived whole already; ``None`` where that is not known."""
+        """Return the next message if it has arrived completely, without waiting; otherwise ``None``."""
         return None
 
     def send_all(self, messages: Sequence[_Out]) -> None:
-        """Send several messages, in one piece where the carrier allows it; as :meth:`send`."""
+        """Send several messages as :meth:`send` does, in a single write if the carrier allows it."""
         for message in messages:
             self.send(message)
 
     def send(self, message: _Out) -> None:
-        """Send a message; safe from several threads.
+        """Send a message; several threads may call this.
 
         Raises:
-            OSError: The other end is gone.
+            OSError: The peer has closed the connection.
         """
         self.write(self.encode(message))
 
     def encode(self, message: _Out) -> bytes:
-        """A message as it travels on this carrier."""
+        """Return a message as the bytes that this carrier sends."""
         raise NotImplementedError
 
     def write(self, data: bytes) -> None:
-        """Send bytes as they are, in one piece; for tools that test hosts.
+        """Send bytes unchanged in a single write; tools that test hosts call this directly.
 
         Raises:
-            OSError: The other end is gone.
+            OSError: The peer has closed the connection.
         """
         raise NotImplementedError
 
@@ -83,15 +83,15 @@ class Link(Generic[_In, _Out]):
 
 
 WorkerLink = Link[pb.ToWorker, pb.FromWorker]
-"""A worker's end."""
+"""Link from a worker to its host."""
 
 
 class SocketLink(Link[_In, _Out]):
-    """Frames on a connected stream socket: ``u32`` little-endian size, then the message.
+    """Link over a connected stream socket. A frame is a ``u32`` little-endian size and the message.
 
     Args:
         sock: The socket.
-        incoming: Class of the messages that arrive.
+        incoming: Class of incoming messages.
     """
 
     def __init__(self, sock: socket.socket, incoming: Type[_In]) -> None:
@@ -143,12 +143,12 @@ class SocketLink(Link[_In, _Out]):
 
 
 class JsonLink(Link[_In, _Out]):
-    """One JSON object a line, in protobuf's canonical JSON form.
+    """Link over text lines, each a JSON object in protobuf's canonical JSON form.
 
     Args:
-        reader: Where lines come from.
-        writer: Where they go.
-        incoming: Class of the messages that arrive.
+        reader: Stream of incoming lines.
+        writer: Stream of outgoing lines.
+        incoming: Class of incoming messages.
     """
 
     def __init__(self, reader: IO[bytes], writer: IO[bytes], incoming: Type[_In]) -> None:
@@ -164,7 +164,7 @@ class JsonLink(Link[_In, _Out]):
         if not line.endswith(b"\n"):
             return None
         try:
-            # As in the binary form: what a later host adds is not for us.
+            # As in the binary form, fields that a later host adds are ignored.
             return self._json.Parse(line, self._incoming(), ignore_unknown_fields=True)
         except (self._json.ParseError, UnicodeDecodeError) as exc:
             raise ValueError(f"no message: {line!r:.200}") from exc

@@ -1,4 +1,4 @@
-"""The wrappers behind the steps of :mod:`mosaic_worker.preprocessing`, Gymnasium's where it has them."""
+"""Wrappers that apply the steps of :mod:`mosaic_worker.preprocessing`; most are Gymnasium's."""
 
 # Gymnasium's wrappers are typed only in part.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -40,24 +40,24 @@ class Playback(gymnasium.Env):  # type: ignore[type-arg]  # generic only in late
         self.shown: Any = None
 
     def reset(self, **_: Any) -> Tuple[Any, Dict[str, Any]]:
-        """The first observation; drawing random numbers for a seed would be time for nothing."""
+        """Return the next observation; the seed is ignored because nothing is random."""
         return self.shown, {}
 
     def step(self, action: Any) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
-        """The next one."""
+        """Return the next observation."""
         return self.shown, 0.0, False, False, {}
 
 
 def apply(env: Env, step: Mapping[str, Any]) -> Env:
-    """An environment with one more step applied to its observations.
+    """Wrap an environment so that one more step is applied to its observations.
 
     Args:
         env: A ``gymnasium.Env``.
-        step: As :func:`mosaic_worker.preprocessing.check_steps` returns it.
+        step: A step as returned by :func:`mosaic_worker.preprocessing.check_steps`.
 
     Raises:
-        ValueError: The step does not fit the observation space (also ``TypeError`` and others
-            of Gymnasium's).
+        ValueError: The step does not fit the observation space; Gymnasium may also raise
+            ``TypeError`` or other exceptions.
     """
     if step["step"] != "select" and step.get("key"):
         return OnEntry(env, step)
@@ -65,7 +65,7 @@ def apply(env: Env, step: Mapping[str, Any]) -> Env:
 
 
 class OnEntry(gymnasium.Wrapper):  # type: ignore[type-arg]
-    """Applies a step to one entry of a ``Dict``; the others stay as they are.
+    """Applies a step to one entry of a ``Dict``; the other entries stay unchanged.
 
     Args:
         env: A ``gymnasium.Env``.
@@ -79,7 +79,7 @@ class OnEntry(gymnasium.Wrapper):  # type: ignore[type-arg]
         super().__init__(env)
         self._path = _path_to(env.observation_space, step["key"])
         entry = functools.reduce(operator.getitem, self._path, env.observation_space)
-        # The step's wrapper has the stream of this entry for its environment.
+        # The step's wrapper wraps an environment whose observations are this entry.
         self._entry = apply(Playback(entry), {key: value for key, value in step.items() if key != "key"})
         after = _with(env.observation_space.spaces, self._path, self._entry.observation_space)
         self.observation_space = _dict_of(after)
@@ -97,7 +97,7 @@ class OnEntry(gymnasium.Wrapper):  # type: ignore[type-arg]
 
 
 def _path_to(space: Any, key: str) -> List[str]:
-    """The names that lead to an entry; an entry itself may have a slash in its name, as after ``keep``."""
+    """Return the names that lead to an entry; a name itself may contain a slash, as after ``keep``."""
     path: List[str] = []
     rest = key
     while rest:
@@ -111,13 +111,13 @@ def _path_to(space: Any, key: str) -> List[str]:
 
 
 def _with(entries: Mapping[str, Any], path: Sequence[str], value: Any) -> Dict[str, Any]:
-    """The same mapping with another value in one place."""
+    """Return a copy of ``entries`` in which the value at ``path`` is replaced."""
     first, rest = path[0], path[1:]
     return {**entries, first: _with(entries[first], rest, value) if rest else value}
 
 
 def _dict_of(entries: Mapping[str, Any]) -> Any:
-    """A ``Dict`` space of what :func:`_with` made of one."""
+    """Return a ``Dict`` space made from a mapping of spaces that :func:`_with` returned."""
     return spaces.Dict(
         {key: _dict_of(space) if type(space) is dict else space for key, space in entries.items()}
     )
@@ -213,14 +213,14 @@ def _resize(env: Env, step: Mapping[str, Any]) -> Env:
 
 
 def area_resize(before: Sequence[int], after: Tuple[int, int]) -> Callable[[NDArray[np.uint8]], Any]:
-    """A function that resizes images by averaging areas, rounding halves up.
+    """Return a function that resizes images by averaging areas, rounding halves up.
 
-    Every number on the way is a whole one below 2**53, so that the result is the same bit by bit
-    on any machine (which no image library promises).
+    Every intermediate number is an integer below 2**53, so the result is the same bit by bit on any
+    machine (which no image library promises).
 
     Args:
-        before: Height, width and whatever follows, of what comes in.
-        after: Height and width of what goes out.
+        before: Shape of the input image: height, width and any further axes.
+        after: Height and width of the output image.
     """
     down, across = _overlaps(before[0], after[0]), _overlaps(before[1], after[1])
     area = before[0] * before[1]
@@ -234,7 +234,10 @@ def area_resize(before: Sequence[int], after: Tuple[int, int]) -> Callable[[NDAr
 
 
 def _overlaps(before: int, after: int) -> NDArray[np.float64]:
-    """How much of each old pixel is in each new one, shape (after, before), in 1/after of a pixel."""
+    """Return how much of each old pixel is in each new pixel, shape (after, before).
+
+    The unit is 1/after of an old pixel.
+    """
     new, old = np.arange(after)[:, None] * before, np.arange(before)[None, :] * after
     return np.clip(np.minimum(new + before, old + after) - np.maximum(new, old), 0, None).astype(np.float64)
 
@@ -282,7 +285,7 @@ def _normalize(env: Env, step: Mapping[str, Any]) -> Env:
         if numbers.shape not in (space.shape, ()):
             raise ValueError(f"{name!r} is of shape {numbers.shape}, observations of {space.shape}")
     normalized = NormalizeObservation(env, step["epsilon"])
-    # The statistics are those of the training; what is seen from now on does not change them.
+    # The statistics are those of the training; later observations do not change them.
     normalized.update_running_mean = False
     normalized.obs_rms.mean, normalized.obs_rms.var = mean, var
     clip = step["clip"]

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import BinaryIO, Generator, Iterable, Iterator, List, Optional, Tuple, Union, cast
 
 LARGEST = 16 * 2**20
-"""Bytes of a file that is read whole, where nothing else is said."""
+"""Default limit of the size in bytes of a file that is read in full."""
 LONGEST_LINE = 16 * 2**20
-"""Bytes of a line of JSON: what it says may take twenty times as much."""
+"""Limit of the length in bytes of a JSON line; its decoded content may need twenty times as much memory."""
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _FILE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -28,7 +28,7 @@ _FLAGS = {
     "rb": os.O_RDONLY,
     "r+b": os.O_RDWR,
     "ab": os.O_WRONLY | os.O_APPEND | os.O_CREAT,
-    "wb": os.O_WRONLY | os.O_CREAT,  # cut off once it is known what it is
+    "wb": os.O_WRONLY | os.O_CREAT,  # truncated only after the check that it is a regular file
     "xb": os.O_WRONLY | os.O_CREAT | os.O_EXCL,
 }
 
@@ -36,7 +36,7 @@ AnyPath = Union[str, "os.PathLike[str]"]
 
 
 class UnsafeFileError(OSError):
-    """What stands there is no regular file or folder, or larger than it can be."""
+    """The path is not a regular file or folder, or the file is larger than allowed."""
 
 
 def open_file(
@@ -52,17 +52,17 @@ def open_file(
 
     Args:
         path: The file.
-        mode: ``rb``, ``r+b``, ``ab``, ``wb`` or ``xb``, as :func:`open` has them.
-        inside: The folder that may be reached through links; what is below it may not. By
+        mode: ``rb``, ``r+b``, ``ab``, ``wb`` or ``xb``, as in :func:`open`.
+        inside: A folder. The path to this folder may contain links, the path below it may not. By
             default the folder that the file is in.
-        links: The file itself may be a link: it is one that the person has named or made.
-        buffering: As :func:`open` has it.
-        permissions: Of a file that is made, before the process's mask.
+        links: Whether the file itself may be a link, because the user has named or made the file.
+        buffering: As in :func:`open`.
+        permissions: Permissions of a newly created file, before the umask.
 
     Raises:
-        UnsafeFileError: It is a link, a pipe, a socket, a device or a folder; or it is to be
-            written and has a second name, under which another file would be changed.
-        OSError: As :func:`open`.
+        UnsafeFileError: The path is a link, a pipe, a socket or a device; or the file is opened for
+            writing and has a second name (a hard link), which would be changed too.
+        OSError: As for :func:`open`, also if the path is a folder.
     """
     flags = _FLAGS[mode] | _FILE | (0 if links else _NO_LINK)
     with _parent(Path(path), inside) as (folder, name):
@@ -89,20 +89,20 @@ def open_file(
 def read_file(
     path: AnyPath, *, inside: Optional[AnyPath] = None, links: bool = False, limit: int = LARGEST
 ) -> bytes:
-    """The whole content of a regular file.
+    """Return the whole content of a regular file.
 
     Args:
         path: The file.
         inside: As for :func:`open_file`.
         links: As for :func:`open_file`.
-        limit: Bytes that it may have.
+        limit: Largest size of the file in bytes.
 
     Raises:
-        UnsafeFileError: As :func:`open_file`, or it is larger.
-        OSError: As :func:`open`.
+        UnsafeFileError: As for :func:`open_file`, or the file is larger than ``limit``.
+        OSError: As for :func:`open`.
     """
     with open_file(path, inside=inside, links=links) as file:
-        # Asked first: a file of holes has any size and costs its sender nothing.
+        # The size is checked first: a sparse file may have any size and costs its sender nothing.
         data = file.read(limit + 1) if os.fstat(file.fileno()).st_size <= limit else None
     if data is None or len(data) > limit:
         size = f"{limit // 2**20} MiB" if limit >= 2**20 else f"{limit} bytes"
@@ -111,23 +111,23 @@ def read_file(
 
 
 def check_file(path: AnyPath, *, inside: Optional[AnyPath] = None, links: bool = False) -> None:
-    """See that a file can be opened, before a library that takes a path opens it by itself.
+    """Check that a file can be opened safely before a library opens it by its path.
 
     Raises:
-        UnsafeFileError: As :func:`open_file`.
-        OSError: As :func:`open`.
+        UnsafeFileError: As for :func:`open_file`.
+        OSError: As for :func:`open`.
     """
     open_file(path, inside=inside, links=links).close()
 
 
 def check_folder(folder: AnyPath) -> None:
-    """See that there are only regular files and folders in a folder, however deep.
+    """Check that a folder and its subfolders contain only regular files and folders.
 
-    For folders that libraries, or other programs, are to write in.
+    Use this for folders that libraries or other programs write to.
 
     Raises:
-        UnsafeFileError: There is something else.
-        OSError: It cannot be read.
+        UnsafeFileError: The folder contains something else, for example a link.
+        OSError: The folder cannot be read.
     """
     waiting = [Path(folder)]
     while waiting:
@@ -138,16 +138,16 @@ def check_folder(folder: AnyPath) -> None:
                     waiting.append(here / entry.name)
                     continue
                 name = os.path.relpath(entry.path, os.fspath(folder))
-                with suppress(FileNotFoundError):  # a file that another process has just put in its place
+                with suppress(FileNotFoundError):  # another process has just renamed the file
                     _require_regular(entry.stat(follow_symlinks=False).st_mode, name, entry.path)
 
 
 def subfolders(path: AnyPath, *, inside: Optional[AnyPath] = None) -> Iterator[str]:
-    """Names of the folders in a folder, sorted; none where it does not exist.
+    """Yield the names of the subfolders of a folder, sorted; none if the folder does not exist.
 
     Raises:
-        UnsafeFileError: It is no folder, or a link stands where a folder could.
-        OSError: It cannot be read.
+        UnsafeFileError: The path is no folder, or the folder contains a link.
+        OSError: The folder cannot be read.
     """
     try:
         with _parent(Path(path) / "x", inside or path) as (folder, _):
@@ -162,11 +162,11 @@ def subfolders(path: AnyPath, *, inside: Optional[AnyPath] = None) -> Iterator[s
 
 
 def make_folder(path: AnyPath, *, inside: AnyPath) -> None:
-    """Make a folder inside another, with those between; one that is there already is fine.
+    """Create the folder ``path`` below ``inside`` with its parents; folders that exist are kept.
 
     Raises:
-        UnsafeFileError: A link, or something else that is no folder, stands in its place.
-        OSError: It cannot be made.
+        UnsafeFileError: A part of the path is a link, or something else that is no folder.
+        OSError: The folder cannot be created.
     """
     handle = os.open(inside, _FOLDER)
     try:
@@ -186,20 +186,20 @@ def replace_file(
     mode: int = 0o666,
     sync: bool = True,
 ) -> None:
-    """Write a file so that at every moment it is the old one or the new one, whole.
+    """Write a file atomically: at every moment it has either the old or the new content in full.
 
-    Several may write the same file at once; the last one's stays.
+    Several processes may write the same file at the same time; the last content stays.
 
     Args:
-        path: The file; where it is a link, the link is replaced.
-        data: Its content, or its parts in order.
+        path: The file; if the path is a link, the link is replaced.
+        data: Content of the file, or parts of the content in order.
         inside: As for :func:`open_file`.
-        mode: Who may read and write it, less what the umask takes away.
-        sync: Wait until it is on the disk, so that it outlives a power cut too.
+        mode: Permissions of the file, before the umask.
+        sync: Whether to wait until the content is on the disk, so that it survives a power cut.
 
     Raises:
-        UnsafeFileError: A link stands between ``inside`` and the file.
-        OSError: It cannot be written; what was there is still there.
+        UnsafeFileError: The path has a link between ``inside`` and the file.
+        OSError: The file cannot be written; the old file is unchanged.
     """
     with _parent(Path(path), inside) as (folder, name):
         pending = _pending(name)
@@ -219,15 +219,16 @@ def replace_file(
 
 @contextmanager
 def replaced(path: AnyPath) -> Generator[Path, None, None]:
-    """As :func:`replace_file`, for libraries that write to a path: the name of a file to write.
+    """Yield the path of a temporary file that replaces ``path`` when the ``with`` block ends.
 
-    It takes the other's place when the block ends, and is removed when that fails.
+    Use this as :func:`replace_file` for libraries that write to a path. If the block raises, the
+    temporary file is removed.
 
     Args:
-        path: The file, in a folder that is there.
+        path: The file to replace; its folder must exist.
 
     Raises:
-        OSError: What was written cannot take its place.
+        OSError: The temporary file cannot replace ``path``.
     """
     whole = Path(path)
     pending = whole.with_name(_pending(whole.name))
@@ -240,15 +241,15 @@ def replaced(path: AnyPath) -> Generator[Path, None, None]:
 
 
 def _pending(name: str) -> str:
-    """What a file is called until it is whole: hidden, and by each writer otherwise."""
+    """Return a temporary name for a file while it is written: hidden, and different for each writer."""
     return f".{name}.{uuid.uuid4().hex[:8]}.new"
 
 
 def lines(file: BinaryIO) -> Iterator[bytes]:
-    """Lines of a file, each with its line break; the last may have none.
+    """Yield the lines of a file, each with its line break; the last line may have none.
 
     Raises:
-        UnsafeFileError: A line is longer than any that we write.
+        UnsafeFileError: A line has :data:`LONGEST_LINE` bytes or more.
     """
     while True:
         line = file.readline(LONGEST_LINE)
@@ -260,10 +261,12 @@ def lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def whole_lines(file: BinaryIO, size: int = 1 << 20) -> Iterator[bytes]:
-    """Whole lines of a file, all those of about ``size`` bytes at a time; the last may have no line break.
+    """Yield blocks of whole lines of a file, each of about ``size`` bytes.
+
+    The last line of the file may have no line break.
 
     Raises:
-        UnsafeFileError: A line is longer than any that we write.
+        UnsafeFileError: A line has :data:`LONGEST_LINE` bytes or more.
     """
     rest: List[bytes] = []
     length = 0
@@ -290,7 +293,7 @@ def _too_long() -> UnsafeFileError:
 
 @contextmanager
 def _parent(path: Path, inside: Optional[AnyPath]) -> Generator[Tuple[int, str], None, None]:
-    """The folder a file is in, as a descriptor, and its name there; no link below ``inside`` is followed."""
+    """Yield a descriptor of the file's folder and the file's name; follow no link below ``inside``."""
     root = path.parent if inside is None else Path(inside)
     *folders, name = _parts_below(path, root)
     handle = os.open(root, _FOLDER)
@@ -310,7 +313,7 @@ def _parts_below(path: Path, root: Path) -> Tuple[str, ...]:
 
 
 def _step(folder: int, name: str, path: str) -> int:
-    """Go one folder down; the descriptor that came in is closed, unless this fails."""
+    """Open a subfolder and return its descriptor; close ``folder`` unless this fails."""
     try:
         deeper = os.open(name, _FOLDER | _NO_LINK, dir_fd=folder)
     except OSError:
@@ -324,7 +327,7 @@ def _step(folder: int, name: str, path: str) -> int:
 
 
 def _explain(folder: int, name: str, path: str, links: bool) -> None:
-    """Raise what says why a file could not be opened, where the system's own word for it says little."""
+    """Raise a clear error if a file could not be opened because it is not a regular file."""
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=links)
     except OSError:

@@ -1,15 +1,15 @@
-"""What happens to an observation before a policy sees it: steps as data, the same everywhere.
+"""Preprocessing of observations before a policy gets them, described as a list of steps.
 
-A trained policy sees what it was trained on wherever it plays, because its ``policy.json`` says
-what was done to observations, as a list of steps:
+A trained policy gets the same kind of observations wherever it plays, because its ``policy.json``
+lists the steps that were applied to observations in training:
 
 >>> steps = check_steps([{"step": "select", "key": "image"}, {"step": "frame_stack", "size": 4}])
 >>> [step["step"] for step in steps]
 ['select', 'frame_stack']
 
-Training applies them to its environment (:func:`wrap`), a slot to the stream of observations that
-its agent gets (:class:`Pipeline`). Both use the same wrappers, Gymnasium's where it has them; the
-stream drives them over an environment that plays back what it is given.
+Training applies the steps to its environment (:func:`wrap`). A slot applies them to the stream of
+observations that its agent gets (:class:`Pipeline`). Both use the same wrappers, those of Gymnasium if
+it has them. A stream wraps an environment whose next observation the caller sets.
 
 ============= ================================================ =================================
 step          options                                          does
@@ -30,10 +30,10 @@ step          options                                          does
 ``dtype``     ``dtype``                                        another element type
 ============= ================================================ =================================
 
-All but ``select`` and ``keep`` take a ``key`` as well: an entry of a ``Dict``, an inner one as ``a/b``, to
-which the step is applied while the others stay as they are.
+All steps but ``select`` and ``keep`` also take a ``key``: the entry of a ``Dict`` to which the step is
+applied (a nested entry as ``a/b``). The other entries stay unchanged.
 
-Gymnasium is imported when steps are applied, not before.
+Gymnasium is imported only when steps are applied.
 """
 
 from __future__ import annotations
@@ -46,24 +46,24 @@ from typing import Any, Callable, Dict, Hashable, List, Mapping, NamedTuple, Seq
 import numpy as np
 
 Step = Dict[str, Any]
-"""A step in full: its name under ``"step"``, and every option."""
+"""A complete step: its name under ``"step"``, and all its options."""
 
 
 class PreprocessingError(ValueError):
-    """Steps that are none, or cannot be applied; the message is one sentence for a person."""
+    """Steps are invalid or cannot be applied; the message is one sentence for the user."""
 
 
 # -- checking ----------------------------------------------------------------------------
 
 
 def check_steps(steps: Any) -> List[Step]:
-    """Steps in full, every option filled in.
+    """Check steps and return them with all options filled in.
 
     Args:
-        steps: A list of mappings, or of names where a step needs no options.
+        steps: A list of mappings; a step without options may be given as its name.
 
     Raises:
-        PreprocessingError: A step or option is unknown, or a value cannot be.
+        PreprocessingError: A step or option is unknown, or a value is invalid.
     """
     if isinstance(steps, (str, bytes)) or not isinstance(steps, Sequence):
         raise PreprocessingError(f"preprocessing is a list of steps, not {steps!r:.60}")
@@ -109,7 +109,7 @@ _OF_SUPERSUIT = {
     "normalize_obs": "rescale",
     "agent_indicator": "append",
 }
-"""SuperSuit's wrappers of observations, without their version, and the step that does the same."""
+"""Names of SuperSuit's observation wrappers without their version, and the equivalent steps."""
 
 
 def _nearest(word: str, known: Sequence[str]) -> str:
@@ -211,7 +211,7 @@ def _positive(value: Any) -> float:
 
 
 def _numbers(value: Any) -> Any:
-    """Numbers of an observation's shape as nested lists: JSON keeps every float64 exactly."""
+    """Check numbers of an observation's shape and return nested lists; JSON keeps each float64 exactly."""
     try:
         array = np.asarray(value, np.float64)
     except (ValueError, TypeError):
@@ -242,7 +242,7 @@ _NEEDED = object()
 
 
 class _Option(NamedTuple):
-    """One option of a step: how a value is checked, what holds without one, and what forms show."""
+    """One option of a step: the check of its value, its default, and its JSON Schema for forms."""
 
     check: Callable[[Any], Any]
     default: Any
@@ -357,19 +357,19 @@ ENTRY = _option(
 
 
 def options_of(name: str) -> Dict[str, _Option]:
-    """The options of a step, the entry that it is applied to among them."""
+    """Return the options of a step, including ``key``, the entry to which the step is applied."""
     own = _OPTIONS[name]
     return own if name in ("select", "keep") else {**own, "key": ENTRY}
 
 
 def step_schema(name: str) -> Dict[str, Any]:
-    """The options of a step as a JSON Schema, from which forms are made.
+    """Return the options of a step as a JSON Schema, from which forms are made.
 
     Args:
         name: One of :data:`STEPS`.
 
     Returns:
-        ``title`` is the step's name, ``description`` what it gives.
+        A schema whose ``title`` is the step's name and whose ``description`` says what the step returns.
 
     Raises:
         KeyError: There is no such step.
@@ -391,11 +391,11 @@ def step_schema(name: str) -> Dict[str, Any]:
 
 
 def wrap(env: Any, steps: Any) -> Any:
-    """An environment whose observations went through ``steps``, for training.
+    """Wrap an environment so that ``steps`` are applied to its observations, for training.
 
     Args:
         env: A ``gymnasium.Env``.
-        steps: See :func:`check_steps`; with none, ``env`` itself is returned.
+        steps: See :func:`check_steps`; if there are no steps, ``env`` itself is returned.
 
     Raises:
         PreprocessingError: The steps do not fit its observation space.
@@ -429,15 +429,15 @@ def _short(space: Any) -> str:
 
 
 class Pipeline:
-    """Steps for the observations of one slot.
+    """Preprocessing steps for the observations of one slot.
 
     Args:
         steps: See :func:`check_steps`.
-        observation_space: What the slot sees: a Gymnasium space, or a description of one.
+        observation_space: The slot's observation space: a Gymnasium space, or a description of one.
 
     Attributes:
-        steps: In full.
-        input_space: Gymnasium space of what comes out.
+        steps: The steps with all options filled in.
+        input_space: Gymnasium space of the observations after the steps.
 
     Raises:
         PreprocessingError: The steps do not fit the space.
@@ -453,11 +453,14 @@ class Pipeline:
             self.input_space = self._played_back().observation_space
 
     def of(self, agent: str) -> Pipeline:
-        """What applies while the slot plays an agent: this, unless a joint policy says otherwise."""
+        """Return the pipeline for an agent that the slot plays; this class returns itself.
+
+        A subclass for joint policies may return another pipeline.
+        """
         return self
 
     def stream(self) -> Stream:
-        """A stream of its own: one for each agent in each episode."""
+        """Return a new stream; each agent in each episode needs its own."""
         return Stream(self._played_back() if self.steps else None)
 
     def _played_back(self) -> Any:
@@ -467,18 +470,18 @@ class Pipeline:
 
 
 class Stream:
-    """The observations of one agent, one after the other."""
+    """Applies the steps to the successive observations of one agent."""
 
     def __init__(self, env: Any) -> None:
         self._env, self._begun = env, False
         self._source = None if env is None else env.unwrapped
 
     def reset(self) -> None:
-        """What comes next is the first observation of an episode."""
+        """Begin an episode: the next observation is its first."""
         self._begun = False
 
     def apply(self, observation: Any) -> Any:
-        """The next observation as the policy sees it."""
+        """Return the next observation after preprocessing."""
         if self._source is None:
             return observation
         self._source.shown = observation
@@ -489,7 +492,7 @@ class Stream:
 
 
 def describe_steps(steps: Any) -> str:
-    """Steps on one line for people: ``select image, frame_stack 4``."""
+    """Return the steps as one line of text, for example ``select image, frame_stack 4``."""
     return ", ".join(_describe(step) for step in check_steps(steps))
 
 

@@ -1,10 +1,10 @@
 """``python -m mosaic_worker.remote WORKER_ID --entry pkg.module:Class`` waits for hosts on other machines.
 
-The same messages as on any carrier, as one bidirectional gRPC stream (``pip install mosaic-worker[grpc]``).
-Each connection gets a worker process of its own, as it would where the host runs: what happens in one cannot
-disturb another, and what one has loaded is gone with it. A host must show the token, which comes from an
-environment variable or a file, never from the command line. Without TLS, messages and token travel in the
-open: use that on a private network only.
+It sends the same messages as other carriers in a bidirectional gRPC stream
+(``pip install mosaic-worker[grpc]``). Each connection gets its own worker process, as on the host's
+machine, so connections cannot disturb each other, and a process takes all it has loaded with it when it
+ends. A host must send the token, which comes from an environment variable or a file, never from the
+command line. Without TLS, messages and token are sent unencrypted; use this only in a private network.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from mosaic_worker.pb import worker_pb2 as pb
 SERVICE, METHOD = "mosaic.v1.Worker", "Talk"
 TOKEN_VARIABLE = "MOSAIC_WORKER_TOKEN"
 PLACES = 32
-"""Most connections at once."""
+"""Largest number of connections at the same time."""
 _PORT = 7311
 _GRACE_S = 2.0
 _SIZE = struct.Struct("<I")
@@ -40,12 +40,12 @@ _log = logging.getLogger(__name__)
 
 
 class WorkerServer:
-    """Passes messages between hosts and worker processes; does not look into them.
+    """Passes messages between hosts and worker processes without decoding them.
 
     Args:
         command: Command line of the worker; ``--parent`` and ``--fd`` are added.
-        token: What a host must show.
-        farewell: The last message of a process that ended with a reason.
+        token: Token that a host must send.
+        farewell: Makes the last message to the host from the reason why a process failed.
 
     Raises:
         ValueError: The token is shorter than 16 characters.
@@ -61,7 +61,7 @@ class WorkerServer:
         self._places = threading.Semaphore(PLACES)
 
     def talk(self, requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
-        """Handler of the call; see :data:`METHOD`."""
+        """Handle a connection; this is the handler of the gRPC method :data:`METHOD`."""
         shown = dict(context.invocation_metadata()).get("authorization", "")
         if not hmac.compare_digest(shown.encode(), f"Bearer {self._token}".encode()):
             context.abort(grpc.StatusCode.UNAUTHENTICATED, "wrong token")
@@ -97,7 +97,7 @@ class WorkerServer:
 
 
 def _feed(requests: Iterator[bytes], sock: socket.socket) -> None:
-    """Host to worker; the end of the one is the end of the other's input."""
+    """Send the host's messages to the worker; when they end, close the worker's input."""
     with suppress(grpc.RpcError, OSError):
         for message in requests:
             sock.sendall(_SIZE.pack(len(message)) + message)
@@ -110,7 +110,7 @@ def _shut(sock: socket.socket, how: int) -> None:
 
 
 def _frames(sock: socket.socket) -> Generator[bytes, None, str]:
-    """Worker to host; returns what was wrong with the worker's output, or an empty string."""
+    """Yield the worker's messages; return what was wrong with its output, or an empty string."""
     with sock.makefile("rb") as reader:
         while True:
             try:
@@ -129,7 +129,11 @@ def _frames(sock: socket.socket) -> Generator[bytes, None, str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
-    """Wait for the process, ask it, end it; then end what it leaves in its session."""
+    """Wait for the process to end, then send SIGTERM, then SIGKILL; kill the rest of its session too.
+
+    Returns:
+        Exit status of the process.
+    """
     for number in (None, signal.SIGTERM, signal.SIGKILL):
         if number is not None:
             process.send_signal(number)
@@ -152,24 +156,24 @@ def serve(
     key: Optional[bytes] = None,
     service: str = SERVICE,
 ) -> Any:
-    """Start to listen.
+    """Start to listen for hosts.
 
     Args:
-        server: Who answers.
-        address: ``host:port``; port 0 takes a free one.
+        server: Handles the connections.
+        address: ``host:port``; port 0 takes a free port.
         certificate: PEM certificate chain, for TLS.
-        key: PEM private key that belongs to it.
+        key: PEM private key of the certificate.
         service: Name of the service.
 
     Returns:
         The started ``grpc.Server`` and its port.
 
     Raises:
-        OSError: The address cannot be listened on.
+        OSError: The server cannot listen on the address.
     """
     options = [("grpc.max_receive_message_length", MAX_FRAME), ("grpc.max_send_message_length", MAX_FRAME)]
     options += [("grpc.so_reuseport", 0), ("grpc.http2.min_ping_interval_without_data_ms", 5000)]
-    # Without serialisers it is bytes in, bytes out, which the stubs cannot express.
+    # Without serializers, messages are bytes in both directions, which the type stubs cannot express.
     handler = grpc.stream_stream_rpc_method_handler(server.talk)  # pyright: ignore[reportUnknownVariableType]
     listener = grpc.server(futures.ThreadPoolExecutor(PLACES + 4), options=options)
     listener.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, {METHOD: handler}),))
@@ -187,7 +191,7 @@ def serve(
 
 
 def add_listening(parser: argparse.ArgumentParser, port: int) -> None:
-    """Add the options of a program that listens: where, and who may connect."""
+    """Add the options of a listening program: its address, token and TLS files."""
     parser.add_argument("--listen", default=f"localhost:{port}", metavar="HOST:PORT")
     parser.add_argument("--token-file", type=Path, help=f"else the variable {TOKEN_VARIABLE}")
     parser.add_argument("--tls-cert", type=Path, help="PEM certificate chain")
@@ -195,7 +199,7 @@ def add_listening(parser: argparse.ArgumentParser, port: int) -> None:
 
 
 def parse(parser: argparse.ArgumentParser, argv: Optional[List[str]]) -> argparse.Namespace:
-    """A command line with what :func:`add_listening` has added; ends the program where it is wrong."""
+    """Parse a command line with the options of :func:`add_listening`; exit the program on a wrong one."""
     args = parser.parse_args(argv)
     if (args.tls_cert is None) != (args.tls_key is None):
         parser.error("--tls-cert and --tls-key go together")
@@ -209,7 +213,7 @@ def _token(file: Optional[Path]) -> str:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Serve until SIGTERM or SIGINT; returns the exit status, 2 where the call was wrong."""
+    """Serve until SIGTERM or SIGINT and return the exit status, 2 if the server cannot start."""
     parser = argparse.ArgumentParser(prog="python -m mosaic_worker.remote")
     parser.add_argument("worker_id")
     parser.add_argument("--entry", required=True, help="pkg.module:Class")
@@ -230,14 +234,14 @@ def listen(
     """Serve until SIGTERM or SIGINT.
 
     Args:
-        args: As :func:`parse` gives them.
+        args: Arguments returned by :func:`parse`.
         command: See :class:`WorkerServer`.
-        name: What the log calls it.
+        name: Name for the log.
         farewell: See :class:`WorkerServer`.
         service: See :func:`serve`.
 
     Returns:
-        The exit status, 2 where it cannot.
+        The exit status, 2 if the server cannot start.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:

@@ -1,4 +1,4 @@
-"""Other names for a game's actions and things: what is written in the usual names, in those of one slot."""
+"""Renames the actions and objects of a game in texts, so that each slot may use other names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ACTION_AT = (
     r'(?P<quote>")(?P<quoted>{words})(?=")|(?P<open>\()(?P<inside>{words})(?=\))'
     r"|(?P<item>^- )(?P<listed>{words})(?=:|$)"
 )
-"""Where the word of an action stands for the action and for nothing else: "left" is a direction as well."""
+"""Contexts in which a word is clearly an action; elsewhere, "left" may be a direction."""
 _NOBODY = re.compile(r"(?!)")
 
 
@@ -23,11 +23,11 @@ class Names:
     """New names for the words of a game.
 
     Attributes:
-        actions: New word by the usual one.
-        things: The same, by lower-case words, of things, colors, and the game itself.
-        marks: The same of single letters and numbers of a map or a board (``"column a"``, ``"piece K"``).
-            The code that draws the map writes them: in a text they could not be told from other letters.
-        drawn: Observations are drawn with the marks, so that no text in the usual ones can be renamed.
+        actions: New word by the usual word of an action.
+        things: New word by the usual lower-case word of an object, a color, or the game itself.
+        marks: New symbol by the usual letter or number of a map or a board (``"column a"``, ``"piece K"``).
+            The code that draws the map uses these, because in a text they look like any other letter.
+        drawn: Whether observations are drawn with the new symbols; texts are then not renamed.
     """
 
     actions: Mapping[str, str] = field(default_factory=_no_names)
@@ -49,11 +49,11 @@ class Names:
         return bool(self.actions or self.things or self.marks)
 
     def action(self, word: str) -> str:
-        """The new word of an action, or the one that it has where it keeps it."""
+        """Return the new word of an action, or ``word`` if the action is not renamed."""
         return self.actions.get(word, word)
 
     def text(self, text: str) -> str:
-        """A text in the new names: actions where nothing else can be meant, things wherever they stand."""
+        """Return a text with the new names: objects everywhere, actions only in unambiguous contexts."""
         if self.drawn:
             return text
         return self._things_at.sub(self._thing, self._actions_at.sub(self._of_action, text))
@@ -71,22 +71,25 @@ class Names:
 
     @property
     def listed(self) -> Tuple[str, ...]:
-        """``"key: vatab"`` of each, as a record has it; words of actions that marks make up are left out."""
+        """Return all new names in the form of records, for example ``"key: vatab"``.
+
+        If ``drawn`` is set, actions are left out, because their words consist of symbols.
+        """
         actions: Mapping[str, str] = {} if self.drawn else self.actions
         pairs = (*actions.items(), *self.things.items(), *self.marks.items())
         return tuple(f"{usual}: {other}" for usual, other in pairs)
 
     def to_json(self) -> Dict[str, Any]:
-        """Plain data, from which :meth:`of` makes it again."""
+        """Return plain data from which :meth:`of` makes equal names."""
         named = {"actions": dict(self.actions), "things": dict(self.things), "marks": dict(self.marks)}
         return {**named, "drawn": self.drawn}
 
     @classmethod
     def of(cls, data: Any) -> Names:
-        """From plain data; of anything else, none.
+        """Make names from plain data; return no new names if ``data`` is no dict.
 
         Args:
-            data: As :meth:`to_json` gave it.
+            data: Data returned by :meth:`to_json`.
         """
         if not isinstance(data, dict):
             return cls()
@@ -101,5 +104,5 @@ def _pairs(data: Any) -> Dict[str, str]:
 
 
 def _any_of(words: Mapping[str, str]) -> str:
-    """Longer ones first: of "end zone" and "zone" the whole one is meant."""
+    """Return a pattern that matches any of ``words``, longer words first ("end zone" before "zone")."""
     return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))

@@ -1,4 +1,4 @@
-"""Whatever an environment renders, as one kind of picture or as text."""
+"""Converts the output of an environment's ``render`` to one kind of image or to text."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ Picture = NDArray[np.uint8]
 
 
 def as_picture(rendered: Any) -> Optional[Picture]:
-    """An RGB picture, or ``None`` where nothing was drawn.
+    """Return an RGB image, or ``None`` if nothing was rendered.
 
-    Accepts what environments are seen to return: arrays and nested lists of bytes, floats
-    between 0 and 1 (or 0 and 255), grey (H, W) or (H, W, 1), RGBA, arrays that are no
-    block of memory, and a list of frames, of which the last counts.
+    Accepts all forms that environments return: arrays and nested lists of bytes, floats between 0 and 1
+    (or 0 and 255), gray (H, W) or (H, W, 1), RGBA, arrays that are not contiguous, and a list of frames,
+    of which the last is used.
 
     Args:
-        rendered: What ``render()`` gave for ``rgb_array``.
+        rendered: Return value of ``render()`` for ``rgb_array``.
 
     Returns:
-        (H, W, 3) ``uint8``, contiguous, in memory of its own.
+        (H, W, 3) ``uint8``, a contiguous copy.
 
     Raises:
-        ValueError: It is no picture.
+        ValueError: ``rendered`` is no image.
     """
     if rendered is None or isinstance(rendered, str):
         return None
@@ -44,7 +44,7 @@ def as_picture(rendered: Any) -> Optional[Picture]:
 
 
 def _last_frame(rendered: Any) -> Any:
-    """The last of a list of frames; a picture made of lists stays whole."""
+    """Return the last frame of a list of frames; return an image made of nested lists unchanged."""
     if not isinstance(rendered, (list, tuple)):
         return rendered
     frames = cast("Sequence[Any]", rendered)
@@ -67,10 +67,10 @@ def _bytes(image: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_text(rendered: Any) -> str:
-    """Text with its color codes, or ``""`` where what was rendered is no text."""
+    """Return rendered text with its color codes, or ``""`` if ``rendered`` is no text."""
     if hasattr(rendered, "getvalue"):  # a StringIO
         rendered = rendered.getvalue()
-    if isinstance(rendered, (list, tuple)):  # frames since the last look
+    if isinstance(rendered, (list, tuple)):  # frames since the last call of render()
         frames = cast("Sequence[Any]", rendered)
         rendered = frames[-1] if frames else ""
     text: Any = rendered

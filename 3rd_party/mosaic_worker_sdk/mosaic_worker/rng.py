@@ -1,5 +1,7 @@
-"""Counter-based random numbers: the draw for (seed, stream, step) never depends on what
-was drawn before or on which other decisions share the batch.
+"""Counter-based random numbers.
+
+The number for (seed, stream, step) does not depend on earlier draws or on the other decisions of
+the batch.
 
 The mixing function is the finaliser of SplitMix64 (Steele, Lea, Flood: "Fast splittable
 pseudorandom number generators", OOPSLA 2014), applied once per key word.
@@ -25,7 +27,7 @@ def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def bits(seeds: ArrayLike, steps: ArrayLike, stream: int = 0) -> NDArray[np.uint64]:
-    """64 random bits for each (seed, step) pair.
+    """Return 64 random bits for each (seed, step) pair.
 
     Args:
         seeds: uint64, shape (N,).
@@ -35,7 +37,7 @@ def bits(seeds: ArrayLike, steps: ArrayLike, stream: int = 0) -> NDArray[np.uint
     Returns:
         uint64 of the broadcast shape.
     """
-    # Arrays wrap around silently; scalars would warn, so everything has a dimension.
+    # Arrays wrap around silently, but scalars would warn, so all values have a dimension.
     key, counter = np.atleast_1d(np.asarray(seeds, np.uint64)), np.atleast_1d(np.asarray(steps, np.uint64))
     if key.shape == counter.shape == (1,):
         # One decision at a time is common, and Python's integers are faster there.
@@ -46,7 +48,7 @@ def bits(seeds: ArrayLike, steps: ArrayLike, stream: int = 0) -> NDArray[np.uint
 
 
 def bits_of(seed: int, step: int, stream: int = 0) -> int:
-    """What :func:`bits` gives for one (seed, step) pair."""
+    """Return the same number as :func:`bits` for one (seed, step) pair, as an ``int``."""
     key = _mix_one(seed + _GAMMA_INT)
     key = _mix_one(key + (step + 1) * _GAMMA_INT)
     return _mix_one(key + stream * _M1_INT) if stream else key
@@ -60,5 +62,5 @@ def _mix_one(z: int) -> int:
 
 
 def uniform(seeds: ArrayLike, steps: ArrayLike, stream: int = 0) -> NDArray[np.float64]:
-    """Uniform numbers in [0, 1) for each (seed, step) pair; arguments as in :func:`bits`."""
+    """Return a uniform number in [0, 1) for each (seed, step) pair; arguments as in :func:`bits`."""
     return np.multiply(bits(seeds, steps, stream) >> _S11, 1.0 / (1 << 53), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Runs a :class:`~mosaic_worker.worker.Worker` at the end of a link."""
+"""Runs a :class:`~mosaic_worker.worker.Worker` that a link connects to a host."""
 
 from __future__ import annotations
 
@@ -74,20 +74,20 @@ class _LinkHost:
             future.set_result(None)
             return future
         number = next(self._numbers)
-        self._announced[number] = future  # before it is sent: the answer comes in another thread
+        self._announced[number] = future  # before the message is sent: the answer comes in another thread
         about = pb.Announce(number=number, slot=slot.index, episode=episode, tokens=tokens, usd=usd)
         self._link.send(pb.FromWorker(announce=about))
         return future
 
     def noted(self, number: int) -> None:
-        """An announced request is on record."""
+        """Complete the future of an announced request after the host has recorded it."""
         future = self._announced.pop(number, None)
         if future is not None and future.set_running_or_notify_cancel():
             future.set_result(None)
 
 
 _LONGEST_LOG = 1 << 16
-"""Characters of a log entry that are sent."""
+"""Largest number of characters of a log entry that is sent; the rest is cut off."""
 
 
 class _Forward(logging.Handler):
@@ -107,15 +107,15 @@ class _Forward(logging.Handler):
 
 
 class Runtime:
-    """Serves one host until it says goodbye or is gone.
+    """Serves one host until the host sends ``shutdown`` or the connection ends.
 
     Args:
-        make: Makes the worker; called after the handshake, so that a slow import is not
+        make: Makes the worker; called after the host's ``Hello``, so that a slow import is not
             mistaken for a dead process.
-        link: The connection.
+        link: The connection to the host.
         worker_id: Id of the worker, as in its ``worker.toml``.
-        version: Its version.
-        token: Refuse a host whose ``Hello`` does not carry it; empty on private carriers.
+        version: Version of the worker.
+        token: A host whose ``Hello`` does not carry this token is refused; empty on private carriers.
     """
 
     def __init__(
@@ -130,10 +130,10 @@ class Runtime:
         self._failures = FailureLog(_log)
 
     def run(self) -> int:
-        """Serve.
+        """Serve the host until the end.
 
         Returns:
-            Exit status: 0 after an orderly end, 1 when the worker could not go on.
+            Exit status: 0 after an orderly end, 1 if the worker could not go on.
         """
         try:
             return self._serve()
@@ -237,14 +237,14 @@ class Runtime:
         self._link.send(pb.FromWorker(loaded=reply))
 
     def _with_others(self, work: pb.Work) -> List[pb.Work]:
-        """Work, and the next of every other slot that has arrived by now."""
+        """Return ``work`` and, of every other slot, the next work that has arrived by now."""
         while (message := self._link.arrived()) is not None:
             self._pending.append(message)
         taken: Dict[int, pb.Work] = {work.slot: work}
         left: List[pb.ToWorker] = []
         for place, message in enumerate(self._pending):
             if message.WhichOneof("body") != "work":
-                left += self._pending[place:]  # whatever comes after it comes after it
+                left += self._pending[place:]  # work after this message stays behind it
                 break
             if message.work.slot in taken:
                 left.append(message)
@@ -266,7 +266,7 @@ class Runtime:
                 return [_replies(*each) for each in zip(batches, decided, codecs)]
             except (EOFError, ConnectionError):
                 raise
-            except Exception:  # the border to the author's code: who it was is found below
+            except Exception:  # the border to the author's code: the loop below finds the slot that failed
                 _log.debug("decided slot by slot after all", exc_info=True)
         return [
             reply
@@ -275,7 +275,7 @@ class Runtime:
         ]
 
     def _told(self, worker: Worker, work: pb.Work) -> Optional[Batch]:
-        """Tell what is new for a slot; what is to be decided at once is returned."""
+        """Pass results, ends and starts to the worker; return the batch that the worker must decide now."""
         slot, observation_codec, action_codec = self._slots[work.slot]
         decider = self._decider
         if work.HasField("results"):
@@ -296,7 +296,7 @@ class Runtime:
         return None
 
     def _send_one(self, batch: Batch, result: Any) -> None:
-        """Send the result of one decision of a worker that decides many at once."""
+        """Send the result of one decision of a worker that makes several decisions at a time."""
         codec = self._slots[batch.slot.index][2]
         if isinstance(result, Exception):
             reply = _broken(batch, result)
@@ -388,8 +388,10 @@ def _results(slot: Slot, observation_codec: Codec, action_codec: Codec, r: pb.Re
 
 
 def _answer(worker: Worker, batch: Batch, codec: Codec, failures: FailureLog) -> List[pb.Replies]:
-    """Ask the worker; when it raises on many, ask again one by one, so that an observation
-    it cannot handle fails its own episode and no other."""
+    """Let the worker decide a batch; if it raises, let it decide one by one.
+
+    An observation that the worker cannot handle then fails its own episode and no other.
+    """
     try:
         return [_replies(batch, worker.select_actions(batch), codec)]
     except (EOFError, ConnectionError):

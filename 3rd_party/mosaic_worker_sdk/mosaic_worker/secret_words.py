@@ -1,6 +1,6 @@
-"""What counts as a secret: by its name, and by its look.
+"""Recognizes secrets by the name of a setting or by the form of its value.
 
-Settings are kept and passed on with a run, so a key must not stand in them.
+Settings are stored and shared with a run, so they must not contain a key.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ _SECRET_WORDS = frozenset(
 )
 _SECRET_PAIRS = frozenset({("api", "key"), ("access", "key"), ("secret", "key"), ("private", "key")})
 _NOT_SECRET = frozenset({"stop", "pad", "eos", "bos", "end", "start", "mask", "unk", "sep", "cls"})
-"""Words before "token" that make it one of a tokenizer's, not of a person's."""
+"""Words before "token" that mark a token of a tokenizer, which is not a secret."""
 _KNOWN_KEYS = re.compile(
     r"(?:Bearer\s+)?(?:sk-[A-Za-z0-9_\-]{16,}|hf_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{16,}"
     r"|AKIA[A-Z0-9]{12,}|AIza[A-Za-z0-9_\-]{20,}|xai-[A-Za-z0-9]{16,}|gsk_[A-Za-z0-9]{16,})"
 )
-"""Literals that are unmistakably keys of well-known services, whatever they are called."""
+"""Values that are clearly keys of well-known services, whatever the name of the setting is."""
 
 
 def is_secret_key(key: str) -> bool:
-    """Whether a setting of this name holds a secret (``api_key``, ``hfToken``, …)."""
+    """Return whether a setting with this name holds a secret (``api_key``, ``hfToken``, …)."""
     words = [word.lower() for word in _WORDS.findall(key)]
     if not words:
         return False
@@ -32,5 +32,5 @@ def is_secret_key(key: str) -> bool:
 
 
 def is_key(value: str) -> bool:
-    """Whether a text is unmistakably the key of a well-known service."""
+    """Return whether a text has the form of a key of a well-known service."""
     return _KNOWN_KEYS.match(value) is not None

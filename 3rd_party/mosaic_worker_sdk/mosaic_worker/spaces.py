@@ -1,8 +1,8 @@
-"""Spaces without Gymnasium: what a slot sees and may do, as plain data.
+"""Observation and action spaces as plain data, without Gymnasium.
 
-A space travels as JSON (:meth:`Space.to_json`); values travel as one ``bytes`` per *leaf*
-(:mod:`mosaic_worker.codec`). ``Dict`` and ``Tuple`` are taken apart into their leaves,
-every other space is one leaf.
+A space is sent as JSON (:meth:`Space.to_json`), a value as one ``bytes`` per *leaf*
+(:mod:`mosaic_worker.codec`). ``Dict`` and ``Tuple`` spaces are split into their leaves; every
+other space is one leaf.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mosaic_worker.limits import LARGEST_SPACE, MOST_SPACES, Budget, dtype_of, shape_of, size_of
 
 FIXED = ("Box", "Discrete", "MultiDiscrete", "MultiBinary")
-"""Kinds whose values have one shape and dtype, so that many stack into one array."""
+"""Kinds whose values all have the same shape and dtype, so that values can be stacked in one array."""
 KINDS = (*FIXED, "Text", "Dict", "Tuple", "Sequence", "Graph", "OneOf", "Custom")
 
 
@@ -39,10 +39,10 @@ class Space:
         starts: Smallest value of each component of a ``MultiDiscrete``.
         spaces: Children of ``Dict``, ``Tuple`` and ``OneOf`` by key (``"0"``, ``"1"``, … for the
             latter two); of ``Sequence`` under ``"element"``; of ``Graph`` under ``"node"`` and ``"edge"``.
-        stacked: A ``Sequence`` whose values are stacked arrays instead of tuples.
+        stacked: Whether the values of a ``Sequence`` are stacked arrays instead of tuples.
         charset: Characters of a ``Text``.
-        min_length: Shortest ``Text``.
-        max_length: Longest ``Text``.
+        min_length: Smallest length of a ``Text``.
+        max_length: Largest length of a ``Text``.
         name: Class name of a ``Custom`` space.
     """
 
@@ -73,15 +73,15 @@ class Space:
         return tuple(_leaves(self, ""))
 
     def to_json(self) -> Dict[str, Any]:
-        """Plain data from which :meth:`from_json` makes an equal space."""
+        """Return plain data from which :meth:`from_json` makes an equal space."""
         return _to_json(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Space:
-        """Read a space.
+        """Make a space from the data that :meth:`to_json` returns.
 
         Raises:
-            ValueError: ``data`` is no space description, or of a space whose values are too large.
+            ValueError: ``data`` does not describe a space, or the values of the space are too large.
         """
         try:
             return _from_json(data, _Budgets())
@@ -103,7 +103,7 @@ def _leaves(space: Space, path: str) -> Iterator[Tuple[str, Space]]:
 
 
 def _bound(values: Optional[NDArray[Any]]) -> Any:
-    """A scalar where all entries agree, else a nested list; infinities as words."""
+    """Return a scalar if all entries are equal, else a nested list; infinities become strings."""
     array = np.asarray(values)
     if not array.size:
         return 0
@@ -169,7 +169,7 @@ def _to_json(s: Space) -> Dict[str, Any]:
 
 
 class _Budgets:
-    """What one description may still ask for."""
+    """Budgets of one description: bytes of its values and number of its spaces."""
 
     def __init__(self) -> None:
         self.size = Budget(LARGEST_SPACE, "the bytes of its values are")
@@ -211,12 +211,12 @@ def _from_json(d: Mapping[str, Any], budgets: _Budgets) -> Space:
 
 
 Stacked = Any
-"""Many values of one space: ``(N, *shape)`` for fixed kinds, a dict of stacked values for
-``Dict``, a tuple of them for ``Tuple``, a list of N values for every other kind."""
+"""N values of one space: an array ``(N, *shape)`` for fixed kinds, a dict of stacked values for
+``Dict``, a tuple of stacked values for ``Tuple``, a list of N values for every other kind."""
 
 
 def take(space: Space, stacked: Stacked, i: int) -> Any:
-    """The ``i``-th value of a stack."""
+    """Return the ``i``-th value of a stack."""
     if space.kind == "Dict":
         return {key: take(child, stacked[key], i) for key, child in space.spaces.items()}
     if space.kind == "Tuple":
@@ -225,7 +225,7 @@ def take(space: Space, stacked: Stacked, i: int) -> Any:
 
 
 def words_of(space: Space, *, bounds: bool = False) -> str:
-    """A space in words; of a Box, whose bounds may be left out, and of what holds such."""
+    """Return a space as text; ``bounds`` adds the bounds of a Box, also of a nested one."""
     if space.kind == "Discrete":
         return f"Discrete({space.n}{f', start={space.start}' if space.start else ''})"
     if space.kind == "MultiDiscrete" and space.nvec is not None:

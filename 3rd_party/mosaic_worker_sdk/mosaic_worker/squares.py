@@ -1,11 +1,11 @@
-"""Squares and moves of board games as players call them: in environments, and in workers that search."""
+"""Names of the squares and moves of board games, for environments and for workers that search."""
 
 from __future__ import annotations
 
 from typing import Tuple
 
 GO_FILES = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-"""Columns of a go board, which leave out the I: it reads as a 1."""
+"""Names of the columns of a Go board; the letter I is left out because it looks like a 1."""
 _NINE = (
     *("top left", "top", "top right"),
     *("left", "centre", "right"),
@@ -14,17 +14,17 @@ _NINE = (
 
 
 def point_named(point: Tuple[int, int], rows: int) -> str:
-    """Name of a go point, from its row from the top and its column: ``(0, 0)`` of 19 rows is ``A19``."""
+    """Return the name of a Go point (row from the top, column): ``(0, 0)`` on 19 rows is ``A19``."""
     return f"{GO_FILES[point[1]]}{rows - point[0]}"
 
 
 def placed_word(kind: str, rows: int, square: Tuple[int, int]) -> str:
-    """A move that puts a piece on the board: ``column 4``, ``bottom left``, ``D4``, ``pass``.
+    """Return the name of a move that places a piece: ``column 4``, ``bottom left``, ``D4``, ``pass``.
 
     Args:
         kind: ``connect_four``, ``tic_tac_toe`` or ``go``.
-        rows: Rows of the board.
-        square: Where it is put, row from the top and column; below 0 for a move that ends on no square.
+        rows: Number of rows of the board.
+        square: Row (from the top) and column of the piece; a negative row for a pass.
     """
     if square[0] < 0:
         return "pass"

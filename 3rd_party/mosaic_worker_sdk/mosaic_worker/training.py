@@ -1,8 +1,8 @@
-"""A training's side of its run folder: what it reports there, and the requests it finds there.
+"""Reports that a training writes to its run folder, and requests that it reads from there.
 
-A training opens no connection to another program while it trains. It appends to files, and readers
-(the trainer daemon, a terminal, a person with ``tail -f``) follow them; a reader that is slow, or
-gone, does not slow it. Requests reach it the same way, through a file that it reads.
+A training opens no connection to another program. It appends to files, and readers (the trainer
+daemon, a terminal, a person with ``tail -f``) follow the files. A slow or missing reader does not
+slow the training. Requests reach the training in the same way, through a file that it reads.
 
 One JSON object per line:
 
@@ -13,9 +13,9 @@ One JSON object per line:
 ``control.jsonl``         ``{"do": "pause" | "resume" | "checkpoint" | "stop"}``, written by others
 ========================  ==================================================================
 
-The policy itself is in the same folder (``policy.json`` and its weights), what a
-continuation needs beyond it in ``state/``, the TensorBoard log in ``tensorboard/``, pictures of
-the policy at play in ``videos/``.
+The same folder holds the policy itself (``policy.json`` and its weights). Subfolders hold the other data
+for a continuation (``state/``), the TensorBoard log (``tensorboard/``), and pictures or videos of the
+policy at play (``videos/``).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _RECENT = 100
 
 
 class TrainingRun:
-    """Reports of one training, and the commands it is given.
+    """Writes the reports of one training and reads the requests to it.
 
     Events by name, with their fields besides ``event`` and ``t``:
     ``start`` (algorithm, env_id, seed, total_steps, step, pid), ``progress`` (step, total_steps,
@@ -83,18 +83,18 @@ class TrainingRun:
     ``warning`` (message), ``done`` (status ``completed`` or ``stopped``, step, mean_return of the
     evaluation or null, wall_s), ``error`` (kind ``usage`` or ``failed``, message).
 
-    Use it from one thread. Nothing is lost: what a method was told is on disk after
-    :meth:`flush`, after at most 0.25 s of calls to :meth:`advance`, and after the end.
+    Use an instance from one thread. No report is lost: each one is on disk after :meth:`flush`,
+    after at most 0.25 s of calls to :meth:`advance`, and after :meth:`close`.
 
     Args:
-        folder: The run folder; it exists.
-        spoken: Where a person reads along; ``None`` for nowhere.
+        folder: The run folder; it must exist.
+        spoken: Stream for progress messages to the user; ``None`` for no messages.
         checkpoint_every_s: Seconds of training between two checkpoints.
-        clock: Seconds, never backwards.
+        clock: Function that returns the time in seconds and never runs backwards.
 
     Attributes:
         folder: The run folder.
-        stop_requested: The training shall keep what it has and end.
+        stop_requested: Whether the training must save its policy and end.
     """
 
     def __init__(
@@ -136,16 +136,17 @@ class TrainingRun:
         *,
         asked: int = 0,
     ) -> None:
-        """The training begins, or goes on from ``step``, before which ``episodes`` were finished.
+        """Report that the training begins, or that it continues from ``step``.
 
         Args:
-            algorithm: Its name.
-            env_id: Where it learns.
-            seed: Of everything.
-            total_steps: Steps after which it ends.
-            step: Steps that it has had.
-            episodes: Episodes that were finished in them; by default they are counted in the run folder.
-            asked: Steps that were asked for, where whole rollouts make more of them; 0: as many.
+            algorithm: Name of the algorithm.
+            env_id: Id of the environment.
+            seed: Seed of the training.
+            total_steps: Steps after which the training ends.
+            step: Steps that were done before; 0 for a new training.
+            episodes: Episodes finished before ``step``; by default they are counted in the run folder.
+            asked: Steps that the user requested, if rounding up to whole rollouts gives a different
+                ``total_steps``; 0 if they are the same.
         """
         if episodes is None:
             episodes = finished_before(self.folder / EPISODES, step) if step else 0
@@ -168,20 +169,20 @@ class TrainingRun:
         self._print(f"{how} {algorithm} in {env_id}, seed {seed}, {steps} → {self.folder}")
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
-        """Numbers at a step, by TensorBoard name; one that is not finite is written as null."""
+        """Report numbers at a step, by TensorBoard name; a number that is not finite is written as null."""
         clean = {name: _finite(value) for name, value in values.items()}
         self._metrics.add({"step": int(step), "t": _now(), "m": clean})
 
     def episode(
         self, step: int, total: float, length: int, agents: Optional[Mapping[str, float]] = None
     ) -> None:
-        """An episode of the training has ended.
+        """Report that an episode of the training has ended.
 
         Args:
             step: Environment steps of the training so far.
-            total: Its undiscounted return; of several agents together.
-            length: Its steps.
-            agents: Undiscounted return of each agent, where there are several.
+            total: Undiscounted return of the episode; the sum over all agents if there are several.
+            length: Steps of the episode.
+            agents: Undiscounted return of each agent, if there are several.
         """
         self._returns.append(float(total))
         self._count += 1
@@ -192,25 +193,25 @@ class TrainingRun:
         self._episodes.add(row)
 
     def checkpointed(self, step: int) -> None:
-        """A checkpoint is whole on disk."""
+        """Report that a complete checkpoint is on disk."""
         self.event("checkpoint", step=int(step))
 
     def filmed(self, step: int, file: Path) -> None:
-        """A picture or video of the policy as it is now is on disk."""
+        """Report that a picture or video of the current policy is on disk."""
         self.event("video", step=int(step), file=str(file.relative_to(self.folder)))
 
     def warn(self, message: str) -> None:
-        """Something a person should know; the training goes on."""
+        """Report a warning for the user; the training goes on."""
         self.event("warning", message=message)
         self._print(f"warning: {message}")
 
     def done(self, status: str, step: int, mean_return: Optional[float]) -> None:
-        """The training is over and its policy kept.
+        """Report that the training is over and its policy saved.
 
         Args:
             status: ``completed`` or ``stopped``.
-            step: Environment steps in all.
-            mean_return: Of its evaluation, where there was one.
+            step: Total environment steps.
+            mean_return: Mean return of the evaluation; ``None`` if there was none.
         """
         self._step = int(step)
         self._tell_progress()
@@ -221,7 +222,12 @@ class TrainingRun:
         self._print(f"{status} after {step:,} steps in {wall_s:.0f} s{shown}: {self.folder}")
 
     def fail(self, kind: str, message: str) -> None:
-        """It cannot begin (``usage``) or go on (``failed``); one sentence for people."""
+        """Report that the training cannot begin (``usage``) or go on (``failed``).
+
+        Args:
+            kind: ``usage`` or ``failed``.
+            message: The reason, as one sentence for the user.
+        """
         with suppress(OSError):  # the error may be that the disk is full
             self.event("error", kind=kind, message=message)
         if self._spoken is not None:
@@ -229,20 +235,20 @@ class TrainingRun:
                 print(f"error: {message}", file=sys.stderr, flush=True)
 
     def event(self, name: str, **fields: Any) -> None:
-        """Any event; it is on disk when this returns, and so is what was reported before."""
+        """Report an event. When this returns, the event and all earlier reports are on disk."""
         self._events.add({"event": name, "t": _now(), **fields})
         self.flush()
 
     # -- the loop ------------------------------------------------------------------------
 
     def advance(self, step: int, save: Callable[[], None]) -> None:
-        """Call this after every update: it reports how far the training is and hears commands.
+        """Report progress and handle requests; call this after every update.
 
-        While the training is paused it does not return.
+        This does not return while the training is paused.
 
         Args:
             step: Environment steps so far.
-            save: Keeps policy and state on disk; called when a checkpoint is due or asked for.
+            save: Saves policy and state to disk; called when a checkpoint is due or requested.
         """
         self._step = int(step)
         now = self._clock()
@@ -263,7 +269,10 @@ class TrainingRun:
 
     @contextmanager
     def stop_on_signals(self) -> Generator[None, None, None]:
-        """Within, the first SIGINT or SIGTERM asks the training to stop, the next one ends the program."""
+        """Handle signals: the first SIGINT or SIGTERM requests a stop, the next one has its usual effect.
+
+        The earlier signal handlers are restored after the ``with`` block.
+        """
         names = (signal.SIGINT, signal.SIGTERM)
         before = {name: signal.getsignal(name) for name in names}
 
@@ -281,24 +290,24 @@ class TrainingRun:
                 signal.signal(name, handler)
 
     def flush(self) -> None:
-        """Hand everything that was reported to the operating system.
+        """Write all reports to their files.
 
         Raises:
-            OSError: The disk is full, or the folder is gone. What was not written is kept for
-                the next attempt.
+            OSError: The disk is full, or the folder no longer exists. Reports that were not written
+                are kept for the next attempt.
         """
         self._flushed = self._clock()
         problem: Optional[OSError] = None
         for lines in (self._metrics, self._episodes, self._events):
             try:
                 lines.flush()
-            except OSError as error:  # the others are shorter and may still fit
+            except OSError as error:  # the other files get less data, which may still fit on the disk
                 problem = problem or error
         if problem is not None:
             raise problem
 
     def close(self) -> None:
-        """Write what is left and let go of the files; what the disk does not take is given up."""
+        """Write the remaining reports and close the files; reports that cannot be written are lost."""
         with suppress(OSError):
             self.flush()
         for lines in (self._metrics, self._episodes, self._events):
@@ -380,7 +389,7 @@ class TrainingRun:
 
 
 def _silence(stream: TextIO) -> None:
-    """What Python still holds for a stream goes nowhere, or it would complain at exit."""
+    """Redirect a stream to the null device, so that Python can flush it without an error at exit."""
     with suppress(OSError, ValueError):  # a stream without a descriptor holds nothing
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

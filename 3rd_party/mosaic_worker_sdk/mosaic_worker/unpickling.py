@@ -1,12 +1,12 @@
-"""Reads the data in a pickle without running any of it.
+"""Reads the data in a pickle without running any code that the pickle names.
 
-A pickle is a program: loading one freely runs whatever its author wished. Here it may rebuild
-numbers, text, plain containers and numeric arrays, and nothing else. Objects of classes that the
-caller names become :class:`Record`, which holds what the pickle says of them and does nothing;
-anything else is refused with the name of what was asked for.
+A pickle is a program: loading it without restrictions runs any code that its author chose. This
+module rebuilds only numbers, text, plain containers and numeric arrays. Objects of classes that the
+caller names become :class:`Record`, which holds the object's data and runs nothing. Anything else
+is refused, and the error names it.
 
-No class, function or buffer of the file reaches NumPy's own unpickling either, which trusts what
-it is given: dtypes are made anew from their names, and arrays only where the bytes fit.
+No class, function or buffer of the file reaches NumPy's own unpickling either, because NumPy trusts
+its input: dtypes are rebuilt from their names, and arrays only if their bytes fit their shape.
 """
 
 # What a pickle holds is untyped.
@@ -44,27 +44,30 @@ _DTYPE = re.compile(r"[<>|=]?[?bBhHiIlLqQefdgFDG]|[<>|=]?[biufcSU]\d{1,4}|bool|u
 _SCALAR = re.compile(r"numpy\.(bool_?|u?int\d{1,2}|float\d{2,3}|complex\d{2,3}|str_|bytes_)")
 _PUTS = ("PUT", "BINPUT", "LONG_BINPUT")
 MOST_OBJECTS = 250_000
-"""Instructions that a pickle may have: each makes an object of up to some hundred bytes."""
+"""Largest number of instructions of a pickle; each may make an object of some hundred bytes."""
 COPIES = 16 * 2**20
-"""Bytes that calls in a pickle may make, beyond some times its size: few instructions copy much again."""
+"""Bytes that calls in a pickle may copy, in addition to ``_TIMES`` the size of the pickle.
+
+Without this limit, a few instructions could copy much data many times.
+"""
 _TIMES = 8
 _EACH = 64
-"""Bytes of an entry of a container, about."""
+"""Approximate size in bytes of an entry of a container."""
 _EMPTY = 512
-"""Bytes of anything that is made by a call."""
+"""Bytes that every call counts in addition to the size of its arguments."""
 
 
 class UnpicklingRefused(ValueError):
-    """A pickle asks for more than plain data, or is damaged; the message is one sentence."""
+    """A pickle needs more than plain data, or is damaged; the message is one sentence."""
 
 
 class Record:
-    """An object of the pickle, as data: nothing of its class was imported or run.
+    """Data of an object in a pickle; the class of the object is neither imported nor run.
 
     Attributes:
-        name: Full name of its class, or of the function that would have made it.
-        args: What it would have been made with.
-        state: Its attributes by name; other states stand under ``""``.
+        name: Full name of the object's class, or of the function that would have made the object.
+        args: Arguments of the class or function.
+        state: Attributes of the object by name; a state of another form is under ``""``.
     """
 
     name = ""
@@ -88,26 +91,26 @@ class Record:
 
 
 class ClassName(str):
-    """A class or function that the pickle mentions, as its full name."""
+    """Full name of a class or function that the pickle mentions."""
 
     __slots__ = ()
 
 
 def read_pickle(data: bytes, classes: Iterable[str] = ()) -> Any:
-    """Rebuild what a pickle holds.
+    """Return the data in a pickle.
 
     Args:
         data: The pickle.
-        classes: Full names (``package.module.Class``) that may occur and become
-            :class:`Record` or, where they are only mentioned, :class:`ClassName`. A name that
-            ends in ``.`` stands for all that begin with it.
+        classes: Full names (``package.module.Class``) that may occur. Their objects become
+            :class:`Record`; a class that is only mentioned becomes :class:`ClassName`. A name that
+            ends in ``.`` stands for all names that begin with it.
 
     Returns:
         ``None``, booleans, numbers, text, bytes, lists, tuples, dicts, sets, deques, numeric
         arrays and dtypes, :class:`Record`, :class:`ClassName`.
 
     Raises:
-        UnpicklingRefused: It asks for anything else, or is damaged; nothing of it was run.
+        UnpicklingRefused: The pickle needs anything else, or is damaged; no code of it was run.
     """
     _survey(data)
     _left.room = Budget(COPIES + _TIMES * len(data), "what it would copy is")
@@ -124,11 +127,14 @@ def read_pickle(data: bytes, classes: Iterable[str] = ()) -> Any:
 
 
 _left = threading.local()
-"""What the pickle that is read in this thread may still have copied."""
+"""Budget of bytes that the pickle being read in this thread may still copy."""
 
 
 def _charge(amount: int) -> None:
-    """Before memory is taken; an array or an object cannot be handed a budget of its own."""
+    """Take bytes from the budget of this thread's pickle; call this before memory is allocated.
+
+    The budget is thread-local because an array or an object cannot get a budget as an argument.
+    """
     try:
         _left.room.take(_EMPTY + amount)
     except ValueError as error:
@@ -136,7 +142,7 @@ def _charge(amount: int) -> None:
 
 
 def _survey(data: bytes) -> None:
-    """Walk over the instructions: whole, and asking for no memory beyond their own size."""
+    """Check that a pickle is complete and that its instructions cannot allocate excessive memory."""
     count = 0
     try:
         for opcode, argument, _ in pickletools.genops(data):
@@ -176,16 +182,16 @@ class _Reader(pickle.Unpickler):
 
 
 def _size(value: Any) -> int:
-    """Bytes of a copy, about."""
+    """Return the approximate number of bytes of a copy of ``value``."""
     if isinstance(value, (bytes, bytearray, str)):
         return len(value)
     return _EACH * len(value) if isinstance(value, (list, tuple, dict, set, frozenset, deque)) else 0
 
 
 class _Maker:
-    """What stands for one of the few functions that may be called.
+    """Stand-in for one of the few functions that a pickle may call.
 
-    An object of its own, so that no instruction can set an attribute of a real function.
+    It is a separate object so that no instruction can set an attribute of the real function.
     """
 
     __slots__ = ("_make", "_name")
@@ -202,7 +208,7 @@ class _Maker:
 
 
 class _DType:
-    """A dtype of the pickle: its name, and its byte order once ``__setstate__`` brings that."""
+    """A dtype in the pickle, made from its name; ``__setstate__`` sets its byte order."""
 
     def __init__(self, code: Any, align: Any = False, copy: Any = False) -> None:
         if isinstance(code, type) and issubclass(code, Record):
@@ -221,7 +227,7 @@ class _DType:
 
 
 class _Array(np.ndarray):
-    """An array whose content comes with the next instruction."""
+    """An array in the pickle; ``__setstate__`` sets its content."""
 
     def __new__(cls, *_: Any, **__: Any) -> _Array:
         _refuse("it makes an array of an unusual kind")
@@ -281,7 +287,7 @@ def _byte_array(*args: Any) -> bytearray:
 
 
 def _bytes(*args: Any) -> bytes:
-    # A number here would allocate that many bytes.
+    # A number as argument would allocate that many bytes.
     if len(args) > 2 or not all(isinstance(arg, (bytes, bytearray, str)) for arg in args):
         _refuse("it holds a bytearray of an unusual kind")
     return bytes(args[0]) if len(args) == 1 and not isinstance(args[0], str) else _encode(*args or ("",))
@@ -316,7 +322,7 @@ _ATOMS = (type(None), bool, int, float, complex, str, bytes, bytearray, np.gener
 
 
 def _settled(value: Any, seen: Dict[int, Any]) -> Any:
-    """``value`` with what stood for arrays, dtypes and classes replaced by what it stands for."""
+    """Return ``value`` with the stand-ins for arrays, dtypes and classes replaced by the real values."""
     if isinstance(value, _ATOMS) or type(value) is np.ndarray:
         return value
     if isinstance(value, _Array):
@@ -325,7 +331,7 @@ def _settled(value: Any, seen: Dict[int, Any]) -> Any:
         return value.dtype
     if isinstance(value, type) and issubclass(value, Record):
         return ClassName(value.name)
-    # One visit each, or shared parts of a small file would be walked billions of times.
+    # Visit each object once, or shared parts of a small file would be visited billions of times.
     if id(value) in seen:
         return seen[id(value)]
     if isinstance(value, (tuple, set, frozenset)):
@@ -348,7 +354,7 @@ def _settled(value: Any, seen: Dict[int, Any]) -> Any:
 
 
 def _entries(value: Dict[Any, Any]) -> Iterator[Tuple[Any, Any]]:
-    # Not value.items: an attribute of that name may have come out of the pickle.
+    # Not value.items: the pickle may have set an attribute of that name.
     return iter(list(dict.items(value)))
 
 

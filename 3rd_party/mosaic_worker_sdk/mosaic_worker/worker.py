@@ -1,4 +1,4 @@
-"""The one class a worker author writes."""
+"""Base class :class:`Worker`, which a worker author subclasses, and the types of its arguments."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ class Slot:
     Attributes:
         index: Number of the slot within this process.
         agent_id: The agent's name in the environment, for example ``"green_0"``.
-        env_id: The environment's id. For choosing behavior; never for importing it.
-        observation_space: What the slot sees, the action mask taken out.
-        action_space: What the slot may do.
+        env_id: Id of the environment. Use it to choose behavior, never to import the environment.
+        observation_space: Observation space of the slot, without the action mask.
+        action_space: Action space of the slot.
         settings: The slot's settings from the experiment (algorithm, checkpoint, …).
         action_meanings: A word for each discrete action, or empty.
-        noop_action: The environment's own no-op, or ``None`` where it has none.
-        secrets: API keys by name, and ``session`` where the manifest has ``session_secret``; never log or
+        noop_action: The environment's own no-op action, or ``None`` if it has none.
+        secrets: API keys by name, and ``session`` if the manifest has ``session_secret``; never log or
             write them.
-        deterministic: Ask for the policy's mode instead of a sample; ``None`` leaves it to the worker.
-        briefing: The game in words, for workers that want ``text`` or ``image``: what it is about,
-            how to read what is shown, what the actions are.
+        deterministic: Whether to play the policy's mode instead of a sample; ``None`` lets the worker choose.
+        briefing: Description of the game for workers that want ``text`` or ``image``: its aim, how to
+            read an observation, and the actions.
         team: Name of the slot's team.
-        teammates: The other agents of it.
+        teammates: The other agents of the slot's team.
         opponents: Agents of other teams.
-        deadline_s: Longest time for a decision in seconds; ``None``: there is none.
-        seats: Briefing and teams of the slot where it sits in another agent's place, by that agent;
-            :meth:`at` uses it.
-        simulator: What is inside the environment (engine, version, model), for workers that want ``state``.
-        options: What a manager may ask of the slot, ``"go to(yellow key)"``, by the number that stands in the
-            observation's ``option``; empty where the slot has no manager.
+        deadline_s: Time limit for a decision in seconds; ``None`` for no limit.
+        seats: Briefing and teams of the slot for episodes in which it plays another agent, by the
+            name of that agent; :meth:`at` uses them.
+        simulator: Simulator of the environment (engine, version, model), for workers that want ``state``.
+        options: Options that a manager may choose for the slot, for example ``"go to(yellow key)"``. The
+            observation's ``option`` is an index into them. Empty if the slot has no manager.
     """
 
     index: int
@@ -66,21 +66,21 @@ class Slot:
     options: Sequence[str] = ()
 
     def at(self, agent_id: str, told: Seat | None = None) -> Slot:
-        """The slot as it is in an episode in which it plays ``agent_id``.
+        """Return the slot for an episode in which it plays ``agent_id``.
 
         Args:
-            agent_id: Of the episode's start; its own where seats are not swapped.
-            told: The start's ``seat``, of an agent that has appeared.
+            agent_id: ``agent_id`` of the :class:`EpisodeStart`; the slot's own if seats are not swapped.
+            told: ``seat`` of the :class:`EpisodeStart`, given for an agent that joined during an episode.
         """
         seat = told or self.seats.get(agent_id)
         return self if seat is None else replace(self, agent_id=agent_id, **seat._asdict())
 
     def legal_words(self, decision: Decision) -> dict[str, int]:
-        """The legal actions of ``decision`` by their words.
+        """Return the legal actions of ``decision`` by their words.
 
         Returns:
-            Action by word, in the order of the actions; empty where actions have no words. Words that
-            depend on the position (``"e2e4"``) are there where the worker wants ``text`` or ``facts``.
+            Action by word, in the order of the actions; empty if actions have no words. Words that
+            depend on the position (``"e2e4"``) are included if the worker wants ``text`` or ``facts``.
         """
         found: dict[str, int] = {}
         if decision.choices:
@@ -95,7 +95,7 @@ class Slot:
 
 
 class Seat(NamedTuple):
-    """Briefing and teams of a slot in one agent's place; the fields are those of :class:`Slot`."""
+    """Briefing and teams of a slot when it plays one agent; the fields are those of :class:`Slot`."""
 
     briefing: str = ""
     team: str = ""
@@ -108,19 +108,20 @@ def _no_settings() -> dict[str, Any]:
 
 
 class EpisodeStart(NamedTuple):
-    """An episode begins for a slot.
+    """The start of an episode for a slot.
 
     Attributes:
-        episode: Episode number; decisions refer to it.
-        seed: 64-bit policy seed of (episode, agent). All randomness derives from it.
+        episode: Episode number; decisions refer to this number.
+        seed: 64-bit policy seed of (episode, agent). All randomness derives from this seed.
         agent_id: The agent that the slot plays in this episode: its own, unless seats are
-            swapped. A policy that cares which side it is on goes by this.
-        tokens: What the run's budgets leave to the slot in this episode; 0 for no limit. A worker that
-            pays for its decisions raises :class:`LimitReached` before it would pass it.
-        usd: The same in US dollars.
-        joins: Of an agent that has appeared: the run's episode that it takes part in. ``episode`` is of it
-            alone then; ``tokens`` and ``usd`` are for all agents that the slot plays in that of the run.
-        seat: Briefing and teams of such an agent, for workers that want ``text`` or ``image``.
+            swapped. A policy that depends on its side uses this name.
+        tokens: Tokens that the run's budgets leave for the slot in this episode; 0 for no limit. A worker
+            that pays for its decisions raises :class:`LimitReached` before it would exceed this limit.
+        usd: The same limit in US dollars.
+        joins: For an agent that joined during an episode: the run's episode that it takes part in.
+            ``episode`` then numbers the agent's own episode, while ``tokens`` and ``usd`` are for all
+            agents that the slot plays in the run's episode.
+        seat: Briefing and teams of an agent that joined, for workers that want ``text`` or ``image``.
     """
 
     episode: int
@@ -133,17 +134,17 @@ class EpisodeStart(NamedTuple):
 
     @property
     def run_episode(self) -> int:
-        """The run's episode, which records of calls name."""
+        """Number of the run's episode; records of calls use this number."""
         return self.episode if self.joins is None else self.joins
 
 
 class EpisodeEnd(NamedTuple):
-    """An episode is over for a slot.
+    """The end of an episode for a slot.
 
     Attributes:
         episode: Episode number.
-        total_reward: This agent's return.
-        steps: Environment steps.
+        total_reward: The agent's return.
+        steps: Number of environment steps.
         status: ``completed``, ``failed`` or ``aborted``.
     """
 
@@ -154,23 +155,24 @@ class EpisodeEnd(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """One decision of a batch, for workers that think one at a time.
+    """One decision of a batch, for workers that decide one at a time.
 
     Attributes:
-        id: Answers name it.
-        episode: Its episode.
+        id: Id of the decision; its answer carries the same id.
+        episode: Episode number.
         step: Environment step.
         seed: Policy seed of the episode.
-        observation: What the slot sees.
-        action_mask: bool (n_actions,), or ``None`` where every action is legal.
-        attempt: 0 for a first ask, k for the k-th retry.
-        reason: Why the attempt before was refused.
-        text: The observation in words, where the worker wants ``text``.
-        image: (bytes, MIME type) of a picture, where it wants ``image``.
-        messages: What team-mates have said since the last decision.
-        choices: (action, word) of the legal actions, where words depend on the position.
-        facts: The observation as ground facts, ``"door(yellow, locked, 2, -1)"``, where it wants ``facts``.
-        state: The simulator's whole state, float64, where it wants ``state``.
+        observation: The slot's observation.
+        action_mask: bool (n_actions,), or ``None`` if every action is legal.
+        attempt: 0 for the first attempt, k for the k-th retry.
+        reason: Why the previous attempt was refused.
+        text: The observation as text, if the worker wants ``text``.
+        image: (bytes, MIME type) of a picture, if the worker wants ``image``.
+        messages: Messages of teammates since the last decision.
+        choices: (action, word) of the legal actions, if words depend on the position.
+        facts: The observation as ground facts, for example ``"door(yellow, locked, 2, -1)"``, if the
+            worker wants ``facts``.
+        state: The simulator's whole state, float64, if the worker wants ``state``.
     """
 
     id: int
@@ -190,7 +192,7 @@ class Decision(NamedTuple):
 
     @property
     def legal_actions(self) -> list[int] | None:
-        """Indices of legal actions, or ``None`` where all are."""
+        """Indices of the legal actions, or ``None`` if all actions are legal."""
         return None if self.action_mask is None else np.flatnonzero(self.action_mask).tolist()
 
 
@@ -199,21 +201,21 @@ class Batch:
     """Decisions of one slot, from any number of episodes, stacked.
 
     Attributes:
-        slot: The slot they are for.
+        slot: The slot that decides.
         ids: Decision ids, length N.
-        episodes: Episode of each, length N.
-        steps: Environment step of each, length N.
-        seeds: Policy seed of each, uint64 (N,).
-        observations: Stacked by the space: ``(N, *shape)`` for a Box, a dict of stacked
-            values for a Dict, a list where values have no common shape.
-        action_masks: bool (N, n_actions), or ``None`` where every action is legal.
-        attempts: 0 for a first ask, k for the k-th retry; length N.
-        reasons: Why the attempt before was refused; length N, or empty when none was.
-        texts: The observation in words, for workers whose ``inputs`` name ``text``.
-        images: (bytes, MIME type) of each, for workers whose ``inputs`` name ``image``.
-        messages: What teammates said, for workers whose ``inputs`` name ``messages``.
-        choices: (action, word) of each one's legal actions, where words depend on the position.
-        facts: The observation as ground facts, for workers whose ``inputs`` name ``facts``.
+        episodes: Episode of each decision, length N.
+        steps: Environment step of each decision, length N.
+        seeds: Policy seed of each decision, uint64 (N,).
+        observations: Observations stacked by the space: ``(N, *shape)`` for a Box, a dict of stacked
+            values for a Dict, a list if values have no common shape.
+        action_masks: bool (N, n_actions), or ``None`` if every action is legal.
+        attempts: 0 for the first attempt, k for the k-th retry; length N.
+        reasons: Why the previous attempt was refused; length N, or empty if none was refused.
+        texts: The observations as text, for workers whose ``inputs`` name ``text``.
+        images: (bytes, MIME type) of each picture, for workers whose ``inputs`` name ``image``.
+        messages: Messages of teammates, for workers whose ``inputs`` name ``messages``.
+        choices: (action, word) of the legal actions of each decision, if words depend on the position.
+        facts: The observations as ground facts, for workers whose ``inputs`` name ``facts``.
         states: The simulator's whole state, float64, for workers whose ``inputs`` name ``state``.
     """
 
@@ -234,7 +236,7 @@ class Batch:
     states: Sequence[NDArray[np.float64]] = ()
 
     def only(self, i: int) -> Batch:
-        """The batch that holds the ``i``-th decision alone."""
+        """Return a batch with the ``i``-th decision only."""
         k = slice(i, i + 1)
         one = [take(self.slot.observation_space, self.observations, i)]
         return Batch(
@@ -282,12 +284,12 @@ class Batch:
 
 
 class Invalid(NamedTuple):
-    """Put in place of an action: there was an answer, but it cannot be played.
+    """Takes the place of an action if there was an answer but it cannot be played.
 
     Attributes:
-        reason: What was wrong, in a sentence; the engine may ask again with it.
+        reason: What was wrong, in one sentence; the engine may ask again and pass this reason.
         raw: The raw reply, for the record.
-        cause: Of what kind it is, for reports: ``unreadable``, ``illegal``, ``time_out``, ``model_error``.
+        cause: Kind of problem, for reports: ``unreadable``, ``illegal``, ``time_out``, ``model_error``.
     """
 
     reason: str
@@ -297,13 +299,13 @@ class Invalid(NamedTuple):
 
 @dataclass(frozen=True)
 class Actions:
-    """What :meth:`Worker.select_actions` may return when it has more than actions to say.
+    """Actions with values or extras; :meth:`Worker.select_actions` may return this instead of actions.
 
     Attributes:
-        actions: One action (or :class:`Invalid`) per decision of the batch, in its order.
+        actions: One action (or :class:`Invalid`) per decision, in the order of the batch.
         values: State values, float (N,), recorded beside the action; optional.
-        extras: A mapping per decision recorded in its row (``tokens``, ``call_ref``, ``scores``), of
-            unusable answers too; optional.
+        extras: A mapping per decision (``tokens``, ``call_ref``, ``scores``), recorded in the row of the
+            decision even if the answer is unusable; optional.
     """
 
     actions: Any
@@ -312,10 +314,12 @@ class Actions:
 
 
 class StepResults(NamedTuple):
-    """What became of earlier decisions of one slot; sent only to workers that define
-    :meth:`Worker.on_step_result`. All sequences have length N.
+    """Results of earlier decisions of one slot.
 
-    Rewards are NaN for a slot that reads where they would say what its seat may not know."""
+    The host sends results only to workers that define :meth:`Worker.on_step_result`. All sequences
+    have length N. A reward is NaN for a slot that reads text if the reward would reveal something
+    that the slot's agent may not know.
+    """
 
     slot: Slot
     episodes: Sequence[int]
@@ -328,60 +332,61 @@ class StepResults(NamedTuple):
 
 
 class Host(Protocol):
-    """What a worker can ask of its host; available as ``worker.host`` once connected."""
+    """Requests that a worker can send to its host; available as ``worker.host`` once connected."""
 
     def ask_human(self, batch: Batch) -> List[Any]:
-        """Let the person at the host choose.
+        """Let the person at the host choose actions.
 
         Args:
             batch: Decisions to be made.
 
         Returns:
-            One action per decision, ``None`` where the person did not act in time.
+            One action per decision, ``None`` if the person did not act in time.
         """
         ...
 
     def record_call(self, call: Mapping[str, Any]) -> None:
-        """Have a paid call written to the run folder at once."""
+        """Ask the host to write a paid call to the run folder immediately."""
         ...
 
     def announce(self, slot: Slot, episode: int, tokens: int, usd: float) -> Future[None]:
-        """Say that a request which may have to be paid for is about to be sent.
+        """Announce to the host that the worker is about to send a request that may cost money.
 
-        For coroutines of an :class:`~mosaic_worker.concurrent.AsyncWorker`, in episodes whose start has
-        ``tokens`` or ``usd``; send the request when the future is done. The record of the call says in
-        ``announced`` how many requests were announced for it, sent or not, each with the amounts in its
-        ``most``.
+        Coroutines of an :class:`~mosaic_worker.concurrent.AsyncWorker` call this in episodes whose start
+        has ``tokens`` or ``usd``, and send the request when the future is done. In the record of the
+        call, ``announced`` is the number of requests announced for the call, sent or not, each with the
+        amounts in ``most``.
 
         Args:
-            slot: Whose request it is.
-            episode: The run's (``EpisodeStart.run_episode``).
-            tokens: What it takes at most, in and out together.
-            usd: The same in US dollars; 0 where the price is not known.
+            slot: Slot that the request is for.
+            episode: Number of the run's episode (``EpisodeStart.run_episode``).
+            tokens: Largest number of input and output tokens of the request together.
+            usd: Largest cost of the request in US dollars; 0 if the price is not known.
 
         Returns:
-            Done once the announcement is on record; at once where the host keeps none.
+            A future that is done once the host has recorded the announcement; it is done immediately
+            if the host keeps no announcements.
         """
         ...
 
 
 class BatchDecider(Protocol):
-    """Decides in a thread of its own what a worker is asked, and replies when it has decided."""
+    """Makes the decisions of a worker in a thread of its own and replies after each decision."""
 
     def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
-        """Episodes begin."""
+        """Handle the start of episodes."""
 
     def end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
-        """Episodes are over."""
+        """Handle the end of episodes."""
 
     def results(self, results: StepResults) -> None:
-        """What earlier actions led to."""
+        """Handle the results of earlier actions."""
 
     def ask(self, batch: Batch) -> None:
-        """Decide each of a batch."""
+        """Start to decide each decision of a batch."""
 
     def close(self) -> None:
-        """Give up what is being decided."""
+        """Cancel the decisions in progress."""
 
 
 class Worker:
@@ -392,11 +397,11 @@ class Worker:
     in order, from the main thread.
 
     Attributes:
-        host: What can be asked of the host; set before :meth:`load`.
-        inputs: More that every decision needs: ``"text"``, ``"image"``, ``"messages"``.
-        in_flight: How many decisions it works on at once (a worker that waits for a server);
-            0: it takes a batch at a time.
-        announces: Whether it announces every paid request (:meth:`Host.announce`).
+        host: Requests to the host; set before :meth:`load`.
+        inputs: Additional inputs that every decision needs: ``"text"``, ``"image"``, ``"messages"``.
+        in_flight: How many decisions the worker makes in parallel (a worker that waits for a server);
+            0 if it takes one batch at a time.
+        announces: Whether the worker announces every paid request (:meth:`Host.announce`).
     """
 
     host: Host
@@ -405,18 +410,20 @@ class Worker:
     announces: bool = False
 
     def connect(self, link: WorkerLink) -> WorkerLink:
-        """Stand between the runtime and the host: what is returned is used from now on.
+        """Return the link that the runtime uses from now on, for example a wrapper of ``link``.
 
-        Called once, before the worker says ``Welcome``. For tools that test hosts; a
-        worker that plays has no use for it.
+        The runtime calls this once, before it sends ``Welcome``. Only tools that test hosts need
+        this; a worker that plays does not.
         """
         return link
 
     def decider(self, reply: Callable[[Batch, Any], None]) -> BatchDecider | None:
-        """What decides in place of :meth:`select_actions`; an :class:`~mosaic_worker.AsyncWorker` has one.
+        """Return an object that decides in place of :meth:`select_actions`, or ``None``.
+
+        An :class:`~mosaic_worker.AsyncWorker` has one.
 
         Args:
-            reply: Sends the result of a batch of one.
+            reply: Sends the result of a batch with one decision.
         """
         return None
 
@@ -427,15 +434,15 @@ class Worker:
             A short name of the policy for the record (for example ``"ppo:cartpole"``), or ``None``.
 
         Raises:
-            LoadError: With a sentence for the person, when the slot cannot be played.
+            LoadError: The slot cannot be played; the message is a sentence for the user.
         """
         return None
 
     def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
-        """Episodes begin. State kept per episode is keyed by ``start.episode``."""
+        """Handle the start of episodes. Use ``start.episode`` as the key of state per episode."""
 
     def select_actions(self, batch: Batch) -> Any:
-        """Decide.
+        """Choose an action for each decision of a batch.
 
         Returns:
             One action per decision, in order: a stacked array, a list, or :class:`Actions`.
@@ -445,50 +452,53 @@ class Worker:
         raise NotImplementedError
 
     def select_together(self, batches: Sequence[Batch]) -> Sequence[Any]:
-        """Decide for several slots at once; to be overridden where that costs less than one after another.
+        """Choose actions for several slots in one call.
 
-        Called with what has arrived by then, one batch of a slot at most. Should it raise, each slot is
-        decided by itself: nothing may be remembered before all is decided.
+        Override this if one call costs less than one call per slot. The runtime passes the batches that
+        have arrived so far, at most one per slot. If this raises, the runtime calls
+        :meth:`select_actions` for each batch; therefore do not change state before all actions are chosen.
 
         Returns:
-            For each batch what :meth:`select_actions` returns, and the same as that would.
+            For each batch, the same result as :meth:`select_actions` would return.
         """
         return [self.select_actions(batch) for batch in batches]
 
     def on_step_result(self, results: StepResults) -> None:
-        """Learn what the actions led to. Defining it makes the host send results."""
+        """Handle the results of earlier actions. The host sends results only if a subclass defines this."""
 
     def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
-        """Episodes are over; forget their state."""
+        """Handle the end of episodes: drop their state."""
 
     def close(self) -> None:
-        """The process is about to end."""
+        """Release resources before the process ends."""
 
 
 class PolicyFailed(Exception):
-    """The policy cannot go on, and its episode fails; the message is a sentence for a person.
+    """The policy cannot go on, so its episode fails; the message is a sentence for the user.
 
-    Anything else that a worker raises fails the episode as well, as a fault of its program: with the
-    exception's name, and a traceback in the log.
+    Any other exception of a worker fails the episode too, but as a fault of the worker's program:
+    the reason then has the exception's name, and the log has the traceback.
     """
 
 
 class LimitReached(PolicyFailed):
-    """The policy would need more than it may have: tokens, money, time. The message has the figures.
+    """The policy would exceed a limit of tokens, money or time. The message has the figures.
 
     Attributes:
-        own: Whether it is a limit of each episode: then the episode ends here, truncated, and counts as far
-            as it went. Otherwise it is a budget that episodes share: this one is left unplayed, and played
-            when there is more.
+        own: Whether each episode has this limit for itself: the episode is then truncated at this step
+            and counts. Otherwise episodes share the budget: the episode is then left unplayed, and
+            played when the budget is larger.
     """
 
     own = True
 
 
 class CannotGoOn(PolicyFailed):
-    """No decision of this policy will succeed, in any episode, until a person does something: a server is
-    down. The run stops and can be resumed; the episode is left unplayed. The message is a sentence."""
+    """No decision of this policy can succeed until a person solves a problem, for example a server is down.
+
+    The run stops and can be resumed; the episode is left unplayed. The message is a sentence.
+    """
 
 
 class LoadError(Exception):
-    """A slot cannot be played; the message is shown to the person as it is."""
+    """A slot cannot be played; the user sees the message unchanged."""

@@ -1,1 +1,1 @@
-"""Vision-language models as agents: the language worker, with a picture in every prompt."""
+"""Vision-language models as agents: the language model worker with an image in every prompt."""

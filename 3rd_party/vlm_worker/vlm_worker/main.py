@@ -1,4 +1,4 @@
-"""The worker class that the SDK runs."""
+"""Worker that plays with a vision-language model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from vlm_worker.settings import VlmSettings
 
 
 class VlmWorker(LlmWorker):
-    """Plays what a vision-language model says of the picture that it is shown."""
+    """Plays the actions that a vision-language model chooses from an image of the environment."""
 
     inputs = ("image", "text", "messages")
     settings_type = VlmSettings

@@ -1,4 +1,4 @@
-"""One slot whose model is shown pictures."""
+"""Plays one slot with a model whose prompts contain images."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mosaic_worker.worker import Decision, Invalid
 from vlm_worker.settings import VlmSettings
 
 SEE: Final = "The picture shows it."
-"""Stands where the words would, when there are none or none are wanted."""
+"""Takes the place of the text of an observation if there is none or the settings leave it out."""
 
 _VIEWS: Final = {"whole": "of the whole game", "egocentric": "of what you see yourself"}
 _GRID: Final = (
@@ -22,26 +22,26 @@ _GRID: Final = (
 
 
 def about_picture(settings: VlmSettings) -> str:
-    """The sentences about pictures that the model gets once."""
+    """Return the sentences about images for the system prompt."""
     told = f"Every turn comes with a picture {_VIEWS[settings.image_view]}."
     return f"{told} {_GRID}" if settings.image_grid else told
 
 
 class VlmPlayer(Player):
-    """Plays as the language worker does; the prompt of a turn carries the picture.
+    """Plays one slot as the language model worker does, with an image in the prompt of each turn.
 
-    Earlier turns of the history are told in words, but for the last ``image_history``: each picture is paid
-    for with every call that repeats it.
+    Of earlier turns, only the last ``image_history`` have their image again, because each image costs
+    tokens in every call that repeats it.
     """
 
     settings: VlmSettings
 
     async def decide(self, decision: Decision) -> Any:
-        """As the language worker does, without the words where they are not wanted.
+        """Make one decision, without the text of the observation if ``with_text`` is off.
 
         Raises:
-            LimitReached: A budget or a limit of the episode holds no further call.
-            Fatal: The server will answer none.
+            LimitReached: A budget or a limit of the episode allows no further call.
+            Fatal: No call to the server can succeed.
         """
         if decision.image is None:
             return Invalid("there was no picture to show to the model")
@@ -57,11 +57,11 @@ class VlmPlayer(Player):
         return decision._replace(text=SEE)
 
     def content(self, decision: Decision, text: str) -> Any:
-        """The picture, then the words, as parts of one message."""
+        """Return the image and the text as parts of one message."""
         return self._beside(decision.image, text)
 
     def recalled(self, turn: Turn, text: str) -> Any:
-        """The picture of an earlier turn, where it is shown again, then its words."""
+        """Return the text of an earlier turn, after its image if the image is repeated."""
         return self._beside(turn.picture, text)
 
     def _fresh(self, agent: str, episode: int) -> Memory:

@@ -1,7 +1,7 @@
 """Shows the prompt that a slot would send now: ``python -m vlm_worker.preview``.
 
-Asked and answered as :mod:`mosaic_llm_worker.preview`; where the picture goes, a mark stands for it. Its
-tokens are not in the estimate: they depend on how the provider counts pixels.
+Input and output are those of :mod:`mosaic_llm_worker.preview`, with a placeholder for the image. The
+estimate leaves out the tokens of the image, because they depend on how the provider counts pixels.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _PICTURE: Final = "[the picture]"
 
 
 def preview(asked: dict[str, Any]) -> dict[str, Any]:
-    """The prompt of a first turn.
+    """Return the prompt of a first turn.
 
     Args:
-        asked: As :func:`mosaic_llm_worker.preview.preview` takes it.
+        asked: Request as for :func:`mosaic_llm_worker.preview.preview`.
 
     Returns:
-        The messages and about how many tokens their words have, or why there are none.
+        The messages and an estimate of the tokens of their text, or the error.
     """
     given: dict[str, Any] = {**asked.get("settings", {}), "dry_run": True, "cassette": "off"}
     try:

@@ -1,6 +1,6 @@
-"""Reads recorded replies anew: ``python -m vlm_worker.reread``.
+"""Reads recorded replies again with the current code: ``python -m vlm_worker.reread``.
 
-Asked and answered as :mod:`mosaic_llm_worker.reread`.
+Input and output are those of :mod:`mosaic_llm_worker.reread`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from vlm_worker.player import SEE
 
 
 def reread(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What today's reader makes of recorded replies; of what was not told in words, nothing is known.
+    """Return the actions that the current reader finds in recorded replies.
+
+    If the run had ``with_text`` off, the reader does not get the text of the observations.
 
     Args:
-        asked: As :func:`mosaic_llm_worker.reread.reread` takes it.
+        asked: Request as for :func:`mosaic_llm_worker.reread.reread`.
     """
     if asked.get("settings", {}).get("with_text", True):
         return words.reread(asked)

@@ -18,7 +18,7 @@ class VlmSettings(LlmSettings):
         description="The prompt also says in words what the agent sees, "
         "where the environment can be described.",
     )
-    # The host draws the picture and reads these three; here they are only let pass.
+    # The host renders the image and reads the next three settings; the worker only accepts them.
     image_view: Literal["egocentric", "whole"] = Field(
         "egocentric",
         title="Picture",

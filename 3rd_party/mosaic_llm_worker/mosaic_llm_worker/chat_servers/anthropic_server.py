@@ -1,4 +1,4 @@
-"""Anthropic's own interface: messages in OpenAI's form are translated, and its replies back."""
+"""Client of Anthropic's API: translates messages from OpenAI's format, and replies to this format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 _VERSION: Final = "2023-06-01"
 _WARMEST: Final = 1.0
-"""Temperatures end there; OpenAI's go to 2."""
+"""Largest temperature of Anthropic's API; that of OpenAI's is 2."""
 _ENDS: Final = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -27,14 +27,14 @@ _ENDS: Final = {
     "tool_use": "tool_calls",
     "refusal": "content_filter",
 }
-"""Its word for how a reply ended: OpenAI's."""
+"""OpenAI's finish reason by Anthropic's stop reason."""
 _NOTHING_SAID: Final = "(no reply)"
-"""In the place of an empty message, which is refused."""
+"""Replaces an empty message, which the server would refuse."""
 _PROMPT_TOKENS: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 class AnthropicServer:
-    """Anthropic's server, or one that speaks as it does. It takes no seed."""
+    """Client of Anthropic's server, or of one with the same API. The API accepts no seed."""
 
     def __init__(self, settings: ServerSettings, key: str) -> None:
         self._settings = settings
@@ -139,9 +139,9 @@ def _tool(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, A
 
 
 def translate(messages: Sequence[Message]) -> tuple[str | list[dict[str, Any]], list[dict[str, Any]]]:
-    """The system's words, and the turns of a dialogue with roles alternating, as Anthropic wants them.
+    """Return the system prompt and the turns with alternating roles, in Anthropic's format.
 
-    Where the end of the system's words is marked, they are blocks; else text.
+    The system prompt is a list of blocks if its end is marked for caching, else text.
     """
     system: list[dict[str, Any]] = []
     turns: list[dict[str, Any]] = []

@@ -1,6 +1,7 @@
-"""Where a prompt can be kept by the server: Anthropic wants the end of what stays the same marked.
+"""Marks the end of the constant part of a prompt, up to which Anthropic's servers cache it.
 
-OpenAI, vLLM, llama.cpp and others keep the beginnings of prompts by themselves; OpenRouter hands the mark on.
+OpenAI, vLLM, llama.cpp and others cache the beginnings of prompts without a mark. OpenRouter passes the
+mark on.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _KEEP: Final = {"type": "ephemeral"}
 
 
 def marked(messages: Sequence[Message], stable: int) -> list[Message]:
-    """The messages, the last of the ``stable`` first ones marked: up to its end the server may keep them."""
+    """Return the messages; the last of the first ``stable`` ones has the mark that ends the cached part."""
     result = list(messages)
     if 0 < stable <= len(result) and (parts := _content_parts(result[stable - 1].get("content"))):
         result[stable - 1] = {**result[stable - 1], "content": [*parts[:-1], {**parts[-1], MARK: _KEEP}]}

@@ -1,4 +1,4 @@
-"""What a person adds to every request: parameters of a server that no setting has."""
+"""Checks parameters that the user adds to every request because no setting has them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from mosaic_worker.secret_words import is_key, is_secret_key
 
 _LARGEST: Final = 64 * 2**10
-"""Characters of it as JSON: it goes out with every request."""
+"""Largest number of characters of the parameters as JSON, because every request contains them."""
 _REFERENCES: Final = ("env:", "keyring:")
 _ITSELF: Final = "the worker sets it itself"
 _RESERVED: Final[Mapping[str, str]] = {
@@ -33,14 +33,14 @@ _RESERVED: Final[Mapping[str, str]] = {
 }
 """What a request says already, or what would have another reply read: what to do instead."""
 _THINKING: Final = ("reasoning", "reasoning_effort", "thinking", "output_config")
-"""What the settings of reasoning write, where they are set."""
+"""Parameters that the settings of reasoning write."""
 
 
 def wrong(extra: Mapping[str, Any], *, reasons: bool) -> str:
-    """Why these parameters cannot be added, in a sentence that repeats no value; empty where they can.
+    """Return why parameters cannot be added, as a sentence without values; empty if they can be added.
 
     Args:
-        extra: By name.
+        extra: Parameters by name.
         reasons: Whether a setting of reasoning is given.
     """
     for name in extra:

@@ -1,4 +1,4 @@
-"""The models that a server has, and the one that is asked."""
+"""Reads the list of a server's models and finds the model to call."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NAMED: Final = 10
 
 
 def model_names(listed: Mapping[str, Any]) -> list[str]:
-    """Names in a server's list of models.
+    """Return the names in a server's list of models, sorted.
 
     Raises:
-        ServerError: It is no such list.
+        ServerError: ``listed`` is no list of models.
     """
     if not isinstance(listed.get("data"), list):
         raise ServerError("the server's list of models cannot be read")
@@ -25,20 +25,20 @@ def model_names(listed: Mapping[str, Any]) -> list[str]:
 
 
 class OnlyModel:
-    """The model to ask for: the one that is set, else the only one that the server has.
+    """Finds the name of the model to call: the one in the settings, or the server's only model.
 
     Args:
-        name: Its name, or empty.
+        name: Name in the settings, or empty.
     """
 
     def __init__(self, name: str) -> None:
         self._name, self._asking = name, asyncio.Lock()
 
     async def name(self, transport: Transport) -> str:
-        """Its name.
+        """Return the name of the model.
 
         Raises:
-            ServerError: None is set and the server has none, or several.
+            ServerError: No name is set and the server has no model, or several.
         """
         if self._name:
             return self._name

@@ -1,4 +1,4 @@
-"""Which interface a provider speaks."""
+"""Opens the client for the API of a provider."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from mosaic_llm_worker.server_settings import ServerSettings
 
 
 def open_server(settings: ServerSettings, key: str) -> ChatServer:
-    """The server that settings name. Nothing is sent before the first request."""
-    # Only the interface that is spoken is loaded.
+    """Return a client of the server in the settings. It sends nothing before the first request."""
+    # Import only the client that is used.
     if settings.client_name == "anthropic":
         from mosaic_llm_worker.chat_servers.anthropic_server import AnthropicServer
 

@@ -1,4 +1,4 @@
-"""Reading what servers send, of which anything may be missing or of another type."""
+"""Reads fields of server replies, in which any field may be missing or have another type."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from mosaic_llm_worker.chat_servers.servers import ToolCall
 
 
 def as_object(value: object) -> dict[str, Any]:
-    """A JSON object; an empty one in the place of anything else."""
+    """Return ``value`` if it is a JSON object, else an empty dict."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def objects(value: object) -> list[dict[str, Any]]:
-    """The JSON objects of a list; none where it is no list."""
+    """Return the JSON objects in a list; an empty list if ``value`` is no list."""
     items = cast("list[object]", value) if isinstance(value, list) else []
     return [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
 
 
 def plain(text: object) -> str:
-    """Text that can be written anywhere: without halves of characters, which JSON can smuggle in."""
+    """Return text that can be encoded as UTF-8: lone surrogates, which JSON may contain, are replaced."""
     return "" if text is None else str(text).encode("utf-8", "replace").decode()
 
 
@@ -44,7 +44,7 @@ def as_text(text: str, calls: Sequence[ToolCall], form_name: str) -> str:
 
 
 def count(value: object) -> int | None:
-    """A number of tokens; ``None`` for what is none."""
+    """Return a number of tokens, or ``None`` if ``value`` is no valid number."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31:
         return value
     return None

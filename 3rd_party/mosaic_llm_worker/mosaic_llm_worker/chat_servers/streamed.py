@@ -1,6 +1,7 @@
-"""A reply that comes as a stream of events (``data: {…}``), put together into a whole one.
+"""Assembles a complete reply from a stream of events (``data: {…}``).
 
-Some servers only stream, others stream unasked. https://platform.openai.com/docs/api-reference/chat-streaming
+Some servers only stream, others stream without a request for it.
+https://platform.openai.com/docs/api-reference/chat-streaming
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _WORDS: Final = ("content", "refusal", "reasoning_content", "reasoning")
 
 
 def whole(body: bytes) -> dict[str, Any]:
-    """The reply that these events are parts of; empty where they are none."""
+    """Return the reply that the events in ``body`` form; an empty dict if there are no events."""
     found: dict[str, Any] = {}
     message: dict[str, Any] = {"role": "assistant", "content": None}
     calls: dict[int, dict[str, Any]] = {}
@@ -42,7 +43,7 @@ def whole(body: bytes) -> dict[str, Any]:
 
 
 def _add(calls: dict[int, dict[str, Any]], part: dict[str, Any]) -> None:
-    """A piece of a call: the name comes once, arguments come in pieces."""
+    """Add a piece of a tool call: the name comes once, the arguments come in pieces."""
     number = part.get("index") if isinstance(part.get("index"), int) else len(calls)
     call = calls.setdefault(int(number or 0), {"type": "function", "function": {"name": "", "arguments": ""}})
     call |= {"id": part["id"]} if part.get("id") else {}

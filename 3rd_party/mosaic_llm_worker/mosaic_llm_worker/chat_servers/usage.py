@@ -1,4 +1,4 @@
-"""How many tokens a request took: as the server counts them, where that can be."""
+"""Counts the tokens of a request: the server's counts if they are plausible, else estimates."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Usage(NamedTuple):
     """Tokens of one request.
 
     Attributes:
-        input_tokens: Of the prompt.
-        output_tokens: Of the reply, thinking included.
-        doubt: Why they are estimated from the lengths; empty where they are the server's.
+        input_tokens: Tokens of the prompt.
+        output_tokens: Tokens of the reply, including reasoning.
+        doubt: Why the counts are estimated from lengths; empty if they are the server's.
     """
 
     input_tokens: int
@@ -80,7 +80,7 @@ def held_back(url: str, words: str, filtered: bool, usage: Usage) -> ServerError
 
 
 def _checked(what: str, said: object, size: int, most: int, estimate: int) -> tuple[int, str]:
-    """A count that can be, or an estimate and why."""
+    """Return the server's count if it is plausible, else an estimate and the reason for it."""
     tokens = count(said)
     if tokens is None:
         return estimate, f"the server did not count the tokens of the {what}"

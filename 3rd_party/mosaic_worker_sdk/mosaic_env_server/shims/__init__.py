@@ -1,1 +1,1 @@
-"""What makes environments of packages that have an interface of their own; each needs its package."""
+"""Adapters for packages whose environments have their own interface; each needs its package."""

@@ -1,4 +1,4 @@
-"""AirSim with the interface of Gymnasium: a drone that is steered by velocities, a car by pedal and wheel."""
+"""AirSim with Gymnasium's interface: a drone controlled by velocities, a car by pedal and steering wheel."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false
@@ -18,12 +18,12 @@ class Drone(Vehicle):
     """A multirotor.
 
     Args:
-        speed: Metres a second of a full action along each axis.
-        yaw_rate: Degrees a second of a full turn.
+        speed: Speed of a full action along each axis, in meters per second.
+        yaw_rate: Yaw rate of a full turn action, in degrees per second.
         axes: ``world``: velocities along the axes of ``frame``; ``body``: along those of the drone, as a
             person with a remote control has it.
-        takeoff_s: Longest take-off.
-        settings: As of :class:`Vehicle`.
+        takeoff_s: Longest time for the take-off, in seconds.
+        settings: Arguments of :class:`Vehicle`.
     """
 
     client = "MultirotorClient"
@@ -106,10 +106,10 @@ class Drone(Vehicle):
 
 
 class Car(Vehicle):
-    """A car; how far the goal is, is measured on the ground.
+    """A car; its distance to the goal is horizontal.
 
     Args:
-        settings: As of :class:`Vehicle`.
+        settings: Arguments of :class:`Vehicle`.
     """
 
     client = "CarClient"

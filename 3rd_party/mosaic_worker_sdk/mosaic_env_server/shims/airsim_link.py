@@ -19,18 +19,18 @@ from mosaic_env_server.shims.simulators import SimulatorError, Unreachable
 _TICK_MS = 20
 _AGAIN_S = 0.2
 _known: Set[Tuple[str, int]] = set()
-"""Engines that have answered."""
+"""Addresses of engines that have answered."""
 _REMEDY = "Start the engine, or give host and port"
 
 
 class AirSimLink:
-    """One connection.
+    """A connection to an AirSim engine.
 
     Args:
-        client: Class of the client, ``MultirotorClient``.
-        host: Where the engine runs.
-        port: Its ``ApiServerPort``.
-        timeout_s: Longest wait for an answer.
+        client: Class of the client, for example ``MultirotorClient``.
+        host: Host on which the engine runs.
+        port: ``ApiServerPort`` of the engine.
+        timeout_s: Longest wait for an answer, in seconds.
 
     Raises:
         SimulatorError: Nothing is there, or what is there is of another version.
@@ -93,7 +93,7 @@ class AirSimLink:
             name: The method.
             arguments: Its arguments.
             extra_s: Time that the call itself takes, beyond that of an answer.
-            fields: What the answer has to have: the client puts zeros for what did not come.
+            fields: Fields that the answer must have, because the client fills missing fields with zeros.
 
         Raises:
             SimulatorError: No answer, a refusal, or no sense.
@@ -106,17 +106,17 @@ class AirSimLink:
             return answer
 
     def finish(self, future: Any, name: str, extra_s: float = 0.0) -> Any:
-        """Wait for what a method whose name ends in ``Async`` has begun; parameters as of :meth:`ask`."""
+        """Wait for the result of a method whose name ends in ``Async``; arguments as of :meth:`ask`."""
         with self._guarded(name, extra_s):
             return future.get()
 
     def check(self, future: Any, name: str) -> None:
-        """Raise where what was begun has been refused by now."""
+        """Raise an error if the engine has refused a call that was started."""
         if future is not None and future.error is not None:
             raise self._refused(name, future.error)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._ticking.stop()
         with suppress(Exception):
             self._client.client.close()

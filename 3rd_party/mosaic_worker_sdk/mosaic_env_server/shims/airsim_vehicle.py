@@ -48,22 +48,22 @@ class Vehicle:
     """One that is not steered yet.
 
     Args:
-        host: Where the engine runs.
-        port: Its ``ApiServerPort``.
-        vehicle: The vehicle's name in ``settings.json``; ``""``: the only one.
-        camera: Name of the camera that pictures come from.
-        image: Height and width of the pictures that are observed; ``None``: none are.
+        host: Host on which the engine runs.
+        port: ``ApiServerPort`` of the engine.
+        vehicle: The vehicle's name in ``settings.json``; ``""`` for the only vehicle.
+        camera: Name of the camera for images.
+        image: Height and width of images in the observation; ``None`` for no images.
         step_s: Simulated seconds of a step.
-        goal: Where to go, in ``frame``, from the vehicle's starting point; ``None``: nowhere.
-        radius: How near, in metres, is there.
-        timeout_s: Longest wait for an answer.
+        goal: Goal in ``frame``, relative to the vehicle's starting point; ``None`` for no goal.
+        radius: Distance in meters at which the goal counts as reached.
+        timeout_s: Longest wait for an answer, in seconds.
         frame: ``ned`` as AirSim has it, or ``enu``.
-        lockstep: Whether time stands still between steps.
-        collision_penalty: What a collision costs.
-        render_mode: ``rgb_array``, or nothing is drawn.
+        lockstep: Whether the simulation pauses between steps.
+        collision_penalty: Penalty for a collision.
+        render_mode: ``rgb_array``, or no rendering.
 
     Raises:
-        ValueError: A setting is none.
+        ValueError: A setting is invalid.
     """
 
     client: ClassVar[str]
@@ -117,11 +117,11 @@ class Vehicle:
         }
 
     def _pushes(self) -> List[List[Any]]:
-        """Keys for a person: role, component, value, word."""
+        """Return the controls for a human player: role, component, value, word."""
         raise NotImplementedError
 
     def _moves(self) -> str:
-        """What an action is, in words."""
+        """Return a description of the actions as text."""
         raise NotImplementedError
 
     # -- an episode
@@ -140,7 +140,7 @@ class Vehicle:
         raise error
 
     def _opened(self) -> Dict[str, Any]:
-        """What is seen first, of an engine that is connected with."""
+        """Connect if necessary, reset the engine and return the first observation."""
         holder = _flown.get(self._at[:2])
         if holder is not None and holder is not self:
             holder._lose(_TAKEN.format(who=holder._who))
@@ -160,7 +160,7 @@ class Vehicle:
         return self._observe()
 
     def step(self, action: Any) -> Tuple[Dict[str, Any], float, bool, bool, Dict[str, Any]]:
-        """``step_s`` simulated seconds.
+        """Apply an action for ``step_s`` simulated seconds.
 
         Raises:
             SimulatorError: The connection is lost; the next ``reset`` makes another.
@@ -184,7 +184,7 @@ class Vehicle:
         return seen, reward, bool(self._hit) or self._reached, False, info
 
     def _begin(self) -> None:
-        """Make it ready to be steered."""
+        """Prepare the vehicle for control."""
 
     def _steer(self, action: Any) -> None:
         raise NotImplementedError
@@ -246,17 +246,17 @@ class Vehicle:
         return ned.point(point, self._frame)
 
     def _distance(self) -> float:
-        """Metres to the goal; 0 without one."""
+        """Return the distance to the goal in meters, 0 without a goal."""
         return 0.0 if self._goal is None else float(np.linalg.norm(self._goal - self._position))
 
     # -- in words
 
     def mosaic_success(self) -> Optional[bool]:
-        """Whether the goal was reached; ``None`` without one."""
+        """Return whether the goal was reached; ``None`` without a goal."""
         return None if self._goal is None else self._reached
 
     def mosaic_briefing(self, agent: str) -> str:
-        """What this is, and the axes."""
+        """Return a description of the task, the actions and the axes."""
         aim = "There is no goal: look around."
         if self._goal is not None:
             aim = (
@@ -270,7 +270,7 @@ class Vehicle:
         )
 
     def mosaic_text(self, agent: str) -> str:
-        """Where one is, how fast, and where the goal lies."""
+        """Return the position, the speed and the direction of the goal as text."""
         at = self._shown(self._position)
         lines = [
             f"You are at {listed(at)}, {np.linalg.norm(self._velocity):.2f} m/s fast, velocity "
@@ -295,7 +295,7 @@ class Vehicle:
         return "\n".join(lines)
 
     def mosaic_facts(self, agent: str) -> List[List[Any]]:
-        """The same as facts."""
+        """Return the observation as ground facts."""
         facts: List[List[Any]] = [
             ["at", *rounded(self._shown(self._position))],
             ["velocity", *rounded(self._shown(self._velocity))],
@@ -312,12 +312,12 @@ class Vehicle:
         return facts
 
     def _turn(self) -> float:
-        """Degrees clockwise from where it faces to the goal."""
+        """Return the clockwise angle in degrees from the vehicle's heading to the goal."""
         assert self._goal is not None
         return between(ned.bearing(self._position, self._goal) - ned.heading(self._turned))
 
     def render(self) -> Any:
-        """What the camera sees."""
+        """Return the camera's image."""
         if self._link is None:
             raise SimulatorError(self._why or "it has no episode yet")
         try:
@@ -336,7 +336,7 @@ class Vehicle:
         return f"vehicle {self._at[2]!r}" if self._at[2] else "the vehicle"
 
     def _lost(self, error: SimulatorError) -> SimulatorError:
-        """What to raise; the connection is given up, in good order where there still is one."""
+        """Close the connection after an error and return the error to raise."""
         if isinstance(error, Unreachable):
             self._lose("the connection was lost: begin another episode")
         else:
@@ -351,7 +351,7 @@ class Vehicle:
             del _flown[self._at[:2]]
 
     def close(self) -> None:
-        """Give control back, let time run again, and hang up."""
+        """Release control of the vehicle, let the simulation run again and close the connection."""
         if self._link is not None:
             with suppress(SimulatorError):
                 self._release()

@@ -70,7 +70,7 @@ class BabaIsAI:
     def reset(
         self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
     ) -> Tuple[Any, Dict[str, Any]]:
-        """Begin a level; without a seed, one that chance picks."""
+        """Begin a level; without a seed, a random one."""
         self._won = False
         with GlobalRandom(seed).in_force():
             # An instance of its own: a level remembers where the rules of those before it were.
@@ -78,7 +78,7 @@ class BabaIsAI:
             return self._env.reset(), {}
 
     def step(self, action: Any) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
-        """One move; a level that takes too long is cut off."""
+        """Make one move; a level that takes too many steps is truncated."""
         env = self._env
         env.is_win = env.is_lose = False
         seen, reward, over, info = env.step(int(action))
@@ -90,20 +90,20 @@ class BabaIsAI:
         return None if self._env.grid is None else self._env.render(mode="rgb_array")
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing; the environment holds no resources."""
 
     # -- in words
 
     def mosaic_success(self) -> bool:
-        """Whether it was won."""
+        """Return whether the level was won."""
         return self._won
 
     def mosaic_briefing(self, agent: str) -> str:
-        """What the game is."""
+        """Return a description of the game."""
         return _BRIEFING
 
     def mosaic_text(self, agent: str) -> str:
-        """Rules, and where things are from here."""
+        """Return the active rules, and the objects with their positions relative to the player, as text."""
         here, things = self._here(), self._things()
         places: Dict[str, List[str]] = {}
         for thing in things:
@@ -117,7 +117,7 @@ class BabaIsAI:
         return "\n".join(lines)
 
     def mosaic_facts(self, agent: str) -> List[List[Any]]:
-        """Rules; words and things by columns to the right and rows down from here."""
+        """Return rules, words and objects as facts; positions are columns and rows from the player."""
         column, row = self._here()
         facts: List[List[Any]] = [["rule", *rule.split(" is ")] for rule in self._rules()]
         for thing in self._things():

@@ -23,14 +23,14 @@ from mosaic_env_server.shims.shapes import discrete, text
 from mosaic_worker.spaces import Space
 
 LETTERS = string.ascii_letters + string.digits + string.punctuation + " \n"
-"""Of which texts are made; anything else becomes a question mark."""
+"""Characters of texts; any other character becomes a question mark."""
 _WRITTEN = string.ascii_letters + string.digits + " -',"
 """Of commands: TextWorld's interpreter takes a backslash for an order to itself, and crashes on some."""
 _LONGEST, _LONGEST_COMMAND = 16384, 200
 _TEXTS = ("instruction", "long_term_context", "short_term_context")
 _OF_NETHACK = ("nle", "minihack")
 _GAMES: List[str] = []
-"""Where BALROG has looked for games of TextWorld."""
+"""Path at which BALROG has looked for games of TextWorld."""
 _MISSION = "carry out the mission that every observation states"
 
 
@@ -102,14 +102,14 @@ class Balrog:
         return words
 
     def _default(self) -> Any:
-        """What its evaluator plays for a reply that names no action."""
+        """Return the action that BALROG's evaluator plays after a reply without a valid action."""
         word = str(self.env.env.default_action)
         return self.words.index(word) if word in self.words else word
 
     def reset(
         self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
     ) -> Tuple[Any, Dict[str, Any]]:
-        """Begin an episode in an environment of its own."""
+        """Begin an episode in a new environment of BALROG."""
         if self._used or seed is not None:
             self.env.close()
             self.env = self.made(seed)
@@ -143,33 +143,33 @@ class Balrog:
         return {name: _plain(words) for name, words in {"instruction": self.instruction(), **texts}.items()}
 
     def instruction(self, mission: str = "") -> str:
-        """What its agents are told before anything else."""
+        """Return BALROG's instruction for its agents at the beginning of an episode."""
         return str(self.env.get_instruction_prompt(instructions=mission or self._mission or None))
 
     @property
     def progression(self) -> float:
-        """How far it went, from 0 to 1, as BALROG scores it."""
+        """Progress of the episode from 0 to 1, by BALROG's score."""
         return float(self.env.get_stats().get("progression") or 0.0)
 
     def render(self) -> Any:
-        """The picture that its agents would be shown."""
+        """Return the image that BALROG's agents would get."""
         if self.game in _OF_NETHACK:
             return np.asarray(self.env.env.gym_env.env.render("tiles"), np.uint8)
         picture = self._seen.get("image")
         return None if picture is None else np.asarray(picture, np.uint8)
 
     def close(self) -> None:
-        """End it."""
+        """Close the environment."""
         self.env.close()
 
     # -- in words
 
     def mosaic_success(self) -> bool:
-        """Whether all was done that can be done."""
+        """Return whether the progress is complete."""
         return self.progression >= 1.0
 
     def mosaic_scores(self) -> Dict[str, float]:
-        """Its progress."""
+        """Return the progress as the score."""
         return {"agent": self.progression}
 
     def mosaic_briefing(self, agent: str) -> str:
@@ -177,7 +177,7 @@ class Balrog:
         return _plain(self.instruction(_MISSION if self.game == "babyai" else ""))
 
     def mosaic_text(self, agent: str) -> str:
-        """What its agents read at this step."""
+        """Return the text that BALROG's agents read at this step."""
         observed = self._observed()
         mission = f"Mission: {self._mission}" if self._mission else ""
         return "\n\n".join(
@@ -207,7 +207,7 @@ def balrog_config(over: Optional[Mapping[str, Any]] = None) -> Any:
 
 @contextlib.contextmanager
 def global_numbers(seed: Optional[int]) -> Generator[None, None, None]:
-    """Python's and NumPy's global random numbers as a seed sets them; afterwards as they were."""
+    """Seed Python's and NumPy's global random generators in a ``with`` block; restore them afterward."""
     kept = random.getstate(), np.random.get_state()
     if seed is not None:
         random.seed(seed)

@@ -24,9 +24,9 @@ class Experiment:
     """One setting of an experiment.
 
     Args:
-        bsuite_id: Its name there, ``catch/0``.
-        options: In place of what its setting has.
-        render_mode: Nothing is drawn.
+        bsuite_id: Name in bsuite, for example ``catch/0``.
+        options: Values that replace those of the setting.
+        render_mode: Ignored; bsuite has no rendering.
     """
 
     def __init__(self, bsuite_id: str, render_mode: Optional[str] = None, **options: Any) -> None:
@@ -55,13 +55,13 @@ class Experiment:
         return np.array(self._env.reset().observation), {}
 
     def step(self, action: Any) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
-        """One step; an end that is worth nothing more is one, any other a cut."""
+        """Do one step; an end with discount 0 is a termination, any other end a truncation."""
         told = self._env.step(int(action))
         over, cut = told.last() and not told.discount, told.last() and bool(told.discount)
         return np.array(told.observation), float(told.reward), bool(over), cut, {}
 
     def render(self) -> None:
-        """It draws nothing."""
+        """Do nothing; bsuite has no rendering."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing; the environment holds no resources."""

@@ -10,10 +10,10 @@ import numpy as np
 
 
 class GlobalRandom:
-    """The state that both generators have for one episode; elsewhere they are as they were.
+    """State of Python's and NumPy's global random generators for one episode.
 
     Args:
-        seed: What the episode begins with; ``None``: by chance.
+        seed: Seed of the episode; ``None`` for a random state.
     """
 
     def __init__(self, seed: Optional[int] = None) -> None:
@@ -22,7 +22,7 @@ class GlobalRandom:
 
     @contextlib.contextmanager
     def in_force(self) -> Generator[None, None, None]:
-        """The generators are this episode's, and go on where it left them."""
+        """Use this episode's state of the generators in a ``with`` block; restore the old state afterward."""
         kept, kept_too = random.getstate(), np.random.get_state()
         random.setstate(self._state)
         np.random.set_state(self._numpy)

@@ -1,4 +1,4 @@
-"""What seeds of JAX's packages are."""
+"""Makes random keys of JAX from seeds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def prng_key(seed: Optional[int]) -> Any:
-    """As ``jax.random.PRNGKey`` makes it; without a seed, by chance."""
+    """Return the key that ``jax.random.PRNGKey`` makes from a seed; without a seed, a random key."""
     if seed is None:
         return np.random.SeedSequence().generate_state(2)
     return np.array([(seed >> 32) & 0xFFFFFFFF, seed & 0xFFFFFFFF], np.uint32)

@@ -36,13 +36,13 @@ _TOGETHER = frozenset(
         "SearchAndRescue",
     }
 )
-"""Whose action has one entry for each agent."""
+"""Environments whose action has one entry for each agent."""
 _OWN = frozenset({_MASK, "agents_view", "searcher_views"})
 """What each agent observes for itself; the rest is seen by all."""
 _BEYOND = {"step_count": (0, 1), "position": (-1, 0)}
 """How far values are seen to go below and above what specs say: at the limit, before the first city."""
 _UNDRAWN = frozenset({"GraphColoring", "MMST"})
-"""Whose drawing takes half a minute and more, as graphs are laid out anew each time."""
+"""Environments whose rendering takes half a minute or more, because each graph gets a new layout."""
 
 _KEPT = ("Snake", "MultiCVRP", "SearchAndRescue")
 """Draw, and keep the picture to themselves: their viewer gives it."""
@@ -132,7 +132,7 @@ class _Play:
         self.mosaic_success: Any = None if answer is None else lambda: bool(answer(self._step))
 
     def _text(self, agent: str) -> str:
-        """In words."""
+        """Return the observation as text."""
         return str(self._say(self._observation))
 
     def _begin(self, seed: Optional[int]) -> None:
@@ -158,7 +158,7 @@ class _Play:
         return {str(key): np.asarray(value).item() for key, value in extras.items() if np.ndim(value) == 0}
 
     def render(self) -> Any:
-        """As jumanji draws it."""
+        """Return the frame that Jumanji renders."""
         if self._state is None:
             return None
         with warnings.catch_warnings():
@@ -166,7 +166,7 @@ class _Play:
             return self._compiled.draw(self._state)
 
     def close(self) -> None:
-        """Forget the state."""
+        """Drop the state."""
         self._state = None
 
 
@@ -205,7 +205,7 @@ class Alone(_Play):
         return self._shown(), self._infos()
 
     def step(self, action: Any) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
-        """One move."""
+        """Make one move."""
         compiled = self._compiled
         parts = np.unravel_index(int(action), compiled.values) if compiled.numbered else action
         self._move(np.asarray(parts, compiled.does.dtype))
@@ -236,11 +236,11 @@ class Together(_Play):
             self._does = Space("Box", dtype, tuple(compiled.does.shape[1:]), low.copy(), high.copy())
 
     def observation_space(self, agent: str) -> Space:
-        """The same for all."""
+        """Return the observation space, which is the same for all agents."""
         return self._sees
 
     def action_space(self, agent: str) -> Space:
-        """The same for all."""
+        """Return the action space, which is the same for all agents."""
         return self._does
 
     def _shown(self) -> Dict[str, Any]:

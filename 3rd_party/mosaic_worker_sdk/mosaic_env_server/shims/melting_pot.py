@@ -72,17 +72,17 @@ class MeltingPot:
         return {"team": agents}
 
     def observation_space(self, agent: str) -> Space:
-        """The same for all."""
+        """Return the observation space, which is the same for all agents."""
         return self._sees
 
     def action_space(self, agent: str) -> Space:
-        """The same for all."""
+        """Return the action space, which is the same for all agents."""
         return self._does
 
     def reset(
         self, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
     ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-        """Begin an episode; without a seed, one that chance picks."""
+        """Begin an episode; without a seed, a random one."""
         self.close()
         with GlobalRandom(seed).in_force():
             self._env = self._factory.build(self._roles)
@@ -91,7 +91,7 @@ class MeltingPot:
         return self._shown(), {agent: {} for agent in self.agents}
 
     def step(self, actions: Mapping[str, Any]) -> Tuple[Dict[str, Any], ...]:
-        """All players move at once; all end together."""
+        """Move all players simultaneously; the episode ends for all of them together."""
         self._step = self._env.step([int(actions[agent]) for agent in self.possible_agents])
         agents, over = self.possible_agents, bool(self._step.last())
         ended = over and not self._step.discount
@@ -110,7 +110,7 @@ class MeltingPot:
         return {agent: {name: np.asarray(seen[name]) for name in self._seen} for agent, seen in told}
 
     def render(self) -> Any:
-        """The whole world, which no player sees."""
+        """Return an image of the whole environment, which no player observes."""
         return None if self._step is None else np.asarray(self._step.observation[0][_WORLD])
 
     def close(self) -> None:
@@ -122,7 +122,7 @@ class MeltingPot:
 
 @functools.lru_cache(maxsize=None)
 def _substrate(name: str) -> Any:
-    """Its configuration, what builds it, and what players may observe."""
+    """Return the configuration of a substrate, its factory, and the permitted observations."""
     from meltingpot import scenario, substrate
 
     config = substrate.get_config(name)
@@ -140,7 +140,7 @@ def _space(spec: Any) -> Space:
 
 
 def action_word(action: Mapping[str, int]) -> str:
-    """What an action does: the parts of it that are not 0."""
+    """Return the word of an action, made from its parts that are not 0."""
     words: List[str] = []
     for part, value in action.items():
         if part == "move" and value:

@@ -1,1 +1,1 @@
-"""What workers that train share: their command line, settings, reports, state, evaluation, films."""
+"""Shared code of workers that train: command line, settings, reports, state, evaluation, videos."""

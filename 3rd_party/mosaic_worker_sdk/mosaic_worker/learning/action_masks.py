@@ -1,8 +1,8 @@
-"""Legal actions that an environment tells by a method, as sb3-contrib's ``ActionMasker`` has it.
+"""Finds an environment's ``action_masks`` method, as in sb3-contrib's ``ActionMasker``.
 
 Source:
-    https://sb3-contrib.readthedocs.io/en/master/modules/ppo_mask.html: ``action_masks()`` takes nothing and
-    returns which actions are legal now. It may stand on the environment or on any wrapper around it.
+    https://sb3-contrib.readthedocs.io/en/master/modules/ppo_mask.html: ``action_masks()`` has no arguments
+    and returns which actions are legal now. The environment or any wrapper around it may define it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ METHOD = "action_masks"
 
 
 def mask_method(env: Any) -> Optional[Callable[[], Any]]:
-    """The ``action_masks`` of an environment or of one of its wrappers; ``None`` where there is none.
+    """Return the method ``action_masks`` of an environment or of one of its wrappers, or ``None``.
 
-    A method of that name that needs arguments is something else, and is passed over.
+    A method of that name that needs arguments has another meaning and is ignored.
     """
     get = getattr(env, "get_wrapper_attr", None)
     try:
-        # Gymnasium's wrappers do not pass names on: they are asked for what they wrap.
+        # Gymnasium's wrappers do not forward attributes, so get_wrapper_attr is used.
         found: Any = getattr(env, METHOD) if get is None else get(METHOD)
         needed = [
             each

@@ -1,4 +1,4 @@
-"""How good is a policy? Whole episodes in environments of a training's own, the most likely action."""
+"""Evaluates a policy after a training: it plays whole episodes with the most likely actions."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from mosaic_worker.training import TrainingRun
 from mosaic_worker.worker import LoadError
 
 EVALUATION_SEEDS = tuple(range(10_000, 10_020))
-"""Environment seeds of the evaluation at the end of a training; far from the seeds trained with."""
+"""Environment seeds of the evaluation at the end of a training, different from those of the training."""
 
 
 class Interrupted(Exception):
-    """The user does not want to wait for the end of an evaluation."""
+    """The user has stopped an evaluation before its end."""
 
 
 class Session(Protocol):
-    """A training, as its end sees it."""
+    """Interface of a training that :func:`finish` uses."""
 
     @property
     def step(self) -> int: ...
@@ -44,18 +44,19 @@ def episode_returns(
     max_steps: int,
     go_on: Callable[[], bool] = _go_on,
 ) -> List[float]:
-    """Undiscounted return of one episode per seed, all played side by side.
+    """Play one episode per seed, all in parallel, and return their undiscounted returns.
 
     Args:
-        policy: Plays its most likely action.
+        policy: Policy to evaluate; it plays its most likely action.
         make: Makes an environment.
-        mask_of: The legal actions, from the environment and its last info; ``None``: all are.
+        mask_of: Returns the mask of legal actions from the environment and its last info, or ``None``
+            if all are legal.
         seeds: Environment seed of each episode.
-        max_steps: Ends episodes of an environment that knows no end.
-        go_on: Asked before every step; false ends the evaluation.
+        max_steps: Largest number of steps of an episode, for environments that never end.
+        go_on: Called before every step; ``False`` stops the evaluation.
 
     Raises:
-        Interrupted: ``go_on`` said so.
+        Interrupted: ``go_on`` returned ``False``.
         ValueError: The policy's output is no finite number, or no action was legal.
     """
     episodes: List[_Episode] = []
@@ -82,18 +83,18 @@ def finish(
     env_id: str,
     ours: str,
 ) -> bool:
-    """Keep the final policy, and say how good it is unless in a hurry to stop.
+    """Save the final policy and evaluate it unless a stop was requested.
 
     Args:
-        run: The run folder.
+        run: Reports of the training.
         session: The training.
-        evaluate: Mean return of the policy that was kept; asks what it is given whether to go on. It is read
-            from disk, so that it is proven to load and play.
-        env_id: Where it is evaluated, which may raise anything.
-        ours: The worker's package, whose lines tell the environment's author nothing.
+        evaluate: Returns the mean return of the saved policy. It gets a function that says whether to go
+            on. It reads the policy from disk, which proves that the policy can be loaded and played.
+        env_id: Id of the environment of the evaluation, which may raise any exception.
+        ours: The worker's package; its lines are left out of errors of the environment.
 
     Returns:
-        Whether it is all done.
+        Whether the evaluation was completed.
 
     Raises:
         TrainingFailed: The environment raised.
@@ -121,14 +122,14 @@ def finish(
 
 
 def stacked(seen: Sequence[Any]) -> Any:
-    """Observations in one array, or a dict of arrays."""
+    """Stack observations in one array, or in a dict of arrays."""
     if isinstance(seen[0], dict):
         return {key: stacked([one[key] for one in seen]) for key in seen[0]}  # pyright: ignore[reportUnknownVariableType]
     return np.stack(seen)
 
 
 class _Episode:
-    """An episode, and what the policy remembers of it."""
+    """A running episode with the policy's memory of it."""
 
     def __init__(self, env: Any, seed: int, memory: int) -> None:
         self.env = env
@@ -147,7 +148,7 @@ def _step(
     mask_of: Callable[[Any, Any], Optional[NDArray[np.bool_]]],
     episodes: Sequence[_Episode],
 ) -> None:
-    """One step of every episode, decided together."""
+    """Do one step in every episode, with one call of the policy for all of them."""
     rows = [mask_of(episode.env, episode.info) for episode in episodes]
     known = next((row for row in rows if row is not None), None)
     masks = None

@@ -1,4 +1,4 @@
-"""A film of a policy at play, written where the viewers of a training look for it."""
+"""Records a video of a policy at play in the run folder of its training."""
 
 # Environments and encoders are typed only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -18,35 +18,38 @@ from mosaic_worker.plain_files import replaced
 from mosaic_worker.training import VIDEOS
 
 MOST_FRAMES = 500
-"""A film is no longer."""
+"""Largest number of frames of a video."""
 _FPS = 30
 
 Frames = Sequence["NDArray[np.uint8]"]
 Decide = Callable[[Any, Any, Dict[str, Any], Any], Tuple[Any, Any]]
-"""Environment, observation, info and memory (``None`` where the episode begins) to action and memory."""
+"""Function from environment, observation, info and memory to action and memory.
+
+The memory is ``None`` at the first step.
+"""
 
 
 class CannotFilm(Exception):
-    """There is no picture to take, or nothing to write it with; the message says why."""
+    """No video can be recorded or written; the message says why."""
 
 
 def film_episode(make: Callable[[], Any], decide: Decide, folder: Path, step: int, seed: int) -> Path:
-    """Play an episode and write it to ``videos/`` of a run folder.
+    """Play an episode and write a video of it to ``videos/`` of a run folder.
 
     Args:
-        make: Makes a Gymnasium environment that draws ``rgb_array``.
+        make: Makes a Gymnasium environment with render mode ``rgb_array``.
         decide: Chooses the actions.
         folder: The run folder.
-        step: Steps trained, for the name.
+        step: Training steps so far, for the name of the file.
         seed: Seed of the environment.
 
     Returns:
         The file.
 
     Raises:
-        CannotFilm: The environment cannot be made, shown or played in, or nothing can write the film.
+        CannotFilm: The environment cannot be made, rendered or played, or the video cannot be written.
     """
-    # The film needs no window: environments that draw with SDL draw into memory.
+    # The video needs no window: environments that render with SDL render into memory.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     try:
         env = make()
@@ -73,18 +76,18 @@ def film_episode(make: Callable[[], Any], decide: Decide, folder: Path, step: in
 
 
 def write_film(frames: Frames, folder: Path, step: int) -> Path:
-    """Write pictures to ``videos/`` of a run folder, as mp4, else as gif.
+    """Write frames to ``videos/`` of a run folder as MP4, or as GIF if MP4 cannot be written.
 
     Args:
-        frames: Pictures of one even size, see :func:`picture_of`; at least one.
+        frames: At least one frame; all have the same even height and width, see :func:`picture_of`.
         folder: The run folder.
-        step: Steps trained, for the name.
+        step: Training steps so far, for the name of the file.
 
     Returns:
         The file.
 
     Raises:
-        CannotFilm: Nothing can write it, or not there.
+        CannotFilm: No package that writes videos is installed, or the file cannot be written.
     """
     target = folder / VIDEOS / f"step-{step:09d}"
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -104,10 +107,10 @@ def write_film(frames: Frames, folder: Path, step: int) -> Path:
 
 
 def picture_of(env: Any) -> NDArray[np.uint8]:
-    """What a Gymnasium environment draws, uint8 (height, width, 3), cut to even sizes.
+    """Render a Gymnasium environment, uint8 (height, width, 3), cropped to even height and width.
 
     Raises:
-        CannotFilm: It draws no pictures.
+        CannotFilm: The environment does not render RGB images.
     """
     picture = env.render()
     if not isinstance(picture, np.ndarray) or picture.ndim != 3 or picture.shape[2] != 3:
@@ -126,7 +129,7 @@ def _write_mp4(frames: Frames, path: Path) -> None:
         with av.open(str(path), "w", format="mp4") as container:
             stream: Any = container.add_stream("libx264", rate=_FPS)
             stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
-            # One thread, as everything in a training.
+            # One thread, as in all code of a training.
             stream.codec_context.thread_count = 1
             for frame in frames:
                 container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
@@ -145,4 +148,4 @@ def _write_gif(frames: Frames, path: Path) -> None:
 
 
 _WRITERS: Dict[str, Callable[[Frames, Path], None]] = {".mp4": _write_mp4, ".gif": _write_gif}
-"""How to write each kind of file, the best first."""
+"""Function that writes each kind of file, the preferred kind first."""

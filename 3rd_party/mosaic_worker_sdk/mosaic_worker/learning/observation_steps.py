@@ -1,4 +1,4 @@
-"""What a network learns from: the steps that the settings of a training put before it."""
+"""Makes the preprocessing steps of a training from its settings."""
 
 # Gymnasium's spaces are typed only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -13,7 +13,7 @@ from mosaic_worker.learning.training_settings import TrainingSettings
 from mosaic_worker.preprocessing import check_steps
 
 MAIN_ENTRIES = ("image", "observation", "rgb")
-"""Entries of a Dict that are what a policy wants to see, the first that is there."""
+"""Names of the main entry of a Dict observation; the first one that exists is used."""
 
 
 def entry_steps(config: TrainingSettings, space: Any) -> Tuple[List[Dict[str, Any]], Any]:

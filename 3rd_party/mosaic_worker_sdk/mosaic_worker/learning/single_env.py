@@ -32,9 +32,9 @@ def make_single(env_id: str, render_mode: Optional[str] = None, ours: Sequence[s
     """Make one environment with one agent.
 
     Args:
-        env_id: As :func:`mosaic_worker.environments.make_environment` takes it.
-        render_mode: For environments that take one; ``None`` draws nothing.
-        ours: Packages whose lines say nothing of what is wrong with an environment.
+        env_id: Id as for :func:`mosaic_worker.environments.make_environment`.
+        render_mode: Render mode for environments that take one; ``None`` for no rendering.
+        ours: Packages whose lines are left out of error messages.
 
     Raises:
         ConfigError: The id is unknown, or a package is missing.
@@ -51,15 +51,15 @@ def make_single(env_id: str, render_mode: Optional[str] = None, ours: Sequence[s
 
 
 def prepared(env: Any, steps: Steps, env_id: str) -> Any:
-    """An environment with its observations preprocessed.
+    """Wrap an environment so that its observations are preprocessed.
 
     Args:
-        env: The environment; closed where the steps do not fit.
-        steps: Preprocessing.
-        env_id: Its name, for the message.
+        env: The environment; it is closed if the steps do not fit.
+        steps: Preprocessing steps.
+        env_id: Name of the environment, for error messages.
 
     Raises:
-        ConfigError: The steps do not fit.
+        ConfigError: The steps do not fit the environment.
     """
     try:
         return wrap(env, list(steps)) if steps else env
@@ -71,11 +71,11 @@ def prepared(env: Any, steps: Steps, env_id: str) -> Any:
 def make_prepared(
     env_id: str, steps: Steps = (), render_mode: Optional[str] = None, ours: Sequence[str] = ()
 ) -> Any:
-    """Make one environment as a policy sees it: legal actions in its info, its observations prepared.
+    """Make one environment for a policy: legal actions in its info, observations preprocessed.
 
-    Arguments as of :func:`make_single` and :func:`prepared`.
+    The arguments are those of :func:`make_single` and :func:`prepared`.
 
     Raises:
-        ConfigError: It cannot be made, or the steps do not fit.
+        ConfigError: The environment cannot be made, or the steps do not fit.
     """
     return prepared(mask_beside_in_info(make_single(env_id, render_mode, ours)), steps, env_id)

@@ -1,6 +1,6 @@
-"""What ``torch.save`` wrote, read as tensors and plain containers within limits: nothing in it is run.
+"""Reads files of ``torch.save`` as tensors and plain containers, within limits and without running code.
 
-For workers that take over policies of other programs; only they need it, and torch, to be there.
+Only workers that import policies of other programs need this module, and torch.
 """
 
 # torch annotates only part of its functions.
@@ -22,19 +22,20 @@ from mosaic_worker.limits import memory_for
 from mosaic_worker.plain_files import open_file
 
 MOST_NUMBERS = 2**30
-"""Of all tensors of a file: many may show the same data."""
+"""Largest number of elements of all tensors of a file; many tensors may share the same data."""
 
 
 def read_torch_file(path: Path, limit: int, fix: str = "") -> Any:
-    """What a file of ``torch.save`` holds.
+    """Return the content of a file of ``torch.save``.
 
     Args:
         path: The file.
-        limit: Bytes that it may have.
-        fix: A sentence on what to do where it holds more than tensors and plain containers.
+        limit: Largest size of the file in bytes.
+        fix: A sentence on what to do if the file holds more than tensors and plain containers.
 
     Raises:
-        ImportRefused: It cannot be read, is damaged, no such file, too large, or holds anything else.
+        ImportRefused: The file cannot be read, is damaged, is no file of ``torch.save``, is too large, or
+            holds other objects.
     """
     try:
         with open_file(path, links=True) as file, memory_for(path):
@@ -49,17 +50,17 @@ def read_torch_file(path: Path, limit: int, fix: str = "") -> Any:
 
 
 def read_torch(file: BinaryIO, size: int, what: str, fix: str = "") -> Any:
-    """As :func:`read_torch_file`, of what was opened.
+    """Return the content of an open file of ``torch.save``, as :func:`read_torch_file` does.
 
     Args:
-        file: Read from its beginning.
-        size: Its length in bytes.
-        what: What it is called, for messages.
-        fix: As there.
+        file: The file; it is read from its beginning.
+        size: Size of the file in bytes.
+        what: Name of the file, for messages.
+        fix: As for :func:`read_torch_file`.
 
     Raises:
-        ImportRefused: As there.
-        MemoryError: There is not enough.
+        ImportRefused: As for :func:`read_torch_file`.
+        MemoryError: There is not enough memory.
     """
     try:
         check_torch_archive(file, size)
@@ -67,23 +68,23 @@ def read_torch(file: BinaryIO, size: int, what: str, fix: str = "") -> Any:
         raise ImportRefused(f"{what} is refused: {error}. Copy it again") from None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of an unusual pickle protocol: it is read or refused
+            warnings.simplefilter("ignore")  # warnings of an unusual pickle protocol, which does no harm
             return torch.load(file, map_location="cpu", weights_only=True)
     except MemoryError:
         raise
-    except Exception as error:  # whatever a damaged or hostile file provokes
+    except Exception as error:  # a damaged or hostile file may raise any exception
         raise ImportRefused(f"{what} is refused: {_reason(error, fix)}") from error
 
 
 def weights_in(found: Any, what: str) -> Dict[str, Tensor]:
-    """Tensors by name, as a state dict has them.
+    """Check that ``found`` is a state dict and return it as a dict of tensors by name.
 
     Args:
-        found: Of :func:`read_torch`, or a part of it.
-        what: What it is called, for messages.
+        found: Content returned by :func:`read_torch`, or a part of it.
+        what: Name of the content, for messages.
 
     Raises:
-        ImportRefused: It is none, or its tensors are larger than what the file stores.
+        ImportRefused: ``found`` is no state dict, or its tensors are larger than their stored data.
     """
     if not isinstance(found, Mapping) or not found:
         raise ImportRefused(f"{what} holds a {type(found).__name__} where a state dict is expected")

@@ -1,4 +1,4 @@
-"""Weights of a network that learns, taken out of it to be kept or played."""
+"""Copies weights out of a network in training, to save or to play them."""
 
 # torch annotates only part of its functions.
 # pyright: reportUnknownMemberType=false
@@ -12,10 +12,10 @@ from torch import Tensor
 
 
 def copies(weights: Mapping[str, Tensor]) -> Dict[str, Tensor]:
-    """Weights as a safetensors file can hold them: on the CPU, none sharing memory with another."""
+    """Return copies of weights for a safetensors file: on the CPU, without shared memory."""
     return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in weights.items()}
 
 
 def arrays_of(weights: Mapping[str, Tensor]) -> Dict[str, NDArray[Any]]:
-    """Weights as a policy that plays takes them."""
+    """Return weights as NumPy arrays, the form that a policy at play takes."""
     return {name: tensor.detach().cpu().numpy() for name, tensor in weights.items()}

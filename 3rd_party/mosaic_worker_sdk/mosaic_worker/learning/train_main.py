@@ -32,15 +32,15 @@ _Algorithm = TypeVar("_Algorithm", bound=Algorithm)
 class TrainMain(Generic[_Algorithm]):
     """The ``main`` of a worker's ``train`` module.
 
-    It calls ``train(algorithm, settings, run, restored)`` of the package's ``training`` module, which trains
-    into the run folder to the end, or until it is to stop, and answers whether all was done, the evaluation
-    too. ``restored`` is the state of a training that goes on, else ``None``. The module is imported after
-    the cheap checks: torch takes seconds to import.
+    It calls ``train(algorithm, settings, run, restored)`` of the package's ``training`` module. That function
+    trains until the end or until a stop is requested, and returns whether all was done, including the
+    evaluation. ``restored`` is the state of a training that is continued, else ``None``. The module is
+    imported after the cheap checks, because torch takes seconds to import.
 
     Attributes:
         package: The worker's package.
-        algorithms: Those that can be asked for, by name.
-        first: The algorithm where none is named.
+        algorithms: Available algorithms by name.
+        first: Name of the default algorithm.
     """
 
     package: str
@@ -48,10 +48,10 @@ class TrainMain(Generic[_Algorithm]):
     first: str = "ppo"
 
     def __call__(self, argv: Optional[Sequence[str]] = None) -> int:
-        """Parse, train, report.
+        """Parse the command line, train, and report.
 
         Args:
-            argv: The words of the command line; ``None``: those of the process.
+            argv: Arguments of the command line; ``None`` for those of the process.
 
         Returns:
             The exit status.
@@ -81,12 +81,12 @@ class TrainMain(Generic[_Algorithm]):
 
 def end_with(status: int) -> NoReturn:
     """End the process of a training with the status of its command."""
-    gc.freeze()  # what goes with the process need not be swept first: with torch, half a second
+    gc.freeze()  # skips a garbage collection at exit, which takes half a second with torch
     sys.exit(status)
 
 
 def _settings(asked: Arguments[_Algorithm]) -> Tuple[Any, Any]:
-    """Every setting, and what to go on from where that was asked for."""
+    """Return all settings, and the saved state if the training is to be continued (else ``None``)."""
     config_class = asked.algorithm.config_class
     if not asked.resume:
         return config_class(**asked.given), None

@@ -1,4 +1,4 @@
-"""The files through which a training is followed and told things; see :mod:`mosaic_worker.training`."""
+"""Reads and writes the files for a training's reports and requests; see :mod:`mosaic_worker.training`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ STATE = "state"
 TENSORBOARD = "tensorboard"
 VIDEOS = "videos"
 LEAGUE = "league.json"
-"""Whom a training by self-play meets."""
+"""File with the opponents of a training by self-play."""
 PAST = "past_"
-"""Folders of policies that such a training left of itself: this, and the step."""
+"""Prefix of the folders with a self-play training's past policies; the step follows."""
 CALLS = "calls.jsonl"
 """Paid calls to models by players in a training."""
 
@@ -35,7 +35,7 @@ _PIECE = 1 << 16
 
 
 class Lines:
-    """A file of JSON lines that is appended to in whole lines."""
+    """A file of JSON lines to which whole lines are appended."""
 
     def __init__(self, path: Path) -> None:
         cut_half_line(path)
@@ -44,13 +44,13 @@ class Lines:
         self.size = 0
 
     def add(self, row: Dict[str, Any]) -> None:
-        """Have a row written at the next :meth:`flush`."""
+        """Add a row, which the next :meth:`flush` writes."""
         line = json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n"
         self._waiting.append(line)
         self.size += len(line)
 
     def flush(self) -> None:
-        """Hand what waits to the operating system; what it does not take waits on (``OSError``)."""
+        """Write the waiting rows to the file; rows that cannot be written keep waiting (``OSError``)."""
         if not self._waiting:
             return
         data = b"".join(self._waiting)
@@ -64,12 +64,12 @@ class Lines:
         self._waiting, self.size = [], 0
 
     def close(self) -> None:
-        """Let go of the file; what still waits is given up."""
+        """Close the file; rows that still wait are lost."""
         self._file.close()
 
 
 def finished_before(path: Path, step: int) -> int:
-    """How many episodes a file says were finished up to a step; 0 where it is not there."""
+    """Return the number of episodes in a file that ended by a step; 0 if the file does not exist."""
     count = 0
     with suppress(FileNotFoundError), open_file(path, "rb") as file:
         for line in file:
@@ -82,10 +82,10 @@ def finished_before(path: Path, step: int) -> int:
 
 
 def cut_half_line(path: Path, *, inside: Optional[Path] = None) -> None:
-    """Take away what an earlier writer, killed or out of room, began to write at the end of a file.
+    """Remove an incomplete last line, left by a writer that was killed or ran out of disk space.
 
     Args:
-        path: The file; it need not be there.
+        path: The file; it need not exist.
         inside: As for :func:`mosaic_worker.plain_files.open_file`.
     """
     with suppress(FileNotFoundError), open_file(path, "r+b", inside=inside) as file:
@@ -104,7 +104,7 @@ def cut_half_line(path: Path, *, inside: Optional[Path] = None) -> None:
 
 
 class Wishes:
-    """New lines of the control file, from where it stood when the training was started."""
+    """Reads new requests from the control file, from its end at the start of the training."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -113,7 +113,7 @@ class Wishes:
         self._read = min(int(told), here) if told.isdigit() else here
 
     def new(self) -> List[str]:
-        """Wishes since the last call, oldest first."""
+        """Return the requests since the last call, oldest first."""
         try:
             if self._path.stat().st_size <= self._read:
                 return []
@@ -128,10 +128,10 @@ class Wishes:
 
 
 def ask(folder: Path, command: str) -> None:
-    """Tell a training something: ``pause``, ``resume``, ``checkpoint`` or ``stop``.
+    """Send a request to a training: ``pause``, ``resume``, ``checkpoint`` or ``stop``.
 
     Raises:
-        ValueError: No such command.
+        ValueError: There is no such request.
         OSError: The folder cannot be written.
     """
     if command not in ("pause", "resume", "checkpoint", "stop"):

@@ -1,6 +1,6 @@
-"""Whether what a training is to remember fits, found out before it begins.
+"""Checks before a training that its buffer fits into memory.
 
-A buffer is filled as the training goes: without a check it would be hours until the memory is used up.
+A buffer fills up during the training, so without this check the memory might run out only after hours.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ MEMORY_MB = "MOSAIC_MEMORY_MB"
 """Environment variable: resident memory in MB, above which the program that started the training ends it."""
 
 _OTHERS = 512 * 2**20
-"""What a training with torch uses beside its buffer."""
+"""Bytes of memory that a training with torch uses in addition to its buffer."""
 _GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def check_room(name: str, count: int, row_bytes: int) -> None:
-    """See that ``count`` rows fit into the memory of this training.
+    """Check that ``count`` rows fit into the memory of this training.
 
     Args:
-        name: Setting that says how many, as a person knows it.
-        count: Its value.
-        row_bytes: Of one row.
+        name: Name of the setting for the number of rows, as the user knows it.
+        count: Number of rows.
+        row_bytes: Size of one row in bytes.
 
     Raises:
-        ConfigError: They do not; names the largest number that does.
+        ConfigError: The rows do not fit; the message names the largest number that fits.
     """
     room, whose = _room()
     needed = count * row_bytes
@@ -45,7 +45,7 @@ def check_room(name: str, count: int, row_bytes: int) -> None:
 
 
 def _room() -> Tuple[int, str]:
-    """Bytes that there are for what is remembered, and in words, who says so."""
+    """Return the bytes available for the buffer, and a phrase that says what limits them."""
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for group in _GROUPS:
         try:

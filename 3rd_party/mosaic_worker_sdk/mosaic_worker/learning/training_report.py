@@ -1,4 +1,4 @@
-"""What a training reports of its episodes and its speed, and what its policy says of where it comes from."""
+"""Reports a training's episodes and speed, and returns the versions and time for its policy."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from typing import Deque, Dict, Iterable, Iterator, List, Mapping, Optional, Pro
 from mosaic_worker.training import TrainingRun
 
 RECENT = 100
-"""Episodes over which returns are averaged."""
+"""Number of episodes over which returns are averaged."""
 
 
 class Scalars(Protocol):
-    """Where numbers are drawn from: TensorBoard's ``SummaryWriter``."""
+    """Interface of TensorBoard's ``SummaryWriter``, which logs numbers."""
 
     def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> None:
-        """Note a number at a step."""
+        """Log a number at a step."""
         ...
 
 
 class TrainingReport:
-    """Episodes and numbers, into the run folder and TensorBoard's log.
+    """Reports episodes and numbers to the run folder and to TensorBoard's log.
 
     Args:
-        run: The run folder.
+        run: Writes the reports to the run folder.
         scalars: TensorBoard's log.
-        step: Where the training begins, or goes on.
-        returns: Of the last episodes before that.
-        lengths: Of the same.
+        step: Step at which the training begins or continues.
+        returns: Returns of the last episodes before ``step``.
+        lengths: Lengths of the same episodes.
 
     Attributes:
-        returns: Of the last episodes, at most 100.
-        lengths: Of the same.
+        returns: Returns of the last episodes, at most 100.
+        lengths: Lengths of the same episodes.
     """
 
     def __init__(
@@ -54,17 +54,17 @@ class TrainingReport:
     def episode(
         self, step: int, total: float, length: int, agents: Optional[Mapping[str, float]] = None
     ) -> None:
-        """An episode has ended, with this return and length; of several agents, with the return of each."""
+        """Report the end of an episode with its return and length, and with several agents, their returns."""
         self.returns.append(total)
         self.lengths.append(length)
         self._run.episode(step, total, length, agents)
 
     def kept(self) -> Dict[str, List[float]]:
-        """The last episodes, for a training that goes on."""
+        """Return the last episodes as data from which a training can continue."""
         return {"returns": list(self.returns), "lengths": list(self.lengths)}
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
-        """Report numbers by TensorBoard name, and with them how episodes go and the speed."""
+        """Report numbers by TensorBoard name, with the mean return, the mean length and the speed."""
         full = dict(values)
         if self.returns:
             full["charts/episodic_return"] = sum(self.returns) / len(self.returns)
@@ -80,9 +80,9 @@ class AgentReturns:
     """Returns of the last episodes of several agents that learn together.
 
     Args:
-        agents: Their names.
+        agents: Names of the agents.
         teams: Agents by team.
-        returns: Of the last episodes before, by agent.
+        returns: Returns of the last episodes before, by agent.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class AgentReturns:
         return iter(self._returns)
 
     def add(self, returns: Mapping[str, float]) -> None:
-        """An episode has ended, with the return of each agent."""
+        """Add the returns of all agents of an episode that has ended."""
         for agent, total in returns.items():
             self._returns[agent].append(total)
 
@@ -114,16 +114,16 @@ class AgentReturns:
         return told
 
     def kept(self) -> Dict[str, List[float]]:
-        """The returns, to go on from."""
+        """Return the returns as data from which a training can continue."""
         return {agent: list(found) for agent, found in self._returns.items()}
 
 
 def versions(packages: Sequence[str]) -> Dict[str, str]:
-    """Of Python and of packages."""
+    """Return the versions of Python and of packages."""
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
 
 
 def moment(seconds: Optional[float] = None) -> str:
-    """A Unix time, or now, as checkpoints say it."""
+    """Return a Unix time, by default the current time, in the format of checkpoints (ISO 8601)."""
     when = time.time() if seconds is None else seconds
     return datetime.datetime.fromtimestamp(when, datetime.timezone.utc).isoformat(timespec="seconds")

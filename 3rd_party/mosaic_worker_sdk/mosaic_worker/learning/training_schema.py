@@ -1,7 +1,7 @@
-"""The settings of each algorithm, written for programs that do not import it.
+"""Writes the settings of each algorithm to a JSON file, for programs that do not import the algorithm.
 
 ``python -m mosaic_worker.learning.training_schema WORKER [--check]`` writes ``train_schema.json`` beside the
-package ``WORKER``, or says whether it is stale. ``main`` of ``WORKER.train`` is a
+package ``WORKER``, or with ``--check`` says whether the file is stale. ``main`` of ``WORKER.train`` must be a
 :class:`mosaic_worker.learning.train_main.TrainMain`.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Dict, Mapping, Protocol, Sequence, cast
 
 _OWN_OPTIONS = ("env_id", "seed")
-"""Settings that every training has; they are asked for by themselves."""
+"""Settings of every training; they have command line options of their own and are left out here."""
 _KEPT = (
     *("type", "title", "description", "default", "enum", "items", "x-group"),
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"),
@@ -23,7 +23,7 @@ _KEPT = (
 
 
 class Described(Protocol):
-    """What of an algorithm stands in the file; see ``docs/training_protocol.md``."""
+    """Attributes of an algorithm that are written to the file; see ``docs/training_protocol.md``."""
 
     @property
     def title(self) -> str: ...
@@ -42,13 +42,13 @@ class Described(Protocol):
 
 
 def schema_text(algorithms: Mapping[str, Described]) -> str:
-    """Content of the file."""
+    """Return the content of the file."""
     schema = {"algorithms": {name: schema_of(algorithm) for name, algorithm in algorithms.items()}}
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
 def schema_of(algorithm: Described) -> Dict[str, Any]:
-    """The settings of one algorithm, as JSON Schema, the settings that matter most first."""
+    """Return the settings of one algorithm as JSON Schema, those of the group ``main`` first."""
     model = algorithm.config_class
     found: Dict[str, Dict[str, Any]] = model.model_json_schema()["properties"]
     names = sorted(
@@ -67,13 +67,13 @@ def schema_of(algorithm: Described) -> Dict[str, Any]:
 
 
 def schema_file(package: str) -> Path:
-    """Where the schema of a worker's package is kept."""
+    """Return the path of the schema file of a worker's package."""
     (folder,) = importlib.import_module(package).__path__
     return Path(folder).parent / "train_schema.json"
 
 
 def write_schema(file: Path, algorithms: Mapping[str, Described], arguments: Sequence[str]) -> int:
-    """Write the file, or with ``--check`` among the arguments say whether it is what would be written.
+    """Write the file, or with ``--check`` in ``arguments`` print whether the file is up to date.
 
     Returns:
         The exit status.
@@ -88,7 +88,7 @@ def write_schema(file: Path, algorithms: Mapping[str, Described], arguments: Seq
 
 
 def _property(setting: Mapping[str, Any]) -> Dict[str, Any]:
-    """One setting, with ``"type": ["number", "null"]`` where pydantic writes two alternatives."""
+    """Return the schema of one setting; two alternatives of pydantic become ``["number", "null"]``."""
     flat: Dict[str, Any] = {"x-group": "more", **setting}
     choices = cast("Sequence[Mapping[str, Any]]", flat.pop("anyOf", ()))
     if choices:

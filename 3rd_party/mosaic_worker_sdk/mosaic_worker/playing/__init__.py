@@ -1,1 +1,1 @@
-"""What workers that play trained policies share: batches of one size, joint policies, memories."""
+"""Shared code of workers that play trained policies: batches of one size, joint policies, memories."""

@@ -1,4 +1,4 @@
-"""Whether a checkpoint may take a slot, for workers that play checkpoints: the same words from each."""
+"""Checks whether a checkpoint fits a slot, with the same messages from all workers that play checkpoints."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from mosaic_worker.worker import Batch, LoadError, Slot
 
 
 def check_settings(worker: str, settings: Iterable[str], known: Sequence[str]) -> None:
-    """See that a slot was given no setting that the worker does not know.
+    """Check that the worker knows all settings of a slot.
 
     Raises:
-        LoadError: It was; names the nearest that is known.
+        LoadError: A setting is unknown; the message suggests the most similar known setting.
     """
     for key in settings:
         if key not in known:
@@ -27,17 +27,17 @@ def check_settings(worker: str, settings: Iterable[str], known: Sequence[str]) -
 
 
 def check_fit(slot: Slot, described: PolicyDescription) -> None:
-    """See that a policy is what its slot asks for, and that their spaces agree.
+    """Check that a policy has the algorithm that its slot requires, and that their spaces agree.
 
-    Bounds of observations and their dtype need not agree; those of real-valued actions must, into
-    which the policy scales what it does.
+    Bounds and dtype of observations need not agree. Bounds of real-valued actions must agree, because
+    the policy scales its actions to them.
 
     Args:
         slot: The slot.
-        described: What plays there, of a joint policy its part.
+        described: Description of the policy, or of the part of a joint policy that plays the slot.
 
     Raises:
-        LoadError: It is of another algorithm, or of other spaces; says which and the fix.
+        LoadError: The algorithm or a space differs; the message says which one and how to fix it.
     """
     algorithm = slot.settings.get("algorithm")
     if algorithm and str(algorithm).lower() != described.algorithm:
@@ -58,7 +58,7 @@ def check_fit(slot: Slot, described: PolicyDescription) -> None:
 
 
 def why_undecided(batch: Batch, i: int) -> str:
-    """Why a policy could not decide the ``i``-th decision of a batch."""
+    """Return the reason why a policy could not make the ``i``-th decision of a batch."""
     if batch.action_masks is not None and not batch.action_masks[i].any():
         return "no action is legal"
     if any(not np.isfinite(rows[i]).all() for rows in _arrays(batch.observations)):

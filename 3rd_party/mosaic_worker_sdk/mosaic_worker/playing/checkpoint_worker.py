@@ -1,4 +1,4 @@
-"""A worker that plays trained policies: everything of it but the networks."""
+"""Base class of workers that play trained policies; only the networks are left to subclasses."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from mosaic_worker.worker import (
 )
 
 Draws = Callable[[int], NDArray[np.float64]]
-"""Numbers in [0, 1) for the decisions of a batch, by the component of the action they are for."""
+"""Function from a component of the action to random numbers in [0, 1), one per decision of a batch."""
 
 
 class Choices(NamedTuple):
-    """What a policy chose for N observations.
+    """Choices of a policy for N observations.
 
     Attributes:
-        actions: In the action space, stacked: (N,) or (N, *shape).
-        values: float64 (N,), the value of each state; ``None`` where the policy knows none.
-        ok: bool (N,), false where the network's output is no finite number or no action is legal.
-        memory: float32 (N, memory), what to hand in with each row's next observation; ``None`` for
-            policies that remember nothing.
+        actions: Stacked actions of the action space: (N,) or (N, *shape).
+        values: float64 (N,), the value of each state; ``None`` if the policy has no values.
+        ok: bool (N,), false if the network's output is no finite number or no action is legal.
+        memory: float32 (N, memory), the memory to pass with each row's next observation; ``None`` for
+            policies without memory.
     """
 
     actions: NDArray[Any]
@@ -45,12 +45,12 @@ class Choices(NamedTuple):
     memory: Optional[NDArray[np.float32]] = None
 
     def only(self, rows: Union[slice, NDArray[np.intp]]) -> Choices:
-        """Those of some rows."""
+        """Return the choices of some rows."""
         return Choices(*[None if column is None else column[rows] for column in self])  # pyright: ignore[reportArgumentType]
 
     @classmethod
     def join(cls, parts: Sequence[Choices]) -> Choices:
-        """Those of several batches, end to end; what one of them does not know is left out."""
+        """Join the choices of several batches; a field that is ``None`` in one of them becomes ``None``."""
         if len(parts) == 1:
             return parts[0]
         columns = [None if any(each is None for each in column) else column for column in zip(*parts)]
@@ -61,8 +61,8 @@ class CheckpointPolicy(Protocol):
     """A policy that was read from a checkpoint.
 
     Attributes:
-        description: What ``policy.json`` says.
-        memory: Numbers that it remembers of an episode; 0 for none.
+        description: Content of ``policy.json``.
+        memory: Size of the policy's memory of an episode; 0 for a policy without memory.
     """
 
     @property
@@ -76,24 +76,24 @@ class CheckpointPolicy(Protocol):
         draws: Optional[Draws] = None,
         memory: Optional[NDArray[np.float32]] = None,
     ) -> Choices:
-        """Decide a batch: the most likely actions, or drawn ones where ``draws`` are given."""
+        """Choose actions for a batch: the most likely ones, or sampled ones if ``draws`` is given."""
         ...
 
 
 class CheckpointWorker(Worker):
-    """Plays checkpoints in any slot whose spaces fit them; to be derived from.
+    """Base class of workers that play checkpoints in any slot whose spaces fit the checkpoint.
 
-    The most likely action is played unless the slot asks for ``deterministic = False``; then
-    actions are drawn with numbers that depend on the policy seed, in which the slot's setting
-    ``seed`` is, and the step alone.
+    The worker plays the most likely action unless the slot has ``deterministic = False``. In that
+    case it samples actions with random numbers that depend only on the step and the policy seed,
+    which includes the slot's setting ``seed``.
     """
 
     name: str
     """Id of the worker, for messages."""
     settings: Tuple[str, ...] = ("algorithm", "checkpoint", "checkpoint_agent", "seed", "gpu")
-    """Settings of a slot that it knows; ``gpu`` is the host's, which decides what the process sees."""
+    """Settings of a slot that the worker accepts; only the host uses ``gpu``, to choose the visible GPUs."""
     other_way = ""
-    """How one comes by a checkpoint without training it; ends with the option of the environment."""
+    """Text on how to get a checkpoint without training; it ends with the option for the environment."""
 
     def __init__(self) -> None:
         self._by_file: Dict[Tuple[str, str], CheckpointPolicy] = {}
@@ -104,30 +104,30 @@ class CheckpointWorker(Worker):
         self._by_episode: Dict[Tuple[int, int], CheckpointPolicy] = {}
 
     def read(self, checkpoint: str, agent: str = "") -> CheckpointPolicy:
-        """Read a checkpoint.
+        """Read a checkpoint and return its policy.
 
         Args:
-            checkpoint: Its folder, or a file in it.
-            agent: Whose part of a joint policy; empty for one without parts.
+            checkpoint: The checkpoint's folder, or a file in that folder.
+            agent: Agent whose part of a joint policy is read; empty for a policy without parts.
 
         Raises:
-            LoadError: It cannot be played; see :mod:`mosaic_worker.checkpoint`.
+            LoadError: The checkpoint cannot be played; see :mod:`mosaic_worker.checkpoint`.
         """
         raise NotImplementedError
 
     def stream_of(self, component: int) -> int:
-        """Which stream of random numbers a component of the action is drawn from."""
+        """Return the number of the random stream from which a component of the action is sampled."""
         return component
 
     def load(self, slot: Slot) -> str:
         """Read ``slot.settings["checkpoint"]`` and check that it fits the slot.
 
         Returns:
-            For example ``"ppo:CartPole-v1"``.
+            Algorithm and environment of the policy, for example ``"ppo:CartPole-v1"``.
 
         Raises:
-            LoadError: It cannot be read; or the policy is of another algorithm, agent or environment
-                than the slot.
+            LoadError: The checkpoint cannot be read; or its algorithm, agents or spaces do not fit the
+                slot.
         """
         check_settings(self.name, slot.settings, self.settings)
         checkpoint = slot.settings.get("checkpoint")
@@ -147,7 +147,7 @@ class CheckpointWorker(Worker):
         return f"{policy.description.algorithm}:{policy.description.env_id}"
 
     def _described(self, checkpoint: str) -> PolicyDescription:
-        """What ``policy.json`` says, read once for all slots."""
+        """Return the content of ``policy.json``, which is read once for all slots."""
         key = str(Path(checkpoint).expanduser().resolve())
         found = self._descriptions.get(key)
         if found is None:
@@ -155,7 +155,7 @@ class CheckpointWorker(Worker):
         return found
 
     def _read_part(self, checkpoint: str, played: PolicyDescription) -> CheckpointPolicy:
-        """What plays an agent, read once for all whose parts have the same network."""
+        """Return the policy for a part, read once for all parts that share a network."""
         key = str(Path(checkpoint).expanduser().resolve()), played.weights_prefix
         found = self._by_file.get(key)
         if found is None:
@@ -164,27 +164,27 @@ class CheckpointWorker(Worker):
         return found
 
     def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
-        """Nothing is remembered of an episode that begins."""
+        """Clear the memory of episodes that begin and choose the policy that plays them."""
         self._memories[slot.index].forget(start.episode for start in starts)
         joint = self._joint[slot.index]
         for start in starts if joint is not None else ():
             assert joint is not None
-            # Where seats are swapped, a joint policy plays each agent with its own part.
+            # If seats are swapped, a joint policy plays each agent with the agent's own part.
             played = joint[1].played_instead(start.agent_id or slot.agent_id, slot.agent_id)
             self._by_episode[slot.index, start.episode] = self._read_part(joint[0], played)
 
     def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
-        """Nothing needs to be remembered of an episode that is over."""
+        """Drop the memory of episodes that are over."""
         self._memories[slot.index].forget(end.episode for end in ends)
         for end in ends:
             self._by_episode.pop((slot.index, end.episode), None)
 
     def select_actions(self, batch: Batch) -> Actions:
-        """Choose for all decisions of the batch, with the value of each state where it is known."""
+        """Choose an action for each decision of a batch, with the value of each state if it is known."""
         return self.select_together([batch])[0]
 
     def select_together(self, batches: Sequence[Batch]) -> List[Actions]:
-        """Choose for all slots: what one network plays goes through it together."""
+        """Choose actions for several slots; each network evaluates all its rows in one batch."""
         chosen = self._choose(batches)
         for batch, choices in zip(batches, chosen):
             if choices.memory is not None:
@@ -193,7 +193,7 @@ class CheckpointWorker(Worker):
         return [_as_actions(batch, choices) for batch, choices in zip(batches, chosen)]
 
     def _choose(self, batches: Sequence[Batch]) -> List[Choices]:
-        """The choices for each batch, each row by the policy that plays its episode."""
+        """Return the choices for each batch; the policy of a row's episode chooses for that row."""
         shares: Dict[Tuple[Any, ...], List[_Share]] = {}
         for place, batch in enumerate(batches):
             asked = self._rows_of(batch)
@@ -220,7 +220,7 @@ class CheckpointWorker(Worker):
         return Rows(batch.observations, batch.action_masks, batch.seeds, steps, memory)
 
     def _policies_of(self, batch: Batch) -> List[Tuple[CheckpointPolicy, Optional[NDArray[np.intp]]]]:
-        """Who decides in a batch, and which rows; ``None`` for all of them."""
+        """Return the policies that decide in a batch with their row numbers, ``None`` for all rows."""
         index, own = batch.slot.index, self._by_slot[batch.slot.index]
         if self._joint[index] is None:
             return [(own, None)]
@@ -235,7 +235,7 @@ class CheckpointWorker(Worker):
 
 
 class _Share(NamedTuple):
-    """What one policy decides of a batch: its rows, and their numbers in the batch where they are not all."""
+    """Rows of a batch that one policy decides, and their numbers in the batch; ``None`` for all rows."""
 
     batch: int
     policy: CheckpointPolicy
@@ -244,7 +244,7 @@ class _Share(NamedTuple):
 
 
 def _in_order(parts: Sequence[Tuple[_Share, Choices]]) -> Choices:
-    """The choices of a batch, its rows in their order."""
+    """Join the choices of several policies for a batch, in the order of the batch's rows."""
     found = Choices.join([choices for _, choices in parts])
     numbers = [share.numbers for share, _ in parts if share.numbers is not None]
     return found.only(np.argsort(np.concatenate(numbers))) if len(numbers) > 1 else found

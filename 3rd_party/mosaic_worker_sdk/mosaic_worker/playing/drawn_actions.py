@@ -1,4 +1,4 @@
-"""Actions from what a network says: the likeliest, or drawn with numbers that are given for each decision."""
+"""Turns network outputs into actions: the most likely ones, or ones sampled with given random numbers."""
 
 # numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -17,7 +17,7 @@ from mosaic_worker.spaces import Space
 
 
 def choices_of(space: Space) -> List[int]:
-    """How many actions each choice of a Discrete or MultiDiscrete space has."""
+    """Return the number of actions of each component of a Discrete or MultiDiscrete space."""
     return [space.n] if space.kind == "Discrete" else [int(n) for n in np.ravel(np.asarray(space.nvec))]
 
 
@@ -25,12 +25,13 @@ def hide_illegal(outputs: NDArray[Any], masks: NDArray[np.bool_], space: Space) 
     """Give illegal actions a logit, or value, of minus infinity.
 
     Args:
-        outputs: (N, actions), changed in place; a row without a legal action is made zeros.
-        masks: bool (M, actions), true where legal, of the first M rows; every action of the others is.
-        space: Of the actions.
+        outputs: (N, actions), changed in place; a row without a legal action becomes zeros.
+        masks: bool (M, actions), true for legal actions, for the first M rows. In the other rows, all
+            actions are legal.
+        space: Action space.
 
     Returns:
-        bool (N,): the rows with a legal action for each choice.
+        bool (N,): true for rows with a legal action in each component.
     """
     legal = np.ones(outputs.shape, np.bool_)
     legal[: len(masks)] = masks
@@ -42,7 +43,10 @@ def hide_illegal(outputs: NDArray[Any], masks: NDArray[np.bool_], space: Space) 
 
 
 def counted_actions(logits: NDArray[Any], space: Space, draws: Optional[Draws]) -> NDArray[Any]:
-    """Actions of a Discrete or MultiDiscrete space, (N, *shape), from logits (N, sum of all choices)."""
+    """Choose actions of a Discrete or MultiDiscrete space, (N, *shape).
+
+    ``logits`` has the shape (N, sum of the numbers of actions of all components).
+    """
     parts = np.split(logits, np.cumsum(choices_of(space))[:-1], axis=1)
     chosen = [
         part.argmax(axis=1) if draws is None else draw_index(part.astype(np.float64), draws(j))
@@ -55,9 +59,9 @@ def counted_actions(logits: NDArray[Any], space: Space, draws: Optional[Draws]) 
 
 
 def greedy_index(values: NDArray[Any], draws: Optional[Draws], epsilon: float) -> NDArray[np.int64]:
-    """The best action of each row (N, actions); where it is drawn, a random one in ``epsilon`` of the time.
+    """Return the best action of each row (N, actions), or with ``draws`` an epsilon-greedy action.
 
-    Actions whose value is minus infinity are never chosen.
+    An action whose value is minus infinity is never chosen at random.
     """
     best = values.argmax(axis=1)
     if draws is None or not epsilon:
@@ -67,14 +71,14 @@ def greedy_index(values: NDArray[Any], draws: Optional[Draws], epsilon: float) -
 
 
 def draw_index(logits: NDArray[np.float64], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Invert the cumulative distribution; an action of probability zero is never chosen."""
+    """Sample an action per row by inverting the cumulative distribution; probability 0 is never chosen."""
     weights = np.exp(logits - logits.max(axis=1, keepdims=True))
     cumulative = weights.cumsum(axis=1)
     return (cumulative <= (uniforms * cumulative[:, -1])[:, None]).sum(axis=1)
 
 
 def draw_normals(draws: Draws, count: int) -> NDArray[np.float64]:
-    """Standard normal numbers, (N, count), each of one uniform number alone."""
+    """Return standard normal numbers, (N, count), each computed from a single uniform number."""
     uniforms = np.clip(np.stack([draws(j) for j in range(count)], 1), 2.0**-54, 1 - 2.0**-53)
     normal: Any = _inverse_normal(uniforms)
     return normal.astype(np.float64)

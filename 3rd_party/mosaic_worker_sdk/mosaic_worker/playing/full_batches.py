@@ -1,4 +1,4 @@
-"""Networks that are always asked with as many rows, so that a row is answered alike in any batch."""
+"""Splits rows into batches of one size, so that a network gives the same result for a row in any batch."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
 
 BATCH = 64
-"""Rows of every forward call. A row's last bits depend on the number of rows that it is multiplied
-with, so calls are always filled up to this number."""
+"""Number of rows of every forward call. The last bits of a row's result depend on the number of rows in
+the batch, so batches are always filled up to this number."""
 
 Decide = Callable[[Any, Optional[NDArray[np.bool_]], Optional[Draws], Optional[NDArray[np.float32]]], Choices]
-"""Observations, masks, draws and memory of :data:`BATCH` rows or fewer, to as many choices."""
+"""Function from observations, masks, draws and memory of at most :data:`BATCH` rows to their choices."""
 
 
 def in_batches(
@@ -24,14 +24,14 @@ def in_batches(
     draws: Optional[Draws] = None,
     memory: Optional[NDArray[np.float32]] = None,
 ) -> Choices:
-    """Have any number of rows decided.
+    """Choose actions for any number of rows, at most :data:`BATCH` rows per call of ``decide``.
 
     Args:
-        decide: Is handed rows that are left as they are, and draws that are filled up to :data:`BATCH`.
-        observations: (N, …), or a dict of them.
-        masks: bool (N, actions); ``None`` where every action is legal.
-        draws: Numbers to sample with, each of shape (N,); ``None`` for the most likely action.
-        memory: (N, M); ``None`` where nothing is remembered.
+        decide: Chooses actions for a batch; only its draws are filled up to :data:`BATCH`.
+        observations: An array (N, …), or a dict of arrays.
+        masks: bool (N, actions); ``None`` if every action is legal.
+        draws: Random numbers to sample with, each of shape (N,); ``None`` for the most likely action.
+        memory: (N, M); ``None`` for a policy without memory.
     """
     by_key = isinstance(observations, dict)
     count = len(next(iter(cast("Dict[str, Any]", observations).values())) if by_key else observations)

@@ -1,4 +1,4 @@
-"""All agents of a joint policy as one player."""
+"""Plays all agents of a joint policy as one player."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ _Policy = TypeVar("_Policy", bound=CheckpointPolicy)
 
 
 class JointPolicy(Generic[_Policy]):
-    """The policies of all agents, in an environment such as
-    :class:`mosaic_worker.learning.joint_env.JointEnv`.
+    """Policies of all agents in an environment like :class:`mosaic_worker.learning.joint_env.JointEnv`.
 
     Args:
-        description: What the weights are.
-        load: Makes the policy of one agent, of the description of its part.
+        description: Description of the joint policy.
+        load: Makes the policy of one agent from the description of its part.
 
     Attributes:
-        policies: By agent.
-        memory: Numbers that all agents remember together.
+        policies: Policy by agent.
+        memory: Total size of the memories of all agents.
     """
 
     def __init__(self, description: PolicyDescription, load: Callable[[PolicyDescription], _Policy]) -> None:
@@ -40,16 +39,16 @@ class JointPolicy(Generic[_Policy]):
         draws: Optional[Draws] = None,
         memory: Optional[NDArray[np.float32]] = None,
     ) -> Choices:
-        """Choose for every agent.
+        """Choose actions for every agent.
 
         Args:
             observations: Arrays (N, …) by agent.
-            masks: bool (N, agents, actions), as many actions as the agent with the most has.
-            draws: Not taken: whole teams play the most likely actions.
-            memory: float32 (N, memory), of one agent after the other.
+            masks: bool (N, agents, actions); the last axis has the size of the largest action space.
+            draws: Ignored; all agents play their most likely actions.
+            memory: float32 (N, memory), the memories of the agents one after the other.
 
         Returns:
-            Actions are dicts by agent, (N,) of them.
+            Choices whose ``actions`` are N dicts of actions by agent.
         """
         rows, at = len(next(iter(observations.values()))), 0
         made: Dict[str, Choices] = {}

@@ -1,12 +1,12 @@
-"""Layers of networks that play, in NumPy.
+"""Network layers in NumPy, for policies at play.
 
-A process that plays needs no torch for them: it starts in a sixth of the time and keeps a fifth of the
-memory.
+A process that plays with these layers needs no torch. It starts in a sixth of the time and uses a
+fifth of the memory.
 
 Each row of a batch is a column here: vectors are float32 (features, COLUMNS), images (channels, height,
-width, COLUMNS). BLAS may use another kernel at the edges of a matrix, so that the last bits depend on the
-column. The outer :data:`MARGIN` columns hold no rows: a row gets the same bits at any place, and whatever
-stands beside it.
+width, COLUMNS). BLAS may use another kernel at the edges of a matrix, so the last bits of a result may
+depend on the column. Therefore the outer :data:`MARGIN` columns hold no rows, and a row gets the same
+bits in any column and beside any other rows.
 """
 
 # numpy annotates only part of its functions.
@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from mosaic_worker.playing.full_batches import BATCH
 
 MARGIN = 8
-"""Columns that stay empty on either side. OpenBLAS 0.3.31 needs 8 for its Haswell code, which most processors
-of AMD use too, and none for its Nehalem, Sandy Bridge and Skylake-X code."""
+"""Number of empty columns on each side. OpenBLAS 0.3.31 needs 8 for its Haswell code, which most AMD
+processors use too, and none for its Nehalem, Sandy Bridge and Skylake-X code."""
 COLUMNS = BATCH + 2 * MARGIN
 _LARGEST_IMAGE = 1 << 22
-"""Numbers of one image within a network; 80 of them take 1.3 GB."""
+"""Largest number of values in one image within a network; 80 images of this size take 1.3 GB."""
 _PROBES = 16
 
 Columns = NDArray[Any]
@@ -36,12 +36,12 @@ Layer = Callable[[Columns], Columns]
 
 
 class WeightMismatch(ValueError):
-    """Weights are not those of the network that their description asks for.
+    """The weights do not fit the network in their description.
 
     Attributes:
-        name: Of the array.
-        found: Its shape; ``None`` where there is none of that name.
-        wanted: The shape that the network needs; ``None`` where it needs none.
+        name: Name of the array.
+        found: Shape of the array; ``None`` if there is no array of that name.
+        wanted: Shape that the network needs; ``None`` if the network has no such array.
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class WeightMismatch(ValueError):
 
 
 class Weights:
-    """The arrays of a network by parameter name.
+    """Arrays of a network by parameter name.
 
     Args:
-        arrays: Float32, by name.
-        prefix: Of the names that :meth:`take` is asked for.
+        arrays: Float32 arrays by name.
+        prefix: Prefix that :meth:`take` puts before a name.
     """
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> None:
@@ -70,21 +70,21 @@ class Weights:
         self._taken: Set[str] = set()
 
     def under(self, prefix: str) -> Weights:
-        """Those whose names begin with ``prefix`` and a full stop, by what follows."""
+        """Return the weights whose names begin with ``prefix`` and a period, named without this prefix."""
         part = Weights(self.arrays, f"{self._prefix}{prefix}.")
         part._taken = self._taken
         return part
 
     def take(self, name: str, *shape: int) -> NDArray[np.float32]:
-        """One array.
+        """Return one array and mark it as used.
 
         Args:
-            name: Its name.
-            shape: The shape that the network needs.
+            name: Name of the array, without the prefix.
+            shape: Shape that the network needs.
 
         Raises:
-            WeightMismatch: There is none of that shape.
-            ValueError: It holds what is no finite float32 number.
+            WeightMismatch: There is no array of this name and shape.
+            ValueError: The array holds a value that is no finite float32 number.
         """
         full = f"{self._prefix}{name}"
         self._taken.add(full)
@@ -96,13 +96,13 @@ class Weights:
         return np.ascontiguousarray(found)
 
     def check(self, *ignored: str) -> None:
-        """See that nothing is left over.
+        """Check that all arrays were used.
 
         Args:
-            ignored: Beginnings of names that playing does not need.
+            ignored: Prefixes of the names of arrays that are not needed for playing.
 
         Raises:
-            WeightMismatch: Something is; names the first.
+            WeightMismatch: An array was not used; the message names the first one.
         """
         for name in sorted(self.arrays.keys() - self._taken):
             if not name.startswith(ignored):
@@ -110,7 +110,7 @@ class Weights:
 
 
 class _ShapeRecorder(Weights):
-    """Records the shapes that are asked for; gives zeros that take no memory."""
+    """Records the shapes passed to :meth:`take`, which returns zeros that take no memory."""
 
     def __init__(self, prefix: str = "") -> None:
         super().__init__({}, prefix)
@@ -127,10 +127,10 @@ class _ShapeRecorder(Weights):
 
 
 def parameter_shapes(build: Callable[[Weights], object]) -> Dict[str, Tuple[int, ...]]:
-    """The shape of each array that a network takes, by its name.
+    """Return the shape of each array of a network by its name.
 
     Args:
-        build: Makes the network of its weights.
+        build: Makes the network from its weights.
     """
     asked = _ShapeRecorder()
     build(asked)
@@ -138,13 +138,13 @@ def parameter_shapes(build: Callable[[Weights], object]) -> Dict[str, Tuple[int,
 
 
 class ColumnBuffer:
-    """Room for the rows of a batch, used again for each.
+    """Buffer for the rows of a batch, reused for each batch.
 
     Args:
-        shape: Of one row.
+        shape: Shape of one row.
 
     Attributes:
-        columns: float32 (*shape, COLUMNS), a row of the batch in each column of the middle.
+        columns: float32 (*shape, COLUMNS); each column except the margins holds a row of the batch.
     """
 
     def __init__(self, shape: Sequence[int]) -> None:
@@ -152,7 +152,7 @@ class ColumnBuffer:
         self._middle = self.columns[..., MARGIN : MARGIN + BATCH]
 
     def fill(self, rows: NDArray[Any]) -> Columns:
-        """The columns, with ``rows`` (N, *shape) in the first N, at most :data:`BATCH`, and zeros behind."""
+        """Fill the buffer with ``rows`` (N, *shape), N at most :data:`BATCH`, then zeros; return it."""
         shaped = rows.reshape(len(rows), *self.columns.shape[:-1])
         self._middle[..., : len(rows)] = np.moveaxis(shaped, 0, -1)
         self._middle[..., len(rows) :] = 0
@@ -160,7 +160,7 @@ class ColumnBuffer:
 
 
 def rows_of(columns: NDArray[Any]) -> NDArray[Any]:
-    """What columns (…, COLUMNS) say of the rows of the batch, (BATCH, …)."""
+    """Convert columns (…, COLUMNS) to the rows of the batch, (BATCH, …)."""
     return np.moveaxis(columns[..., MARGIN : MARGIN + BATCH], -1, 0)
 
 
@@ -168,7 +168,7 @@ def rows_of(columns: NDArray[Any]) -> NDArray[Any]:
 
 
 def chain(layers: Sequence[Layer]) -> Layer:
-    """Layers one after the other."""
+    """Return a layer that applies ``layers`` one after the other."""
 
     def forward(x: Columns) -> Columns:
         for layer in layers:
@@ -179,12 +179,12 @@ def chain(layers: Sequence[Layer]) -> Layer:
 
 
 def linear(weights: Weights, inputs: int, outputs: int, *, bias: bool = True) -> Layer:
-    """An affine layer, (inputs, COLUMNS) to (outputs, COLUMNS).
+    """Return an affine layer, (inputs, COLUMNS) to (outputs, COLUMNS).
 
     Args:
         weights: Holds ``weight`` (outputs, inputs) and, with ``bias``, ``bias`` (outputs,).
-        inputs: Numbers that it takes.
-        outputs: Numbers that it gives.
+        inputs: Number of inputs.
+        outputs: Number of outputs.
         bias: Whether a number is added to each output.
     """
     multiplied = matmul_with(weights.take("weight", outputs, inputs))
@@ -202,11 +202,11 @@ def linear(weights: Weights, inputs: int, outputs: int, *, bias: bool = True) ->
 def perceptron(
     weights: Weights, widths: Sequence[int], activation: str, *, activate_output: bool = False
 ) -> Layer:
-    """Affine layers with an activation in between, and after the last one too where asked for.
+    """Return affine layers with an activation between them, and optionally after the last one.
 
     Args:
-        weights: Holds the layers under their places, as ``torch.nn.Sequential`` counts them.
-        widths: Of the input and of what each layer gives.
+        weights: Holds the layers by their index, as ``torch.nn.Sequential`` counts them.
+        widths: Width of the input and of the output of each layer.
         activation: A key of :data:`ACTIVATIONS`.
         activate_output: Whether an activation follows the last layer.
     """
@@ -226,15 +226,15 @@ def convolution(
     padding: int = 0,
     bias: bool = True,
 ) -> Layer:
-    """A convolution, (inputs, H, W, COLUMNS) to (outputs, …, COLUMNS).
+    """Return a convolution, (inputs, H, W, COLUMNS) to (outputs, …, COLUMNS).
 
     Args:
         weights: Holds ``weight`` (outputs, inputs, *kernel) and, with ``bias``, ``bias`` (outputs,).
-        inputs: Channels that it takes.
-        outputs: Channels that it gives.
-        kernel: Height and width of what one output looks at.
-        stride: Steps between two outputs, down and across.
-        padding: Zeros around the image, on every side.
+        inputs: Number of input channels.
+        outputs: Number of output channels.
+        kernel: Height and width of the kernel.
+        stride: Vertical and horizontal stride.
+        padding: Number of zeros around the image on every side.
         bias: Whether a number is added to each output.
     """
     matrix = weights.take("weight", outputs, inputs, *kernel).reshape(outputs, -1)
@@ -247,8 +247,8 @@ def convolution(
         seen = seen[:, :: stride[0], :: stride[1]].transpose(1, 2, 0, 4, 5, 3)
         high, wide = seen.shape[:2]
         y = np.empty((high, wide, outputs, COLUMNS), np.float32)
-        # A product for each place of the image: a row's column is the same in all of them. A line of places
-        # at a time, as what they see overlaps and takes many times the image's memory.
+        # One product per position of the image, so that a row of the batch has the same column in each.
+        # One line of positions at a time, because overlapping windows take many times the image's memory.
         for line in range(high):
             y[line] = multiplied(np.ascontiguousarray(seen[line]).reshape(wide, -1, COLUMNS))
         if added is not None:
@@ -259,10 +259,10 @@ def convolution(
 
 
 def pad(left: int, right: int, top: int, bottom: int) -> Layer:
-    """Zeros around images, (channels, H, W, COLUMNS).
+    """Return a layer that pads images (channels, H, W, COLUMNS) with zeros.
 
     Raises:
-        ValueError: When it is called: an image becomes larger than any that a network takes.
+        ValueError: (from the layer) a padded image is larger than a network may have.
     """
     sides = ((0, 0), (top, bottom), (left, right), (0, 0))
 
@@ -276,11 +276,13 @@ def pad(left: int, right: int, top: int, bottom: int) -> Layer:
 
 
 def layer_norm(weights: Weights, shape: Sequence[int], eps: float = 1e-5) -> Layer:
-    """Features of each row with mean 0 and variance 1, then scaled (Ba, Kiros and Hinton, 2016).
+    """Return a layer that normalizes the features of each row (Ba, Kiros and Hinton, 2016).
+
+    It gives them mean 0 and variance 1, then scales and shifts them.
 
     Args:
         weights: Holds ``weight`` and ``bias``, both of ``shape``.
-        shape: Of what is normalised: the last axes before the columns.
+        shape: Shape of the normalized features: the last axes before the columns.
         eps: Added to the variance.
     """
     scale, shift = (weights.take(name, *shape)[..., None] for name in ("weight", "bias"))
@@ -295,14 +297,15 @@ def layer_norm(weights: Weights, shape: Sequence[int], eps: float = 1e-5) -> Lay
 
 
 def flatten(x: Columns) -> Columns:
-    """(…, COLUMNS) to (features, COLUMNS)."""
+    """Reshape (…, COLUMNS) to (features, COLUMNS)."""
     return np.ascontiguousarray(x).reshape(-1, x.shape[-1])
 
 
 def matmul_with(matrix: NDArray[np.float32]) -> Layer:
-    """The product with (…, inputs, COLUMNS), with the same bits for equal columns.
+    """Return a layer that multiplies (…, inputs, COLUMNS) by ``matrix``, equal columns to equal bits.
 
-    Where the first call finds that equal columns get different bits, products are made column by column.
+    If the first call finds that equal columns give different bits, all products are computed column by
+    column.
     """
     equal: List[bool] = []
 
@@ -315,14 +318,14 @@ def matmul_with(matrix: NDArray[np.float32]) -> Layer:
 
 
 def _columns_bit_equal(matrix: NDArray[np.float32]) -> bool:
-    # Two orders of adding up few numbers often agree: several columns are tried.
+    # Two orders of summing few numbers often give the same bits, so several columns are tried.
     columns = np.random.default_rng(0).normal(size=(_PROBES, matrix.shape[1], 1)).astype(np.float32)
     found = (matrix @ np.repeat(columns, COLUMNS, axis=2))[..., MARGIN : MARGIN + BATCH]
     return bool((found == found[..., :1]).all())
 
 
 def matmul_by_column(matrix: NDArray[np.float32], x: Columns) -> Columns:
-    """The product with (…, inputs, COLUMNS), a column at a time: slow, and alike for each."""
+    """Multiply (…, inputs, COLUMNS) by ``matrix`` column by column: slow, with the same bits everywhere."""
     found = [np.ascontiguousarray(x[..., place, None]) for place in range(x.shape[-1])]
     return np.concatenate([matrix @ column for column in found], axis=-1)
 
@@ -331,23 +334,26 @@ def matmul_by_column(matrix: NDArray[np.float32], x: Columns) -> Columns:
 
 
 _Gates = Tuple[Layer, Layer, Columns, Columns]
-"""Products with input and hidden state, and what is added to each."""
+"""Layers that multiply the input and the hidden state, and the biases of both."""
 
 
 class RecurrentLayers:
-    """Layers of a long short-term memory (``LSTM``; Hochreiter and Schmidhuber, 1997) or of gated recurrent
-    units (``GRU``; Cho et al., 2014), as torch computes them.
+    """Layers of ``LSTM`` or ``GRU`` cells, computed as in torch.
+
+    Sources: long short-term memory (Hochreiter and Schmidhuber, 1997), gated recurrent units
+    (Cho et al., 2014).
 
     Args:
-        weights: Holds ``weight_ih``, ``weight_hh``, ``bias_ih`` and ``bias_hh``, gates one below the other.
+        weights: Holds ``weight_ih``, ``weight_hh``, ``bias_ih`` and ``bias_hh``, each with the rows of
+            all gates.
         cell: ``LSTM`` or ``GRU``.
-        inputs: Numbers that it takes.
-        size: Numbers that it gives, and that each part of a layer's memory has.
-        layers: How many layers follow one another.
-        numbered: Whether names end with the layer, as ``_l0``.
+        inputs: Number of inputs.
+        size: Number of outputs, and size of each part of a layer's memory.
+        layers: Number of stacked layers.
+        numbered: Whether the names end with the number of the layer, for example ``_l0``.
 
     Attributes:
-        memory_size: Numbers that it remembers of an episode: hidden states of all layers, then cells.
+        memory_size: Size of the memory of an episode: hidden states of all layers, then cell states.
     """
 
     def __init__(
@@ -370,7 +376,7 @@ class RecurrentLayers:
             )
 
     def step(self, x: Columns, memory: Columns) -> Tuple[Columns, Columns]:
-        """Output (size, COLUMNS) and memory (memory_size, COLUMNS) after one step."""
+        """Do one step and return the output (size, COLUMNS) and the memory (memory_size, COLUMNS)."""
         before = memory.reshape(self._parts, self._layers, self._size, -1)
         after = np.empty_like(before)
         move = self._lstm if self._parts == 2 else self._gru
@@ -403,12 +409,12 @@ class RecurrentLayers:
 
 
 def sigmoid(x: Columns) -> Columns:
-    """1 / (1 + exp(-x))."""
+    """Return 1 / (1 + exp(-x))."""
     return 1 / (1 + np.exp(-x))
 
 
 def softmax(x: Columns, axis: int) -> Columns:
-    """Probabilities along an axis."""
+    """Return the softmax of ``x`` along an axis."""
     powers = np.exp(x - x.max(axis=axis, keepdims=True))
     return powers / powers.sum(axis=axis, keepdims=True)
 
@@ -456,4 +462,4 @@ ACTIVATIONS: Mapping[str, Layer] = {
     "softplus": _softplus,
     "identity": _identity,
 }
-"""What may follow a layer, by its name in ``policy.json``."""
+"""Activation functions by their names in ``policy.json``."""

@@ -1,4 +1,4 @@
-"""What a recurrent policy remembers, by episode."""
+"""Stores the memory of a recurrent policy by episode."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _Row = NDArray[np.float32]
 
 
 class Memories:
-    """Memory of every episode in flight in one slot.
+    """Memory of every running episode of one slot.
 
-    A decision that is asked again at the same step is made from the same memory as the first
-    time: nothing depends on how often it was asked.
+    If a decision is retried at the same step, it uses the same memory as the first attempt, so the
+    result does not depend on the number of attempts.
 
     Args:
-        size: Numbers per episode; with 0 nothing is kept.
+        size: Size of the memory of an episode; 0 for a policy without memory.
     """
 
     def __init__(self, size: int) -> None:
@@ -26,7 +26,7 @@ class Memories:
         """(step of the last decision, memory before it, memory after it)."""
 
     def before(self, episodes: Sequence[int], steps: Sequence[int]) -> Optional[NDArray[np.float32]]:
-        """Memory that each decision is made from, (N, size); ``None`` where nothing is kept."""
+        """Return the memory before each decision, (N, size), or ``None`` for a policy without memory."""
         if not self._size:
             return None
         return np.stack([self._before(e, s) for e, s in zip(episodes, steps, strict=True)])
@@ -38,13 +38,13 @@ class Memories:
         memory: NDArray[np.float32],
         ok: NDArray[np.bool_],
     ) -> None:
-        """Keep what each decision left behind; one that came to nothing leaves things as they were."""
+        """Store the memory after each decision; after a failed decision, keep the memory before it."""
         for i, (episode, step) in enumerate(zip(episodes, steps, strict=True)):
             before = self._before(episode, step)
             self._episodes[episode] = (step, before, memory[i] if ok[i] else before)
 
     def forget(self, episodes: Iterable[int]) -> None:
-        """These episodes begin or are over."""
+        """Drop the memory of episodes that begin or are over."""
         for episode in episodes:
             self._episodes.pop(episode, None)
 

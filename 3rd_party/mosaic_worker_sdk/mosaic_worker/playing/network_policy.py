@@ -1,4 +1,4 @@
-"""Policies whose decisions a network makes: read from checkpoints, asked in batches."""
+"""Base class of policies with a network: reads a checkpoint and chooses actions in batches."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _Policy = TypeVar("_Policy", bound="NetworkPolicy")
 
 
 class NetworkPolicy(ABC):
-    """Weights and their description, ready to play; a worker says how a batch is decided.
+    """A policy with its weights, ready to play; a subclass defines how it decides a batch.
 
     Args:
-        description: What the weights are, of a joint policy those of one part.
+        description: Description of the policy, or of one part of a joint policy.
 
     Attributes:
-        description: The same.
-        memory: Numbers that it remembers from step to step of an episode; 0 for none.
+        description: As in the arguments.
+        memory: Size of the memory from step to step of an episode; 0 for a policy without memory.
     """
 
     worker: ClassVar[str]
-    """Id of the worker that plays it."""
+    """Id of the worker that plays the policy."""
     network_types: ClassVar[FrozenSet[str]] = frozenset()
-    """Network types that it plays under any worker id: a copy of the worker may have another."""
+    """Network types that are played for any worker id, because a copy of a worker has another id."""
 
     def __init__(self, description: PolicyDescription) -> None:
         self.description = description
@@ -46,24 +46,24 @@ class NetworkPolicy(ABC):
 
     @property
     def training_only(self) -> Tuple[str, ...]:
-        """Beginnings of names of weights that a file may hold for learning alone."""
+        """Prefixes of the names of weights that are used only for learning; a file may contain them."""
         return ()
 
     @classmethod
     def load(cls: Type[_Policy], checkpoint: Union[str, Path], agent: str = "") -> _Policy:
-        """Read a checkpoint, see :func:`mosaic_worker.checkpoint.read_checkpoint`.
+        """Read a policy from a checkpoint, see :func:`mosaic_worker.checkpoint.read_checkpoint`.
 
         Args:
-            checkpoint: Its folder, or a file in it.
-            agent: Whose part of a joint policy.
+            checkpoint: The checkpoint's folder, or a file in that folder.
+            agent: Agent whose part of a joint policy is read.
 
         Raises:
-            LoadError: It cannot be played, with the way out.
+            LoadError: The policy cannot be played; the message says what to do.
         """
         description, data = read_checkpoint(checkpoint)
         part = description.part_of(agent) if agent else description
         where = f"checkpoint {checkpoint}"
-        cls._require_own(part, where)  # what another worker has written need not be safetensors
+        cls._require_own(part, where)  # weights of another worker need not be safetensors
         return cls.of(part, _arrays(data, where), where)
 
     @classmethod
@@ -81,15 +81,15 @@ class NetworkPolicy(ABC):
         weights: Mapping[str, NDArray[Any]],
         where: str = "the policy",
     ) -> _Policy:
-        """Put weights into the network that their description asks for.
+        """Make a policy from weights and their description.
 
         Args:
-            description: What they are.
+            description: Description of the policy.
             weights: Arrays by parameter name, of the whole file.
-            where: Whose weights, for messages.
+            where: Name of the source of the weights, for messages.
 
         Raises:
-            LoadError: They do not fit, or are of another worker, with the way out.
+            LoadError: The weights do not fit, or belong to another worker; the message says what to do.
         """
         cls._require_own(description, where)
         head = description.weights_prefix
@@ -108,7 +108,7 @@ class NetworkPolicy(ABC):
     def whole(
         cls: Type[_Policy], description: PolicyDescription, weights: Mapping[str, NDArray[Any]]
     ) -> Union[_Policy, JointPolicy[_Policy]]:
-        """What plays a policy as a whole, all agents of a joint one; raises as :meth:`of`."""
+        """Make a policy that plays all agents of a joint policy together; raises as :meth:`of` does."""
         if not description.parts:
             return cls.of(description, weights)
         return JointPolicy(description, lambda part: cls.of(part, weights))
@@ -116,12 +116,12 @@ class NetworkPolicy(ABC):
     @classmethod
     @abstractmethod
     def build(cls: Type[_Policy], description: PolicyDescription, weights: Weights) -> _Policy:
-        """Make it of a description and the weights that are its own.
+        """Make the policy from its description and its own weights.
 
         Raises:
-            ValueError: It asks for a network that cannot be built.
-            KeyError: The description lacks something.
-            TypeError: A value of it is of the wrong type.
+            ValueError: The description asks for a network that cannot be built.
+            KeyError: The description lacks a key.
+            TypeError: A value of the description has the wrong type.
         """
 
     @abstractmethod
@@ -132,10 +132,13 @@ class NetworkPolicy(ABC):
         draws: Optional[Draws],
         memory: Optional[NDArray[np.float32]],
     ) -> Choices:
-        """Decide at most :data:`mosaic_worker.playing.full_batches.BATCH` rows of what :meth:`rows` gave."""
+        """Choose actions for at most :data:`mosaic_worker.playing.full_batches.BATCH` rows.
+
+        ``rows`` is in the form that :meth:`rows` returns.
+        """
 
     def rows(self, observations: Any) -> Any:
-        """Observations as :meth:`decide` takes them: an array (N, …), or a dict of them."""
+        """Return observations in the form that :meth:`decide` takes: an array (N, …), or a dict of arrays."""
         return np.asarray(observations)
 
     def choose(
@@ -148,26 +151,26 @@ class NetworkPolicy(ABC):
         """Choose an action for each observation.
 
         Args:
-            observations: Stacked as the input space says: an array (N, …), or a dict of arrays.
-            masks: bool (N, actions), true where legal; ``None`` where every action is.
-            draws: Numbers to sample with, each of shape (N,); ``None`` for the most likely action.
-            memory: float32 (N, memory), what :class:`Choices` gave for each row's observation before;
-                zeros, or ``None`` for all of them, where an episode begins.
+            observations: Observations stacked by the input space: an array (N, …), or a dict of arrays.
+            masks: bool (N, actions), true for legal actions; ``None`` if every action is legal.
+            draws: Random numbers to sample with, each of shape (N,); ``None`` for the most likely action.
+            memory: float32 (N, memory), the memory that :class:`Choices` returned for each row's previous
+                observation; zeros for a row whose episode begins, or ``None`` if all rows begin.
 
         Returns:
-            The choice for each row, whichever rows are with it.
+            The choice for each row; it does not depend on the other rows.
         """
-        # Rows with NaN or infinity are told in Choices.ok, not as warnings.
+        # Rows with NaN or infinity are reported in Choices.ok, not as warnings.
         with np.errstate(all="ignore"):
             return in_batches(self.decide, self.rows(observations), masks, draws, memory)
 
 
 _WRONG = (ValueError, RuntimeError, KeyError, TypeError, AttributeError, OverflowError, MemoryError)
-"""What a description provokes that asks for what cannot be: it is data, and may say anything."""
+"""Exceptions that an invalid description may cause; a description is data and may contain anything."""
 
 
 def _words(error: Exception) -> str:
-    """Why a description cannot be played."""
+    """Return the reason why a description cannot be played."""
     if isinstance(error, KeyError):
         return f"the key {error} is missing in its network"
     if isinstance(error, (TypeError, AttributeError, OverflowError)):
@@ -178,13 +181,14 @@ def _words(error: Exception) -> str:
 
 
 def read_weights(checkpoint: Union[str, Path]) -> Tuple[PolicyDescription, Dict[str, NDArray[Any]]]:
-    """Read a checkpoint: its description, and its arrays by parameter name.
+    """Read a checkpoint and return its description and its arrays by parameter name.
 
     Args:
-        checkpoint: Its folder, or a file in it.
+        checkpoint: The checkpoint's folder, or a file in that folder.
 
     Raises:
-        LoadError: As of :func:`mosaic_worker.checkpoint.read_checkpoint`, or no safetensors file.
+        LoadError: As for :func:`mosaic_worker.checkpoint.read_checkpoint`, or the weights are no
+            safetensors file.
     """
     description, data = read_checkpoint(checkpoint)
     return description, _arrays(data, f"checkpoint {checkpoint}")

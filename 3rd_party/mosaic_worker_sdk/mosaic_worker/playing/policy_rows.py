@@ -1,4 +1,4 @@
-"""Decisions as a policy is asked for them: rows of one batch, or of several slots end to end."""
+"""Inputs of a policy for N decisions: rows of one batch, or rows of several slots joined."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 
 class Rows(NamedTuple):
-    """N decisions.
+    """Inputs of a policy for N decisions.
 
     Attributes:
-        observations: Stacked, an array or a dict of them.
-        masks: bool (N, actions), or ``None`` where every action is legal.
+        observations: Stacked observations: an array or a dict of arrays.
+        masks: bool (N, actions), or ``None`` if every action is legal.
         seeds: Policy seeds, uint64 (N,).
         steps: Environment steps (N,).
-        memory: float32 (N, memory) of policies that remember; else ``None``.
+        memory: float32 (N, memory) for policies with memory; else ``None``.
     """
 
     observations: Any
@@ -26,7 +26,7 @@ class Rows(NamedTuple):
     memory: Optional[NDArray[np.float32]]
 
     def only(self, rows: NDArray[np.intp]) -> Rows:
-        """Those of the given numbers."""
+        """Return the rows with the given numbers."""
         return Rows(
             _only(self.observations, rows),
             None if self.masks is None else self.masks[rows],
@@ -37,12 +37,12 @@ class Rows(NamedTuple):
 
     @property
     def kind(self) -> Tuple[Any, ...]:
-        """What must agree of rows that are joined, so that each is computed as it would be alone."""
+        """Properties that joined rows must share, so that each row gives the same result as alone."""
         return self.masks is None, *_dtypes(self.observations)
 
     @classmethod
     def join(cls, parts: Sequence[Rows]) -> Rows:
-        """Rows of several, end to end; all of one :attr:`kind`."""
+        """Join rows end to end; all must have the same :attr:`kind`."""
         if len(parts) == 1:
             return parts[0]
         first = parts[0]
