@@ -81,7 +81,7 @@ class Episode:
         return action, mind.thought, self.told()
 
     def told(self) -> str:
-        """Return the messages to the team and clear them; a waiting program sends them with its next action."""
+        """Return and clear the messages to the team; a waiting program sends them with its next action."""
         said, self.mind.said = self.mind.said, []
         return "\n".join(said)
 
