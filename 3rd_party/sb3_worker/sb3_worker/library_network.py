@@ -156,7 +156,7 @@ def _no_schedule(_: float) -> float:
 
 
 def _no_optimizer(*_: Any, **__: Any) -> None:
-    """Weights that are loaded need none, and the first one of a process imports torch's compiler."""
+    """Make no optimizer: loaded weights need none, and a process's first imports torch's compiler."""
 
 
 def _copy(net_arch: Any) -> Any:

@@ -24,8 +24,7 @@ from xuance_worker.team import EVALUATION
 
 OBSERVATIONS = 1000
 _STUDENT_95 = 2.093
-"""Of 19 degrees of freedom: as many as :data:`mosaic_worker.learning.evaluation.EVALUATION_SEEDS` less
-one."""
+"""Two-sided 95 % quantile of Student's t with 19 degrees of freedom, for 20 evaluation seeds."""
 _NEAR = 1e-5
 _MOST_STEPS = 100_000
 

@@ -65,7 +65,7 @@ def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: 
 
 
 def _listen(envs: Any, session: Session, finished: str) -> None:
-    """Have the session hear of every step: the library tells of episodes in some of its loops only.
+    """Report every step to the session, because the library reports episodes only in some loops.
 
     The library's loop reads the copies' lists of observations before a step, and stores them after it. Copies
     in one process write the next observations into the same lists, so the lists are replaced first.
