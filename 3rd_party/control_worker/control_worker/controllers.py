@@ -41,7 +41,7 @@ class Feedback:
 
 @dataclass(frozen=True)
 class Lqr:
-    """A task's optimal linear feedback, and what it does where that asks for more force than there is.
+    """A task's optimal linear feedback, with a fallback for forces above the task's limit.
 
     Attributes:
         task: Task that is controlled.

@@ -99,7 +99,7 @@ class ILQG(Planner):
         return left >= len(_SHARES) + (self._derivative_cost if derives else 0)
 
     def _nominal(self, start: Array) -> Array:
-        """States along the plan, (horizon + 1, size); a plan that diverges gives way to one at rest."""
+        """Return the plan's states, (horizon + 1, size); a diverging plan is replaced by one at rest."""
         for _ in range(2):
             states, value = self._simulation.follow(start, self._plan)
             if np.isfinite(value):
@@ -173,7 +173,7 @@ class ILQG(Planner):
         return np.concatenate([self._simulation.rewards(part + changes) for part in parts])
 
     def _better(self, start: Array, states: Array, around: Quadratic) -> tuple[Array, float, Array] | None:
-        """The best of the line search: plan, what it earns, its states; ``None`` where none earns more."""
+        """Return the line search's best plan, reward and states; ``None`` without improvement."""
         simulation, plan, laws = self._simulation, self._plan, self._backward(around)
         nu, turned = plan.shape[1], around.moves[:, :-1].swapaxes(1, 2)
         pushes, gains = _SHARES[:, None] * laws[:, None, :, -1], laws[..., :-1].swapaxes(1, 2)

@@ -172,7 +172,7 @@ class Simulation:
         self._applied = self._unapplied
 
     def _coarsened(self, frame_skip: int, longest: float) -> int:
-        """Have the model step as far as it may; returns its steps within one of the environment."""
+        """Use the longest allowed simulator step; return the number of these per environment step."""
         options, cheap = self.model.opt, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
         steps = min(frame_skip, math.ceil(self.seconds / longest - 1e-9))
         if steps < frame_skip or options.integrator == mujoco.mjtIntegrator.mjINT_RK4:
@@ -229,7 +229,7 @@ class Simulation:
         return states[:, self._skip - 1 :: self._skip], sensors[:, self._skip - 1 :: self._skip]
 
     def _portions(self, plans: int, horizon: int) -> list[slice]:
-        """Of so many plans, those that are simulated at a time; what becomes of one depends on no other."""
+        """Divide plans into portions to simulate together; results do not depend on the division."""
         numbers = _COPIES * self._size + int(self.model.nsensordata)
         count = max(1, _AT_ONCE // (8 * numbers * horizon * self._skip))
         return [slice(begin, begin + count) for begin in range(0, plans, count)]
