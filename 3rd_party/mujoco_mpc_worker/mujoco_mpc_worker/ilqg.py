@@ -194,8 +194,9 @@ class ILQG(Planner):
         return tried[best], float(earned[best]), paths[best]
 
     def _backward(self, around: Quadratic) -> Array:
-        """Riccati's recursion: controls' changes by the state's, and in the last column what they change
-        without one, (steps, nu, n + 1).
+        """Run Riccati's recursion and return the feedback laws, (steps, nu, n + 1).
+
+        A law maps the state's change to the controls' changes; its last column holds the constant part.
         """
         nu = self._plan.shape[1]
         low, high = self._simulation.low - self._plan, self._simulation.high - self._plan
@@ -213,8 +214,9 @@ class ILQG(Planner):
 
 
 def _law(hessian: Array, mixed: Array, low: Array, high: Array) -> Array:
-    """The least of a quadratic in the controls within bounds: by the state's change, and in the last column
-    without one.
+    """Return the law for the controls that minimize a quadratic form within bounds.
+
+    It maps the state's change to the controls' changes; its last column holds the constant part.
     """
     law = -_solved(hessian, mixed)
     least = law[:, -1]
@@ -229,10 +231,10 @@ def _law(hessian: Array, mixed: Array, low: Array, high: Array) -> Array:
 
 
 def bounded_step(hessian: Array, gradient: Array, low: Array, high: Array) -> tuple[Array, Flags]:
-    """The least of a quadratic within bounds, by projected Newton steps.
+    """Minimize a quadratic form within bounds by projected Newton steps.
 
     Returns:
-        Where it is, and which of its numbers are at no bound.
+        The minimizer, and which of its numbers are at no bound.
     """
     x = -_solved(hessian, gradient)
     free: Flags = np.ones(len(gradient), np.bool_)
@@ -251,12 +253,12 @@ def bounded_step(hessian: Array, gradient: Array, low: Array, high: Array) -> tu
 
 
 def _controls_first(x: Array, nu: int) -> Array:
-    """Of (steps, n + nu, …), the second axis turned so that the controls, which are last, come first."""
+    """Roll the second axis of (steps, n + nu, …), so that the controls move from its end to its start."""
     return np.roll(x, nu, axis=1)
 
 
 def _solved(a: Array, b: Array) -> Array:
-    """No numbers where ``a`` is singular: more regularisation mends that.
+    """Solve a linear system; return NaN if ``a`` is singular, which more regularization mends.
 
     By LAPACK itself: with its checks, ``np.linalg.solve`` takes four times as long for systems so small.
     """
@@ -265,5 +267,5 @@ def _solved(a: Array, b: Array) -> Array:
 
 
 def _finite(x: Array) -> Array:
-    """With zero where a difference is no number: there the problem says nothing."""
+    """Replace NaN and infinite differences by zero."""
     return np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0)

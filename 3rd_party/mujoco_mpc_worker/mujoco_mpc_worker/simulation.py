@@ -389,11 +389,12 @@ class Simulation:
         return points
 
     def traced(self, name: str) -> Array:
-        """The place of a site or body; without a name, of the centre of mass of the model's first body and
-        all that hangs on it.
+        """Return the position of a site or body.
+
+        Without a name, return the center of mass of the model's first body with all bodies attached to it.
 
         Raises:
-            LoadError: There is none of that name.
+            LoadError: The model has no site or body of that name.
         """
         data = self._data[0]
         if not name:
@@ -415,4 +416,4 @@ class Simulation:
 
 
 def _unsaid(_: str) -> None:
-    """Take a warning."""
+    """Discard a warning of MuJoCo."""
