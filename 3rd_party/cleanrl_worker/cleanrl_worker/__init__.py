@@ -1,1 +1,1 @@
-"""CleanRL-style PPO: train a policy, keep it as safetensors, play it in any slot."""
+"""Trains CleanRL-style algorithms, saves policies as safetensors and plays them in any slot."""

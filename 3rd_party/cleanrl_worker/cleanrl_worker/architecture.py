@@ -1,4 +1,4 @@
-"""What a network is made of, as ``policy.json`` says it; needs no torch."""
+"""Describes a network as plain data, as ``policy.json`` stores it; needs no torch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 LOG_STD_RANGE = (-5.0, 2.0)
-"""Between these lies the logarithm of a squashed Gaussian's standard deviation, as in CleanRL's SAC."""
+"""Lower and upper limit of the log standard deviation of a squashed Gaussian, as in CleanRL's SAC."""
 _NATURE = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
 """Mnih et al., "Human-level control through deep RL", 2015."""
 _SMALL = ((16, 2, 1), (32, 2, 1), (64, 2, 1))
@@ -16,13 +16,13 @@ _SMALL = ((16, 2, 1), (32, 2, 1), (64, 2, 1))
 
 @dataclass(frozen=True)
 class Encoding:
-    """How observations become numbers that layers take.
+    """How observations become the input numbers of a network.
 
     Attributes:
         kind: ``mlp`` (one vector), ``nature_cnn`` (images from 36 pixels) or ``small_cnn``.
-        shape: Of one observation.
+        shape: Shape of one observation.
         layout: Axes of an image: ``hwc``, ``chw``, ``shwc`` (a stack of color images); empty for a vector.
-        scale: What observations are multiplied with first.
+        scale: Factor by which observations are multiplied first.
     """
 
     kind: str
@@ -32,11 +32,11 @@ class Encoding:
 
     @classmethod
     def of(cls, shape: Sequence[int], is_bytes: bool) -> Encoding:
-        """The usual encoding of observations of this shape.
+        """Return the usual encoding for observations of this shape.
 
         Args:
-            shape: Of one observation.
-            is_bytes: Whether they are uint8.
+            shape: Shape of one observation.
+            is_bytes: Whether observations are uint8.
         """
         shape = tuple(int(n) for n in shape)
         layout = _layout(shape)
@@ -44,20 +44,20 @@ class Encoding:
         if min(height, width) >= 36:
             return cls("nature_cnn", shape, layout, 1 / 255 if is_bytes else 1.0)
         if min(height, width) >= 4:
-            # Grid worlds number their objects, colors and states from 0 to 10.
+            # Grid environments encode objects, colors and states as numbers from 0 to 10.
             return cls("small_cnn", shape, layout, 0.1 if is_bytes else 1.0)
         return cls("mlp", shape, "", 1 / 255 if is_bytes else 1.0)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data from which :meth:`from_json` makes an equal encoding."""
+        """Return plain data from which :meth:`from_json` makes an equal encoding."""
         return {"kind": self.kind, "shape": list(self.shape), "layout": self.layout, "scale": self.scale}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Encoding:
-        """Read an encoding.
+        """Read an encoding from plain data.
 
         Raises:
-            ValueError: It is none that this version can build.
+            ValueError: This version cannot build the encoding.
         """
         kind, shape, layout = data["kind"], tuple(data["shape"]), str(data["layout"])
         if kind not in ("mlp", "nature_cnn", "small_cnn"):
@@ -84,7 +84,7 @@ class Encoding:
 
     @property
     def convolutions(self) -> tuple[tuple[int, int, int, int], ...]:
-        """Channels in, channels out, size and stride of each, for images."""
+        """Input channels, output channels, kernel size and stride of each convolution, for images."""
         channels = {"hwc": self.shape[-1], "chw": self.shape[0]}.get(
             self.layout, self.shape[0] * self.shape[-1]
         )
@@ -96,7 +96,7 @@ class Encoding:
 
     @property
     def convolved(self) -> int:
-        """Numbers that the convolutions give."""
+        """Size of the flattened output of the convolutions."""
         height, width = _size(self.shape, self.layout)
         for _, _, size, stride in self.convolutions:
             height, width = (height - size) // stride + 1, (width - size) // stride + 1
@@ -104,7 +104,7 @@ class Encoding:
 
     @property
     def units(self) -> int:
-        """Width of the layer behind the convolutions."""
+        """Width of the fully connected layer behind the convolutions."""
         return 512 if self.kind == "nature_cnn" else 128
 
 
@@ -117,22 +117,22 @@ def _layout(shape: tuple[int, ...]) -> str:
 
 
 def _size(shape: tuple[int, ...], layout: str) -> tuple[int, int]:
-    """Height and width."""
+    """Return height and width of an image."""
     at = layout.index("h")
     return shape[at], shape[at + 1]
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """What has to be known to build an :class:`ActorCritic` again.
+    """All that is needed to build an :class:`ActorCritic`.
 
     Attributes:
-        encoding: What observations are.
-        outputs: Numbers that the policy's head takes.
-        continuous: Whether the head is a Gaussian, whose spread is a parameter.
-        hidden: Widths of the hidden layers; not used for images without memory.
-        lstm_size: Width of the memory; 0 where there is none.
-        central: Numbers behind each observation that the value function alone looks at.
+        encoding: How observations become input numbers.
+        outputs: Number of inputs of the policy's head.
+        continuous: Whether the head is a Gaussian, whose standard deviation is a parameter.
+        hidden: Widths of the hidden layers; not used for images without an LSTM.
+        lstm_size: Width of the LSTM; 0 without an LSTM.
+        central: Length of the extra input, appended to each observation, that only the value function uses.
         critic: Whether there is a value function.
     """
 
@@ -145,7 +145,7 @@ class Architecture:
     critic: bool = True
 
     def to_json(self) -> dict[str, Any]:
-        """``network`` of ``policy.json``."""
+        """Return the entry ``network`` of ``policy.json``."""
         data: dict[str, Any] = {
             "type": f"actor{'_critic' if self.critic else ''}{'_lstm' if self.lstm_size else ''}",
             "encoder": self.encoding.to_json(),
@@ -158,16 +158,16 @@ class Architecture:
     def from_json(
         cls, data: Mapping[str, Any], encoding: Encoding, outputs: int, continuous: bool
     ) -> Architecture:
-        """Read ``network`` of ``policy.json``, in format 1 too.
+        """Read the entry ``network`` of ``policy.json``, also in format 1.
 
         Args:
-            data: It.
-            encoding: What fits the input space, where the file names none.
-            outputs: Numbers that the head of the action space takes.
-            continuous: Whether that is a Gaussian.
+            data: Content of the entry.
+            encoding: Encoding that fits the input space; used if the file names no encoder.
+            outputs: Number of inputs of the action space's head.
+            continuous: Whether the head is a Gaussian.
 
         Raises:
-            ValueError: It is no network that this version can build.
+            ValueError: This version cannot build the network.
         """
         if data["activation"] != "tanh":
             raise ValueError(f"its network is of an unknown kind: {dict(data)!r}")
@@ -187,10 +187,10 @@ class Architecture:
 
 
 def widths(values: Any) -> tuple[int, ...]:
-    """Checked widths of hidden layers.
+    """Check the widths of hidden layers and return them.
 
     Raises:
-        ValueError: They are none.
+        ValueError: The values are not valid widths.
     """
     found = tuple(values)
     if not found or len(found) > 16 or not all(type(w) is int and 1 <= w <= 65_536 for w in found):

@@ -1,4 +1,4 @@
-"""The bounds of continuous actions."""
+"""Scales continuous actions to the bounds of an action space."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class Bounds:
         high: Upper bounds, of the box's shape.
 
     Raises:
-        ValueError: One of them is missing or not below the other, in a sentence.
+        ValueError: A bound is not finite, or a lower bound is not below its upper bound; the message says
+            which.
     """
 
     def __init__(self, low: NDArray[Any], high: NDArray[Any]) -> None:
@@ -29,7 +30,7 @@ class Bounds:
         self.size = math.prod(self._low.shape)
 
     def scale(self, actions: NDArray[Any]) -> NDArray[np.float64]:
-        """(N, A) in [-1, 1] to (N, *shape) within the bounds."""
+        """Map actions (N, A) in [-1, 1] to (N, *shape) within the bounds."""
         shaped = np.asarray(actions, np.float64).reshape(len(actions), *self._low.shape)
         scaled = self._low + (shaped + 1.0) * 0.5 * (self._high - self._low)
         return np.clip(scaled, self._low, self._high)

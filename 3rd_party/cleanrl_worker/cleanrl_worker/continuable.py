@@ -1,8 +1,8 @@
 """An environment whose episode can be continued in another process, without pickling it.
 
-Gymnasium environments draw from their own ``np_random`` and are otherwise determined by the
-actions played. So the generator's state at the start of the episode and the actions since then
-are enough to be there again: they are played once more, and what is then seen proves it.
+Gymnasium environments draw from their own ``np_random``; otherwise only the played actions determine them. So
+the generator's state at the start of the episode and the actions since then are enough to restore the
+episode: the actions are played again, and the last observation must then equal the recorded one.
 """
 
 # What environments hand out is untyped.
@@ -18,15 +18,15 @@ import gymnasium as gym
 import numpy as np
 
 MOST_ACTIONS = 20_000
-"""Longer episodes are not continued: playing them again would take too long."""
+"""Longest episode, in steps, that is continued; replaying a longer one would take too long."""
 
 
 class Continuable(gym.Wrapper[Any, Any, Any, Any]):
-    """Records what it takes to be in the same place again.
+    """Wrapper that records what is needed to restore the current episode in another process.
 
     Args:
         env: The environment.
-        snapshot: Of :meth:`snapshot`; the first reset then goes there instead of beginning.
+        snapshot: Result of :meth:`snapshot`; the first reset then restores this episode.
     """
 
     def __init__(self, env: gym.Env[Any, Any], snapshot: Mapping[str, Any] | None = None) -> None:
@@ -39,7 +39,7 @@ class Continuable(gym.Wrapper[Any, Any, Any, Any]):
         self._last: Any = None
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        """See :meth:`gymnasium.Env.reset`."""
+        """Restore the snapshot's episode at the first call if possible; otherwise begin a new one."""
         if self._goal is not None:
             goal, self._goal = self._goal, None
             there = self._go_to(goal)
@@ -57,7 +57,7 @@ class Continuable(gym.Wrapper[Any, Any, Any, Any]):
         return result
 
     def snapshot(self) -> dict[str, Any] | None:
-        """Where the episode is, as plain data; ``None`` where it has gone on for too long."""
+        """Return the state of the episode as plain data; ``None`` if the episode is too long."""
         if len(self._actions) > MOST_ACTIONS or self._last is None:
             return None
         return {
@@ -68,7 +68,7 @@ class Continuable(gym.Wrapper[Any, Any, Any, Any]):
         }
 
     def continued(self) -> bool:
-        """Whether the first reset went where the snapshot says."""
+        """Return whether the first reset restored the snapshot's episode."""
         return self._continued
 
     def _begin(self, seed: int | None, options: Any = None) -> tuple[Any, dict[str, Any]]:
@@ -79,7 +79,7 @@ class Continuable(gym.Wrapper[Any, Any, Any, Any]):
         return observation, info
 
     def _go_to(self, goal: Mapping[str, Any]) -> tuple[Any, dict[str, Any]] | None:
-        """Play a snapshot's episode up to where it was; ``None`` when that leads somewhere else."""
+        """Replay a snapshot's episode; return ``None`` if it ends or its last observation differs."""
         try:
             if goal["generator"] is not None:
                 # Seeding first makes the kind of generator that the environment uses.
@@ -89,7 +89,7 @@ class Continuable(gym.Wrapper[Any, Any, Any, Any]):
                 observation, _, terminated, truncated, info = self.step(self._as_action(action))
                 if terminated or truncated:
                     return None
-        except Exception:  # foreign code in a state that it may not like: the episode begins anew
+        except Exception:  # foreign code may not accept this state: a new episode starts
             return None
         return (observation, info) if _digest(observation) == goal["seen"] else None
 
@@ -103,7 +103,7 @@ def _digest(observation: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A bit generator's state without numpy's types."""
+    """Convert a bit generator's state to plain data without numpy types."""
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value

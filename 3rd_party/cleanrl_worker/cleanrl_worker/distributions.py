@@ -1,6 +1,6 @@
-"""The distributions over actions that are learnt, a kind for each action space.
+"""Distributions over actions for training, one class for each kind of action space.
 
-Playing imports :mod:`cleanrl_worker.heads` alone.
+Code that only plays a policy imports :mod:`cleanrl_worker.heads` alone.
 """
 
 # torch annotates only part of its functions.
@@ -22,22 +22,22 @@ _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
 class Distribution(Protocol):
-    """A distribution over the actions of one space; N rows."""
+    """A distribution over the actions of one space; tensors have N rows."""
 
     def sample(self, params: Tensor, masks: Tensor | None, generator: torch.Generator) -> Tensor:
-        """Draw actions, counted from zero: (N,), (N, components) or (N, numbers). On the CPU."""
+        """Draw actions on the CPU, counted from zero: (N,), (N, components) or (N, numbers)."""
         ...
 
     def evaluate(self, params: Tensor, actions: Tensor, masks: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Log-probability of given actions, and entropy; both (N,)."""
+        """Return log-probability and entropy of given actions; both have shape (N,)."""
         ...
 
 
 def distribution_of(space: Space) -> tuple[Head, Distribution]:
-    """The head for an action space, and how it is learnt.
+    """Return the head of an action space and its distribution for training.
 
     Raises:
-        ValueError: No such actions are learnt.
+        ValueError: Actions of this kind are not learnt.
     """
     head = head_of(space)
     if isinstance(head, DiscreteHead):
@@ -52,7 +52,7 @@ def mask_logits(logits: Tensor, masks: Tensor | None) -> Tensor:
 
     Args:
         logits: Shape (N, actions).
-        masks: bool of the same shape, true where legal; ``None`` where every action is.
+        masks: bool of the same shape, true for legal actions; ``None`` if every action is legal.
 
     Source: Huang and Ontanon, "A Closer Look at Invalid Action Masking in Policy Gradient
     Algorithms", 2022: the gradient of the masked categorical is a valid policy gradient.
@@ -61,7 +61,7 @@ def mask_logits(logits: Tensor, masks: Tensor | None) -> Tensor:
 
 
 class Categorical:
-    """One of n actions, by a logit each."""
+    """Categorical distribution over n actions, with one logit for each action."""
 
     def sample(self, params: Tensor, masks: Tensor | None, generator: torch.Generator) -> Tensor:
         """See :meth:`Distribution.sample`."""
@@ -79,7 +79,7 @@ class Categorical:
 
 @dataclass(frozen=True)
 class Categoricals:
-    """One of n actions for each of several components."""
+    """Categorical distribution for each of several independent components."""
 
     nvec: tuple[int, ...]
 
@@ -89,7 +89,7 @@ class Categoricals:
         return torch.cat([part.multinomial(1, generator=generator) for part in parts], -1)
 
     def evaluate(self, params: Tensor, actions: Tensor, masks: Tensor | None) -> tuple[Tensor, Tensor]:
-        """See :meth:`Distribution.evaluate`; components are independent."""
+        """See :meth:`Distribution.evaluate`; components are independent, so their values are summed."""
         all_log_probs = [part.log_softmax(-1) for part in params.split(self.nvec, -1)]
         chosen = [lp.gather(-1, actions[..., i : i + 1]) for i, lp in enumerate(all_log_probs)]
         entropy = sum(-(lp.exp() * lp).sum(-1) for lp in all_log_probs)
@@ -98,10 +98,10 @@ class Categoricals:
 
 
 class Normal:
-    """Real numbers, each normally distributed and independent."""
+    """Independent normal distribution for each number of a continuous action."""
 
     def sample(self, params: Tensor, masks: Tensor | None, generator: torch.Generator) -> Tensor:
-        """See :meth:`Distribution.sample`; not yet cut off, which the environments do."""
+        """See :meth:`Distribution.sample`; actions are not clipped, which the environments do."""
         mean, log_std = params.cpu().chunk(2, -1)
         return mean + log_std.exp() * torch.randn(mean.shape, generator=generator)
 

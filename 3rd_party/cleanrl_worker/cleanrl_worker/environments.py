@@ -1,4 +1,4 @@
-"""The environment as a slot sees it, and as a policy does: named, made, its observations prepared."""
+"""Makes environments with prepared observations and checks their spaces."""
 
 # What environments hand out is untyped.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -21,11 +21,11 @@ from mosaic_worker.preprocessing import check_steps
 Env = gym.Env[Any, Any]
 
 OURS = ("cleanrl_worker",)
-"""Packages whose lines do not show what is wrong with an environment; an error's place leaves them out."""
+"""Packages whose frames are left out when an error's place in the code is shown."""
 
 
 def preprocessing_for(config: TrainingConfig, observation_space: Any) -> list[dict[str, Any]]:
-    """The steps that make vectors or images of what an environment shows, as the settings ask."""
+    """Return the steps that turn observations into vectors or images, as the settings ask."""
     steps, space = entry_steps(config, observation_space)
     if isinstance(space, spaces.Discrete):
         steps.append({"step": "one_hot"})
@@ -35,11 +35,10 @@ def preprocessing_for(config: TrainingConfig, observation_space: Any) -> list[di
 
 
 def make_environment(env_id: str, steps: Steps = (), render_mode: str | None = None) -> Env:
-    """Make one environment as the policy sees it.
+    """Make one environment whose observations are prepared as the policy needs them.
 
     Raises:
-        ConfigError: It cannot be made, or its observations or actions are of a kind that no
-            algorithm here handles.
+        ConfigError: The environment cannot be made, or no algorithm here handles its observations or actions.
     """
     env: Env = make_prepared(env_id, steps, render_mode, OURS)
     try:
@@ -58,15 +57,15 @@ def make_environment(env_id: str, steps: Steps = (), render_mode: str | None = N
 
 
 EVALUATION = PolicyEvaluation(make_environment)
-"""How good the policies of this worker are, and what they do."""
+"""Evaluates policies of this worker in environments made by :func:`make_environment`."""
 
 
 def observation_kind(space: Any) -> str:
-    """``image`` or ``vector``."""
+    """Return ``image`` if observations have three or more axes, else ``vector``."""
     return "image" if len(space.shape) >= 3 else "vector"
 
 
 def action_kind(space: Any) -> str:
-    """``discrete``, ``multi_discrete`` or ``continuous``."""
+    """Return ``discrete``, ``multi_discrete`` or ``continuous``."""
     kinds = {spaces.Discrete: "discrete", spaces.MultiDiscrete: "multi_discrete"}
     return kinds.get(type(space), "continuous")

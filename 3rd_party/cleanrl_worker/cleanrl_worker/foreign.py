@@ -1,4 +1,4 @@
-"""State dicts that others have written, recognized by names and shapes and put into our networks.
+"""Recognizes other programs' state dicts by names and shapes, and converts them for our networks.
 
 The names are those of CleanRL's scripts (Huang et al., "CleanRL", 2022): ``actor.0.weight`` and
 ``critic.0.weight`` of ppo.py, ``actor_mean`` and ``actor_logstd`` of ppo_continuous_action.py,
@@ -30,7 +30,7 @@ from mosaic_worker.spaces import Space
 StateDict = dict[str, Tensor]
 _PLAIN = (str, int, float, bool, type(None))
 _EPSILON, _NOISE = 0.05, 0.1
-"""Exploration where it is to sample: of CleanRL's own evaluation of DQN, and of its DDPG."""
+"""Exploration of an imported policy that samples, as in CleanRL's evaluation of DQN and in its DDPG."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Foreign:
     """A recognized policy.
 
     Attributes:
-        algorithm: What trained it.
-        network: ``network`` of ``policy.json``.
-        weights: By our names.
-        config: Settings of the training, where the file has them.
+        algorithm: Algorithm that trained the policy.
+        network: Entry ``network`` of ``policy.json``.
+        weights: Weights by the names of our networks.
+        config: Settings of the training, if the file has them.
     """
 
     algorithm: str
@@ -52,12 +52,12 @@ class Foreign:
 
 @dataclass(frozen=True)
 class _Target:
-    """What the policy has to fit.
+    """Environment and spaces that the imported policy must fit.
 
     Attributes:
-        env_id: The environment.
-        input_space: What its network is shown.
-        action_space: What it does.
+        env_id: Id of the environment.
+        input_space: Space of the network's input.
+        action_space: Space of the policy's actions.
     """
 
     env_id: str
@@ -66,12 +66,12 @@ class _Target:
 
     @property
     def encoding(self) -> Encoding:
-        """As images where they are large enough for CleanRL's convolutions, else as a vector."""
+        """The usual encoding: images if they are large enough for convolutions, else a vector."""
         return Encoding.of(self.input_space.shape, self.input_space.dtype == np.uint8)
 
     @property
     def flat(self) -> Encoding:
-        """As CleanRL's perceptrons are shown it: no number is scaled."""
+        """Encoding as one vector of unscaled numbers, as CleanRL's perceptrons take observations."""
         return Encoding("mlp", self.input_space.shape)
 
     def check_inputs(self, width: int) -> None:
@@ -111,19 +111,19 @@ def recognize(
     described: Mapping[str, Any] | None = None,
     algorithm: str = "",
 ) -> Foreign:
-    """Find out what a file holds.
+    """Recognize the policy in a file's content.
 
     Args:
-        content: What was in it.
-        input_space: What the environment shows after preprocessing.
-        action_space: Its actions.
-        env_id: Its id, for messages.
-        described: ``algorithm``, ``network`` and ``names`` (their prefix to ours) of a network
-            that is not CleanRL's.
-        algorithm: What trained it, where that was said.
+        content: Content of the file, as read with torch.
+        input_space: Observation space after preprocessing.
+        action_space: Action space of the environment.
+        env_id: Id of the environment, for messages.
+        described: Description of a network that is not CleanRL's: ``algorithm``, ``network`` and ``names``
+            (prefixes of the file's names and the names of our layers).
+        algorithm: Algorithm that trained the policy; empty to take it from the network.
 
     Raises:
-        ConfigError: It is nothing that is known, or does not fit the environment.
+        ConfigError: The file holds no known network, or the network does not fit the environment.
     """
     parts, config = _state_dicts(content)
     target = _Target(env_id, input_space, action_space)
@@ -143,7 +143,7 @@ def recognize(
 
 
 def _state_dicts(content: Any) -> tuple[list[StateDict], dict[str, Any]]:
-    """The state dicts in a file, the policy's first, and the settings beside them."""
+    """Return the state dicts in a file, the policy's first, and the settings stored with them."""
     config: dict[str, Any] = {}
     if isinstance(content, dict) and "model_weights" in content:
         given = content.get("args")
@@ -159,7 +159,7 @@ def _state_dicts(content: Any) -> tuple[list[StateDict], dict[str, Any]]:
 
 
 def _state_dict(part: Any) -> StateDict:
-    # As torch.compile and DataParallel call them.
+    # Prefixes that DataParallel and torch.compile add to names.
     heads = ("module.", "_orig_mod.")
     return {
         next((name[len(h) :] for h in heads if name.startswith(h)), name): tensor.detach().to(torch.float32)
@@ -168,7 +168,7 @@ def _state_dict(part: Any) -> StateDict:
 
 
 def _layers(weights: StateDict, prefix: str) -> list[tuple[str, Tensor]]:
-    """Name and weight of every layer below a prefix, in the order of the network."""
+    """Return name and weight of every layer below a prefix, in the order of the network."""
     found: list[tuple[int, str, Tensor]] = []
     for name, tensor in weights.items():
         match = re.fullmatch(rf"{re.escape(prefix)}\.(\d+)\.weight", name)
@@ -178,7 +178,7 @@ def _layers(weights: StateDict, prefix: str) -> list[tuple[str, Tensor]]:
 
 
 def _moved(weights: StateDict, old: str, new: str) -> StateDict:
-    """Weight and bias of one layer under another name."""
+    """Return weight and bias of one layer under another name."""
     return {f"{new}.{kind}": _tensor(weights, f"{old}.{kind}") for kind in ("weight", "bias")}
 
 
@@ -196,7 +196,7 @@ def _perceptron(weights: StateDict, prefix: str) -> list[tuple[str, Tensor]]:
 
 
 def _hidden(layers: Sequence[tuple[str, Tensor]]) -> list[int]:
-    """Widths of the hidden layers."""
+    """Return the widths of the hidden layers."""
     widths = [tensor.shape[0] for _, tensor in layers[:-1]]
     if not widths:
         raise ConfigError("the file's network has no hidden layer, which no algorithm here has")
@@ -289,7 +289,7 @@ def _values(parts: Sequence[StateDict], target: _Target) -> Foreign:
     count = 1 if atoms is None else len(atoms)
     target.check_outputs(layers[-1][1].shape[0] // count)
     kept: StateDict = {}
-    # Their last layer is our head, the others have the same places.
+    # The file's last layer is our head; the other layers have the same positions.
     for name, _ in layers[:-1]:
         kept |= _moved(weights, name, name.replace("network.", "features.", 1))
     kept |= _moved(weights, layers[-1][0], "head")
@@ -338,7 +338,7 @@ def _control_network(kind: str, hidden: Sequence[int], critics: int, target: _Ta
 def _control(
     parts: Sequence[StateDict], target: _Target, output: str
 ) -> tuple[StateDict, tuple[int, int], int]:
-    """Weights of actor and critics, hidden widths, number of critics."""
+    """Return the weights of actor and critics, the hidden widths and the number of critics."""
     actor, critics = parts[0], parts[1:]
     target.check_kind("DDPG, TD3 or SAC", "Box")
     target.check_inputs(_tensor(actor, "fc1.weight").shape[1])
@@ -359,14 +359,14 @@ def _control(
             raise ConfigError(f"the file's critics differ in the shape of {name}")
         if i == 0:
             found = [_in_our_units(weight, b, scale, bias) for weight, b in found]
-        # Ours are evaluated together: (critics, inputs, outputs).
+        # Our critics are evaluated together, so weights are stacked: (critics, inputs, outputs).
         kept[f"critics.{i}.weight"] = torch.stack([weight.T for weight, _ in found])
         kept[f"critics.{i}.bias"] = torch.stack([b[None] for _, b in found])
     return kept, hidden, len(critics)
 
 
 def _bounds(actor: StateDict, target: _Target) -> tuple[Tensor, Tensor]:
-    """Scale and middle of the actions, which have to be those of the environment."""
+    """Return scale and middle of the actions; the file's must equal those of the environment."""
     low, high = (
         torch.as_tensor(np.array(b, np.float32).ravel())
         for b in (target.action_space.low, target.action_space.high)
@@ -383,7 +383,7 @@ def _bounds(actor: StateDict, target: _Target) -> tuple[Tensor, Tensor]:
 
 
 def _in_our_units(weight: Tensor, bias: Tensor, scale: Tensor, middle: Tensor) -> tuple[Tensor, Tensor]:
-    """A critic's first layer for actions in [-1, 1], where theirs are in the environment's units."""
+    """Convert a critic's first layer from actions in the environment's units to actions in [-1, 1]."""
     numbers = len(scale)
     acts = weight[:, -numbers:]
     return torch.cat([weight[:, :-numbers], acts * scale], 1), bias + acts @ middle
@@ -393,7 +393,7 @@ def _in_our_units(weight: Tensor, bias: Tensor, scale: Tensor, middle: Tensor) -
 
 
 def _described(parts: Sequence[StateDict], described: Mapping[str, Any], config: dict[str, Any]) -> Foreign:
-    """A network that a person has described: its type, and which of our layers theirs are."""
+    """Read a network that a person described by its type and by the names of its layers."""
     from cleanrl_worker.registry import algorithm
 
     known = ("algorithm", "network", "names")
@@ -431,4 +431,4 @@ _KINDS: tuple[tuple[tuple[str, ...], Callable[[Sequence[StateDict], _Target], Fo
     (("fc1", "fc2", "fc_mu"), _ddpg),
     (("fc1", "fc2", "fc_mean", "fc_logstd"), _sac),
 )
-"""Layers by which a script's network is known, the most particular first."""
+"""Layers by which a CleanRL script's network is recognized, the most specific first."""

@@ -1,7 +1,8 @@
-"""Games, side by side, in which a learner plays one agent and other players the rest; it sees its own turns.
+"""Copies of a game in which a learner plays one agent and other players play the other agents.
 
-To the learner they are environments with one agent (see :mod:`cleanrl_worker.vector_environments`).
-MOSAIC's engine plays them, so that the learner can meet any player that can take a slot.
+To the learner a game is an environment with one agent (see :mod:`cleanrl_worker.vector_environments`). It
+sees only its own turns.
+MOSAIC's engine plays the games, so that the learner can meet any player that can take a slot.
 """
 
 # What environments hand out is untyped.
@@ -30,20 +31,20 @@ from mosaic_worker.preprocessing import Pipeline, PreprocessingError
 from mosaic_worker.worker import LoadError
 
 _MOST_FAILURES = 5
-"""How often in a row games with one player may fail; to the learner a failed game is truncated."""
+"""Failures in a row of games with one player that end the training; one failed game is truncated."""
 
 
 class Result(NamedTuple):
-    """A game that is over.
+    """Result of a finished game.
 
     Attributes:
         others: Name of the player of the other agents.
         seat: Agent that the learner played.
         total: The learner's undiscounted return.
-        score: 1 where its side has won, 0.5 for a draw, 0 where it has lost; ``None`` where all agents are
-            on one side.
-        length: The learner's decisions.
-        error: Why it has failed; empty where it has not.
+        score: 1 if the learner's side won, 0.5 for a draw, 0 if it lost; ``None`` if all agents are on one
+            side.
+        length: Number of decisions of the learner.
+        error: Error that ended the game; empty without one.
     """
 
     others: str
@@ -56,7 +57,7 @@ class Result(NamedTuple):
 
 @dataclass
 class _Row:
-    """One copy: the game that it is at, and how far the learner is in it."""
+    """One copy of the game: its current game, the learner's seat in it and its last observation."""
 
     stream: Any
     index: int = -1
@@ -68,23 +69,24 @@ class _Row:
 
 
 class Games:
-    """Copies of a game; the learner changes seats from episode to episode, where they are alike.
+    """Copies of a game; if agents are alike, the learner changes seats from episode to episode.
 
     Args:
-        config: Which game, how many copies, and the pool.
-        on_log: Called with what is wrong with workers of the pool.
-        on_call: Called with each paid call of a worker of the pool to a model, as JSON.
+        config: Settings: the game, the number of copies and the pool.
+        on_log: Called with each message about workers of the pool.
+        on_call: Called, as JSON, with each paid call that a worker of the pool makes to a model.
 
     Attributes:
-        choose: Returns the name of the player of the other agents when a game begins; set it before
+        choose: Called when a game begins; returns the name of the player of the other agents. Set it before
             :meth:`begin`.
-        invited: Players of the pool that can be met: ``name``, ``plays`` and ``folder`` of each.
-        agents: Agents for which the learner decides, each in turn.
-        cooperative: All agents are on one side.
-        all_alike: The learner can play each of the agents.
+        invited: Players of the pool that the learner can meet: ``name``, ``plays`` and ``folder`` of each.
+        agents: Agents that the learner plays in turn.
+        cooperative: Whether all agents are on one side.
+        all_alike: Whether the learner can play each of the agents.
 
     Raises:
-        ConfigError: It is no game of the kind, or cannot be made, or a member of the pool cannot play it.
+        ConfigError: The environment is not such a game, cannot be made, or a member of the pool cannot play
+            it.
     """
 
     exact = True
@@ -159,41 +161,41 @@ class Games:
             )
 
     def hold(self, name: str, policy: SeatedPolicy) -> None:
-        """Have a policy be met under a name."""
+        """Register a policy under a name, so that the learner can meet it."""
         self._session.hold(name, policy)
 
     def begin(self) -> Seen:
-        """Begin in every copy, up to the learner's first turn.
+        """Begin a game in every copy, up to the learner's first turn.
 
         Raises:
-            TrainingFailed: The game raised, or who plays the others could not be started.
+            TrainingFailed: The game raised, or a player of the other agents could not be started.
         """
         self._in_words(lambda: self._fill(self._rows))
         return self._as_seen()
 
     def step(self, actions: NDArray[Any]) -> Transition:
-        """The learner's actions, counted from zero, in every copy; up to its next turn.
+        """Play the learner's actions, counted from zero, in every copy, up to its next turn.
 
         Raises:
-            TrainingFailed: The game raised, or games fail one after the other.
+            TrainingFailed: The game raised, or games with one player failed several times in a row.
         """
         return self._in_words(lambda: self._stepped(actions))
 
     def taken(self) -> list[Result]:
-        """Games that have ended since this was last asked; those that have failed are not in it."""
+        """Return the games that ended since the last call, without failed ones."""
         results, self._results = self._results, []
         return results
 
     def match(self, policy: Policy, others: str, seeds: Sequence[int]) -> list[Result]:
-        """Play whole games, the learner's best actions against others; those that were on are given up.
+        """Play whole games of the learner's best actions against one player; running games are abandoned.
 
         Args:
-            policy: What plays for the learner.
-            others: Name of who plays the other agents.
-            seeds: A game for each, in another seat each time.
+            policy: Policy that plays for the learner.
+            others: Name of the player of the other agents.
+            seeds: Seed of each game; the learner's seat changes from game to game.
 
         Raises:
-            TrainingFailed: A game failed.
+            TrainingFailed: Games failed several times in a row.
         """
         self._in_words(self._session.abandon)
         results: dict[int, Result] = {}
@@ -212,20 +214,20 @@ class Games:
         return [results[i] for i in range(len(seeds))]
 
     def state(self, step: int) -> dict[str, Any]:
-        """Games that were on are begun anew; those to come are others."""
+        """Return the number of the next game and the reward scale; running games are not part of it."""
         return {
             "next": self._next,
             "reward_scale": None if self._scale is None else self._scale.state(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on after :meth:`state`."""
+        """Continue from a result of :meth:`state`; new games begin in place of those that ran."""
         self._next = int(state["next"])
         if self._scale is not None:
             self._scale = RewardScale(self.count, self._gamma, state["reward_scale"])
 
     def close(self) -> None:
-        """Let go of the games, and of who plays."""
+        """Close the games and release the other players."""
         self._session.close()
 
     # -- while the learner learns --
@@ -251,7 +253,7 @@ class Games:
         ]
         for i, _ in over:
             if not terminated[i]:
-                truncated[i] = True  # it failed, or its end was not told
+                truncated[i] = True  # the game failed, or reported no end
         if truncated.any():
             shown = [finals.get(i, row.shown) for i, row in enumerate(rows)]
             final = Seen(self._stacked(shown), None)
@@ -264,7 +266,7 @@ class Games:
         return Transition(self._as_seen(), rewards, terminated, truncated, final, finished)
 
     def _fill(self, rows: Sequence[_Row]) -> None:
-        """Begin games, until the learner has its first turn in each of these copies."""
+        """Begin games until the learner has its first turn in each of these copies."""
         waiting = list(rows)
         while waiting:
             games = [self._game(row) for row in waiting]
@@ -272,11 +274,11 @@ class Games:
             places = {row.index: row for row in waiting}
             self._note([self._result(places[each.episode], each) for each in progress.over])
             self._see(waiting, progress.decisions)
-            # One that ended before the learner's first turn makes way for another.
+            # A game that ended before the learner's first turn is replaced by another.
             waiting = [places[each.episode] for each in progress.over]
 
     def _game(self, row: _Row, seat: int | None = None, others: str = "", seed: int | None = None) -> Any:
-        """The next game of a copy; as ``gym_gui.evaluation.learning.Game``."""
+        """Return the next game of a copy, as ``gym_gui.evaluation.learning.Game``."""
         seats = self._session.seats
         row.index, row.length = self._next, 0
         self._next += 1
@@ -287,7 +289,7 @@ class Games:
         return self._session.game(row.index, int(words[0]) % 2**31, row.seat, row.others)
 
     def _note(self, results: Sequence[Result]) -> None:
-        """Keep results; a player with which games fail time after time ends the training."""
+        """Keep results; raise if games with one player failed several times in a row."""
         done = {result.others for result in results if not result.error}
         failed = {result.others: result.error for result in results if result.error}
         for others in done:
@@ -303,7 +305,7 @@ class Games:
     def _matched(
         self, policy: Policy, others: str, seeds: Sequence[int], part: Sequence[int]
     ) -> dict[int, Result]:
-        """One game for each of some seeds, by its place among them."""
+        """Play one game for each index in ``part``; return results by index of the seed."""
         rows = self._rows[: len(part)]
         games = [self._game(row, i, others, seeds[i]) for row, i in zip(rows, part, strict=True)]
         places = {row.index: i for i, row in enumerate(rows)}

@@ -1,6 +1,7 @@
-"""From the numbers of a network to actions, for each kind of action space.
+"""Turns the outputs of a network into actions, for each kind of action space.
 
-A draw depends on the decision's own numbers alone. Training uses :mod:`cleanrl_worker.distributions`.
+A draw depends only on the random numbers of its own decision. Training uses
+:mod:`cleanrl_worker.distributions`.
 """
 
 # numpy annotates only part of its functions.
@@ -21,11 +22,11 @@ from mosaic_worker.spaces import Space
 
 
 class Head(Protocol):
-    """What a network says, as actions of one space; N rows.
+    """Turns the outputs of a network into actions of one space; arrays have N rows.
 
     Attributes:
-        outputs: Numbers it takes from the network (for a Gaussian: the means alone).
-        continuous: Whether its actions are real numbers.
+        outputs: Number of outputs the network must give (for a Gaussian: the means alone).
+        continuous: Whether actions are real numbers.
     """
 
     @property
@@ -36,15 +37,15 @@ class Head(Protocol):
     def play(
         self, params: NDArray[np.float64], masks: NDArray[np.bool_] | None, draws: Draws | None
     ) -> NDArray[Any]:
-        """Actions in the action space; the most likely ones where ``draws`` is ``None``."""
+        """Return actions in the action space; the most likely ones if ``draws`` is ``None``."""
         ...
 
 
 def head_of(space: Space) -> Head:
-    """The head for an action space.
+    """Return the head for an action space.
 
     Raises:
-        ValueError: No such actions are learnt.
+        ValueError: Actions of this kind are not learnt.
     """
     if space.kind == "Discrete":
         return DiscreteHead(space.n, space.start)
@@ -58,7 +59,7 @@ def head_of(space: Space) -> Head:
 
 @dataclass(frozen=True)
 class DiscreteHead:
-    """One of n actions."""
+    """Head that chooses one of n actions."""
 
     n: int
     start: int = 0
@@ -66,7 +67,7 @@ class DiscreteHead:
 
     @property
     def outputs(self) -> int:
-        """A logit per action."""
+        """Number of logits: one for each action."""
         return self.n
 
     def play(
@@ -80,7 +81,7 @@ class DiscreteHead:
 
 @dataclass(frozen=True)
 class MultiDiscreteHead:
-    """One of n actions for each of several components."""
+    """Head that chooses one action for each of several components."""
 
     nvec: tuple[int, ...]
     starts: NDArray[np.int64]
@@ -89,7 +90,7 @@ class MultiDiscreteHead:
 
     @property
     def outputs(self) -> int:
-        """A logit per action of every component."""
+        """Number of logits: one for each action of every component."""
         return sum(self.nvec)
 
     def play(
@@ -106,7 +107,7 @@ class MultiDiscreteHead:
 
 @dataclass(frozen=True)
 class GaussianHead:
-    """Real numbers, each normally distributed and independent; cut off at the space's bounds."""
+    """Head for independent, normally distributed numbers, clipped to the bounds of the space."""
 
     shape: tuple[int, ...]
     low: NDArray[Any]
@@ -116,7 +117,7 @@ class GaussianHead:
 
     @property
     def outputs(self) -> int:
-        """A mean per number."""
+        """Number of means: one for each number of an action."""
         return math.prod(self.shape)
 
     def play(

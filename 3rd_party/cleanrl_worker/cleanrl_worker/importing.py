@@ -34,7 +34,7 @@ _LARGEST = 2**30
 
 
 def bring(args: argparse.Namespace) -> PolicyDescription:
-    """Read, check against the environment, write.
+    """Read a policy's file, check it against the environment and write it as a checkpoint.
 
     Raises:
         ConfigError: The file or its description cannot be used, or does not fit the environment.
@@ -42,7 +42,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     """
     format = "cleanrl_model" if args.file.suffix == ".cleanrl_model" else "state_dict"
     origin = origin_of(args.file, format, _LARGEST)
-    # Behind the checks that need no torch: importing it takes longer than all of them.
+    # After the checks that need no torch: importing torch takes longer than all of them.
     from mosaic_worker.learning.torch_files import read_torch_file
 
     content = read_torch_file(args.file, _LARGEST, "Save model.state_dict()")
@@ -83,7 +83,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
 
 
 def _spaces(env_id: str, steps: Sequence[Mapping[str, Any]]) -> tuple[Space, Space, Space]:
-    """What a slot shows, what comes out of the steps, and what it does."""
+    """Return the observation space, the space after the preprocessing steps, and the action space."""
     from mosaic_worker.learning.single_env import make_prepared
 
     env = make_prepared(env_id)

@@ -1,7 +1,7 @@
 """Copies of an environment with several agents, stepped together on all cores.
 
-What the copies say and are told stands in arrays that all processes share; a pipe to each says when.
-The copies, their seeds and so every number are the same in however many processes they are.
+Observations, actions and rewards are in arrays that all processes share; a pipe to each process says when to
+step. Copies, seeds and all results are the same for any number of processes.
 """
 
 # What environments hand out is untyped.
@@ -27,15 +27,15 @@ from mosaic_worker.failures import described
 from mosaic_worker.learning.joint_env import JointEnv, make_joint
 
 MOST_STEPS = 20_000
-"""Longer episodes are not continued: playing them again would take too long."""
+"""Longest episode, in steps, that is continued; replaying a longer one would take too long."""
 
 
 class Finished(NamedTuple):
-    """An episode that ended.
+    """A finished episode.
 
     Attributes:
-        returns: Undiscounted return of each agent, by name, of the environment's own rewards.
-        length: Its steps.
+        returns: Undiscounted return of each agent, by name, from the environment's own rewards.
+        length: Number of steps.
     """
 
     returns: Mapping[str, float]
@@ -44,14 +44,14 @@ class Finished(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Agents that see and do alike, and may share a network.
+    """Agents with equal spaces, which may share a network.
 
     Attributes:
-        name: Of their network.
-        agents: Their names.
-        observation_space: Gymnasium ``Box`` of what each is shown.
-        action_space: Gymnasium space of what each does.
-        actions: Number of actions where they are discrete, else 0.
+        name: Name of the group's network.
+        agents: Names of the agents.
+        observation_space: Gymnasium ``Box`` of each agent's observations.
+        action_space: Gymnasium space of each agent's actions.
+        actions: Number of actions if they are discrete, else 0.
     """
 
     name: str
@@ -62,19 +62,19 @@ class Group:
 
 
 class Board:
-    """What N copies say and are told of one group, in memory that forked processes share.
+    """Observations, actions and rewards of one group of G agents in N copies, in shared memory.
 
     Attributes:
-        observations: (N, G, *shape), what is seen next.
-        final: (N, G, *shape), the last observation of rows that ended.
+        observations: (N, G, *shape), the next observations.
+        final: (N, G, *shape), the last observation of agents whose episode ended.
         masks: bool (N, G, actions), or ``None`` without discrete actions.
-        actions: (N, G, *action shape), as the environment takes them.
+        actions: (N, G, *action shape), in the form the environment takes.
         rewards: float64 (N, G).
-        terminated: bool (N, G), the row's agent ended with this step.
-        truncated: bool (N, G).
-        acted: bool (N, G), the row's agent acted in this step.
-        acting: bool (N, G), it acts next.
-        over: bool (N,), the episode ended for all, and what is seen is the next one's beginning.
+        terminated: bool (N, G), the agent terminated in this step.
+        truncated: bool (N, G), the agent was truncated in this step.
+        acted: bool (N, G), the agent acted in this step.
+        acting: bool (N, G), the agent acts next.
+        over: bool (N,), the episode ended for all agents; observations are then the first of the next one.
     """
 
     def __init__(self, group: Group, copies: int) -> None:
@@ -91,14 +91,14 @@ class Board:
 
 
 def _shared(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """Zeros in memory without a name, which children that are forked later have too."""
+    """Return zeros in anonymous memory that child processes forked later share."""
     size = max(1, math.prod(shape) * np.dtype(dtype).itemsize)
     return np.frombuffer(mmap.mmap(-1, size), dtype, math.prod(shape)).reshape(shape)
 
 
 @dataclass
 class _Copy:
-    """One environment, and what it takes to be in the same place again."""
+    """One environment, with the actions and seed needed to restore its episode."""
 
     env: JointEnv
     number: int
@@ -123,7 +123,7 @@ class _Copy:
         return seen, terminated or truncated, info
 
     def go_to(self, place: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Play an episode up to where it was; ``None`` where that leads somewhere else."""
+        """Replay an episode; return ``None`` if it cannot be restored."""
         self.episode = int(place["episode"])
         if place["actions"] is None:
             self.episode += 1
@@ -135,7 +135,7 @@ class _Copy:
                 seen, over, info = self.step(actions)
                 if over:
                     raise ValueError
-        except Exception:  # foreign code that is not what it was: the episode begins anew
+        except Exception:  # foreign code may have changed: a new episode starts
             self.episode += 1
             return None
         return seen, info
@@ -145,7 +145,7 @@ class _Copy:
 
 
 class _Chunk:
-    """Some of the copies, written on the boards by their numbers."""
+    """The copies of one process; each reads and writes the boards' row with its number."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class _Chunk:
         self._copies = [_Copy(make_joint(env_id, steps), number, seed) for number in numbers]
 
     def begin(self, places: Sequence[Mapping[str, Any]] | None) -> bool:
-        """Begin in every copy, or go on; whether each is where it was."""
+        """Begin an episode in every copy, or restore it; return whether each could be restored."""
         exact = True
         for i, copy in enumerate(self._copies):
             there = None if places is None else copy.go_to(places[i])
@@ -168,7 +168,7 @@ class _Chunk:
         return exact
 
     def step(self) -> list[Finished]:
-        """Play what the boards say."""
+        """Step every copy with the actions on the boards; return finished episodes."""
         finished: list[Finished] = []
         for copy in self._copies:
             actions = {
@@ -186,7 +186,7 @@ class _Chunk:
         return finished
 
     def places(self) -> list[dict[str, Any]]:
-        """Where each copy is."""
+        """Return for each copy what is needed to restore its episode."""
         return [copy.place() for copy in self._copies]
 
     def close(self) -> None:
@@ -195,7 +195,7 @@ class _Chunk:
             copy.env.close()
 
     def _show(self, copy: _Copy, seen: Mapping[str, Any], info: Mapping[str, Any]) -> None:
-        """What each agent sees and may do next."""
+        """Write each agent's observation and legal actions on the boards."""
         n, acting, masks = copy.number, info["acting"], info["masks"]
         for group, board in self._boards.items():
             for i, agent in enumerate(group.agents):
@@ -205,7 +205,7 @@ class _Chunk:
                     board.masks[n, i] = masks.get(agent, True)
 
     def _tell(self, copy: _Copy, seen: Mapping[str, Any], over: bool, info: Mapping[str, Any]) -> None:
-        """What the step was for each agent."""
+        """Write the result of the step for each agent on the boards."""
         n, steps = copy.number, info["steps"]
         for group, board in self._boards.items():
             board.over[n] = over
@@ -220,25 +220,25 @@ class _Chunk:
 
 
 class RaisedInCopy(RuntimeError):
-    """What an environment raised, in words."""
+    """Error of an environment in a copy; the message describes it."""
 
 
 _About = tuple[Mapping[Group, Board], str, Mapping[str, Steps], int]
 
 
 class Copies:
-    """N copies of an environment, in this process or in several.
+    """N copies of an environment, in this process or in several processes.
 
     Args:
-        env_id: Which environment.
-        steps: Preprocessing, by agent.
-        groups: Its agents.
-        count: N.
+        env_id: Id of the environment.
+        steps: Preprocessing steps, by agent.
+        groups: Groups of the environment's agents.
+        count: N, the number of copies.
         seed: Copy ``i``'s episode ``k`` is seeded with ``(seed, i, k)``.
-        processes: How many; with one, the copies are in this process.
+        processes: Number of processes; with 1, the copies are in this process.
 
     Attributes:
-        boards: What they say and are told, by group.
+        boards: Observations, actions and rewards of the copies, by group.
     """
 
     def __init__(
@@ -259,7 +259,7 @@ class Copies:
             self._start(numbers)
 
     def begin(self, places: Sequence[Mapping[str, Any]] | None = None) -> bool:
-        """Begin in every copy, or go on where ``places`` say; whether each could.
+        """Begin an episode in every copy, or restore those of ``places``; return whether all were.
 
         Raises:
             RaisedInCopy: The environment raised.
@@ -275,7 +275,7 @@ class Copies:
         return all(exact)
 
     def step(self) -> list[Finished]:
-        """Play the actions on the boards; episodes that ended with it.
+        """Play the actions on the boards; return the episodes that ended in this step.
 
         Raises:
             RaisedInCopy: The environment raised.
@@ -288,7 +288,7 @@ class Copies:
         return [episode for _, pipe, _ in self._children for episode in self._answer(pipe)]
 
     def places(self) -> list[dict[str, Any]]:
-        """What it takes to go on from here, one entry a copy."""
+        """Return for each copy what is needed to restore its episode."""
         if self._here is not None:
             return self._here.places()
         for _, pipe, _ in self._children:
@@ -296,7 +296,7 @@ class Copies:
         return [place for _, pipe, _ in self._children for place in self._answer(pipe)]
 
     def close(self) -> None:
-        """End all of it."""
+        """Close the environments and end the child processes."""
         if self._here is not None:
             self._here.close()
         for child, pipe, _ in self._children:
@@ -313,7 +313,8 @@ class Copies:
         for part in numbers:
             here, there = context.Pipe()
             ours.append(here)
-            # A child that had another's end of a pipe would keep that one from noticing that we are gone.
+            # A child that held the parent's end of another child's pipe would hide from that child that the
+            # parent ended.
             child = context.Process(target=_serve, args=(there, list(ours), self._about, part), daemon=True)
             child.start()
             there.close()
@@ -338,7 +339,7 @@ def _in_words() -> Any:
 
 
 def _serve(pipe: Connection, others: Sequence[Connection], about: _About, numbers: Sequence[int]) -> None:
-    """A child process: steps its copies on each order, until the parent closes the pipe."""
+    """Run a child process: step its copies on each request, until the parent closes the pipe."""
     for other in others:
         other.close()
     # Ctrl-C in a terminal reaches the children too; the parent decides when they end.

@@ -1,4 +1,4 @@
-"""Copies of an environment with several agents, as those that learn see them: group by group."""
+"""Copies of an environment with several agents, grouped by the network that learns for them."""
 
 # What environments hand out is untyped.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -29,9 +29,9 @@ class JointTransition(NamedTuple):
     """One step of all copies.
 
     Attributes:
-        of: What it was for each group, by name; rows are copies times agents of the group, (N x G, …).
-        acted: By group, bool (N x G,): the row's agent acted. Others say nothing.
-        finished: Episodes that ended.
+        of: Transition of each group, by name; rows are copies times agents of the group, (N x G, …).
+        acted: By group, bool (N x G,): the row's agent acted. Other rows hold no transition.
+        finished: Finished episodes.
     """
 
     of: Mapping[str, Transition]
@@ -40,20 +40,20 @@ class JointTransition(NamedTuple):
 
 
 class GroupView:
-    """A group's rows as the environments of one learner, see :class:`cleanrl_worker.algorithms.ppo.PPO`.
+    """A group's rows as environments of one learner, see :class:`cleanrl_worker.algorithms.ppo.PPO`.
 
     Args:
         group: The group.
-        copies: Copies of the environment.
-        steps: Preprocessing of its agents, without what is learnt or appended.
-        raw_space: Gymnasium space of what a slot gives.
-        normalize: Observations are shown with mean 0 and variance 1.
-        scale: Discount with which rewards are scaled; ``None``: they are not.
-        state: Of :meth:`state`, to go on from there.
+        copies: Number of copies of the environment.
+        steps: Preprocessing of the group's agents, without running moments and one-hot marks.
+        raw_space: Gymnasium space of the slot's observations.
+        normalize: Whether observations are scaled to mean 0 and variance 1.
+        scale: Discount factor with which rewards are scaled; ``None`` leaves rewards as they are.
+        state: Result of :meth:`state`, to continue from.
 
     Attributes:
-        count: Rows.
-        observation_space: What the policy is shown, of one row.
+        count: Number of rows.
+        observation_space: Space of one row that the policy takes.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class GroupView:
         self._offset: Any = getattr(self.action_space, "start", 0)
 
     def preprocessing(self, agent: str) -> list[dict[str, Any]]:
-        """The steps between a slot and the policy as it is now, with what was learnt of observations."""
+        """Return the current steps from a slot's observation to the policy's input."""
         steps = [*self._steps]
         if self.moments is not None:
             steps.append(self.moments.step(CLIP))
@@ -95,11 +95,11 @@ class GroupView:
         return check_steps(steps)
 
     def pipeline(self, agent: str) -> Pipeline:
-        """The same, as what it is applied with."""
+        """Return the pipeline that applies an agent's current preprocessing steps."""
         return Pipeline(self.preprocessing(agent), self._raw_space)
 
     def part(self, agent: str, network: Mapping[str, Any]) -> PolicyPart:
-        """What ``policy.json`` says of one of its agents."""
+        """Return what ``policy.json`` stores for one of the group's agents."""
         return PolicyPart(
             (agent,),
             describe(self._raw_space),
@@ -111,7 +111,7 @@ class GroupView:
         )
 
     def seen(self, board: Board, learn: bool) -> Seen:
-        """What its rows are shown next."""
+        """Return the rows' next observations and action masks; ``learn`` also updates the moments."""
         rows = board.observations.reshape(self.count, *board.observations.shape[2:])
         if self.moments is not None and learn:
             self.moments.update(rows[board.acting.reshape(-1)] if not board.acting.all() else rows)
@@ -122,7 +122,7 @@ class GroupView:
         return Seen(self._shown(rows), masks)
 
     def transition(self, board: Board, seen: Seen) -> Transition:
-        """What the step was for its rows."""
+        """Return the last step as a transition of the group's rows."""
         rewards, terminated, truncated, over = (
             board.rewards.reshape(-1).copy(),
             board.terminated.reshape(-1).copy(),
@@ -139,7 +139,7 @@ class GroupView:
         return Transition(seen, rewards, terminated | (over & ~ended), truncated, final)
 
     def act(self, board: Board, actions: NDArray[Any]) -> None:
-        """Have its rows play actions as their network gave them, counted from zero."""
+        """Write actions, as the network gives them and counted from zero, on the board."""
         space = self.action_space
         if isinstance(space, spaces.Box):
             actions = np.clip(actions.reshape(-1, *space.shape), space.low, space.high)
@@ -148,7 +148,7 @@ class GroupView:
         board.actions[...] = actions.reshape(board.actions.shape)
 
     def state(self) -> dict[str, Any]:
-        """What it takes to go on, as plain data."""
+        """Return plain data from which another view can continue."""
         return {
             "moments": None if self.moments is None else self.moments.state(),
             "reward_scale": None if self._scale is None else self._scale.state(),
@@ -164,20 +164,20 @@ class GroupView:
 
 
 class JointEnvironments:
-    """Copies of one environment, each reset at once when its episode ends for all.
+    """Copies of one environment, each reset at once when its episode ends for all agents.
 
     Args:
-        config: Which environment, how many copies, who shares a network.
-        state: Of :meth:`state`, to go on from there.
+        config: Settings: the environment, the number of copies and which agents share a network.
+        state: Result of :meth:`state`, to continue from.
 
     Attributes:
         views: Groups of agents, by name.
         teams: Agents by team.
-        agents: All there may be.
-        exact: Whether every episode went on exactly where it was; true for a new training.
+        agents: All possible agents.
+        exact: Whether every episode was restored exactly; true for a new training.
 
     Raises:
-        ConfigError: It cannot be made, or its agents do not see or act in numbers.
+        ConfigError: The environment cannot be made, or no algorithm here handles its agents' spaces.
     """
 
     def __init__(self, config: JointConfig, state: Mapping[str, Any] | None = None) -> None:
@@ -210,7 +210,7 @@ class JointEnvironments:
         self._boards = {group.name: board for group, board in self._copies.boards.items()}
 
     def begin(self) -> dict[str, Seen]:
-        """Begin in every copy, or go on where the resumed training was; what each group sees.
+        """Begin or restore an episode in every copy; return what each group observes.
 
         Raises:
             TrainingFailed: The environment raised.
@@ -220,7 +220,7 @@ class JointEnvironments:
             self.exact = self._copies.begin(places)
         except RaisedInCopy as error:
             raise TrainingFailed(f"{self.env_id} raised {error}") from error
-        # Statistics of a resumed training have counted what it last saw already.
+        # Statistics of a resumed training already include its last observations.
         return self._seen(learn=places is None)
 
     def step(self, actions: Mapping[str, NDArray[Any]]) -> JointTransition:
@@ -246,7 +246,7 @@ class JointEnvironments:
         )
 
     def state(self, step: int) -> dict[str, Any]:
-        """What it takes to go on from here, as plain data."""
+        """Return plain data from which training can continue."""
         return {
             "copies": self._copies.places(),
             "groups": {name: view.state() for name, view in self.views.items()},
@@ -261,7 +261,7 @@ class JointEnvironments:
 
 
 def _groups(env: Any, *, share: bool) -> list[Group]:
-    """Agents that may share a network: those with the same spaces, where that is wanted."""
+    """Group the agents: with ``share``, agents with equal spaces form one group, else each its own."""
     alike: dict[Any, list[str]] = {}
     for agent in env.agents:
         seen, does = env.observation_space[agent], env.action_space[agent]
@@ -284,7 +284,7 @@ def _groups(env: Any, *, share: bool) -> list[Group]:
 
 
 def _check_spaces(agent: str, seen: Any, does: Any) -> None:
-    """Refuse what no algorithm here handles."""
+    """Raise an error for spaces that no algorithm here handles."""
     if not isinstance(seen, spaces.Box):
         raise ConfigError(f"{agent} observes {seen}, which no step makes an array of")
     flat = isinstance(does, spaces.MultiDiscrete) and len(does.shape) == 1

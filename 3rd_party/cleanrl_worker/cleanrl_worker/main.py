@@ -1,4 +1,4 @@
-"""The worker: plays a trained policy in any slot whose spaces fit it."""
+"""The worker: plays a trained policy in any slot whose spaces fit the policy."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ class CleanRLWorker(CheckpointWorker):
     """Plays checkpoints of ``cleanrl_worker.train`` and ``cleanrl_worker.importing``."""
 
     name = "cleanrl_worker"
-    settings = (*CheckpointWorker.settings, "preprocess")  # the host's too, which applies it
+    settings = (*CheckpointWorker.settings, "preprocess")  # also a setting of the host, which applies it
 
     def read(self, checkpoint: str, agent: str = "") -> Policy:
-        """Read a checkpoint, or an agent's part of it."""
+        """Read a checkpoint, or one agent's part of it."""
         return Policy.load(checkpoint, agent)
 
     def stream_of(self, component: int) -> int:
-        """Which stream of random numbers a component of the action is drawn from."""
+        """Return the number of the random stream from which a component of the action is drawn."""
         return rng.bits_of(0, component) if component else 0

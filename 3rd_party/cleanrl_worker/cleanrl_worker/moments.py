@@ -1,4 +1,4 @@
-"""Running mean and variance: normalised observations and rewards."""
+"""Running mean and variance, to normalize observations and rewards."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ EPSILON = 1e-8
 
 
 class RunningMoments:
-    """Mean and variance of everything seen, by the parallel algorithm of Chan, Golub and LeVeque, 1979.
+    """Mean and variance of all batches, by the parallel algorithm of Chan, Golub and LeVeque, 1979.
 
     Args:
-        shape: Of one observation.
-        state: Of :meth:`state`, to go on from there.
+        shape: Shape of one observation.
+        state: Result of :meth:`state`, to continue from.
     """
 
     def __init__(self, shape: tuple[int, ...], state: Mapping[str, Any] | None = None) -> None:
@@ -26,7 +26,7 @@ class RunningMoments:
         self.count = float(state.get("count", 1e-4))
 
     def update(self, batch: NDArray[Any]) -> None:
-        """Count a batch in, shape (N, *shape)."""
+        """Include a batch of shape (N, *shape) in the moments."""
         values = batch.astype(np.float64)
         count = len(values)
         delta = values.mean(axis=0) - self.mean
@@ -37,27 +37,27 @@ class RunningMoments:
         self.count = total
 
     def normalized(self, batch: NDArray[Any], clip: float) -> NDArray[np.float32]:
-        """A batch with mean 0 and variance 1, cut off at ``clip``."""
+        """Return a batch scaled to mean 0 and variance 1, clipped to ±``clip``."""
         shown = (batch - self.mean) / np.sqrt(self.var + EPSILON)
         return np.clip(shown, -clip, clip).astype(np.float32)
 
     def step(self, clip: float) -> dict[str, Any]:
-        """The same as a step of :mod:`mosaic_worker.preprocessing`."""
+        """Return the same normalization as a step of :mod:`mosaic_worker.preprocessing`."""
         mean, var = self.mean.tolist(), self.var.tolist()
         return {"step": "normalize", "mean": mean, "var": var, "epsilon": EPSILON, "clip": clip}
 
     def state(self) -> dict[str, Any]:
-        """Plain data to go on from."""
+        """Return plain data from which another instance can continue."""
         return {"mean": self.mean.tolist(), "var": self.var.tolist(), "count": self.count}
 
 
 class RewardScale:
-    """Divides rewards by the spread of the discounted return, as Gymnasium's ``NormalizeReward`` does.
+    """Divides rewards by the standard deviation of the discounted return, as ``NormalizeReward`` does.
 
     Args:
-        count: Copies of the environment.
+        count: Number of copies of the environment.
         gamma: Discount factor.
-        state: Of :meth:`state`, to go on from there.
+        state: Result of :meth:`state`, to continue from.
     """
 
     def __init__(self, count: int, gamma: float, state: Mapping[str, Any] | None = None) -> None:
@@ -67,7 +67,7 @@ class RewardScale:
         self._moments = RunningMoments((), state.get("moments"))
 
     def __call__(self, rewards: NDArray[np.float64], dones: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Scaled rewards, cut off at 10."""
+        """Return scaled rewards, clipped to ±10."""
         self._return = self._return * self._gamma + rewards
         self._moments.update(self._return)
         self._return[dones] = 0.0
@@ -75,5 +75,5 @@ class RewardScale:
         return np.clip(scaled, -10.0, 10.0)
 
     def state(self) -> dict[str, Any]:
-        """Plain data to go on from."""
+        """Return plain data from which another instance can continue."""
         return {"return": self._return.tolist(), "moments": self._moments.state()}

@@ -1,4 +1,4 @@
-"""The networks of the actor-critic algorithms, and the layers all networks are made of."""
+"""Networks of the actor-critic algorithms, and the layers of which all networks are built."""
 
 # torch annotates only part of its functions.
 # pyright: reportUnknownMemberType=false
@@ -31,7 +31,7 @@ class Linear(nn.Module):
         self.bias = nn.Parameter(torch.empty(width_out))
 
     def forward(self, x: Tensor) -> Tensor:
-        """``(…, width_in)`` to ``(…, width_out)``."""
+        """Map ``(…, width_in)`` to ``(…, width_out)``."""
         return nn.functional.linear(x, self.weight, self.bias)
 
 
@@ -45,12 +45,12 @@ class Conv2d(nn.Module):
         self.stride = stride
 
     def forward(self, x: Tensor) -> Tensor:
-        """``(N, channels_in, H, W)`` to ``(N, channels_out, …)``."""
+        """Map ``(N, channels_in, H, W)`` to ``(N, channels_out, …)``."""
         return nn.functional.conv2d(x, self.weight, self.bias, self.stride)
 
 
 class LSTMCell(nn.Module):
-    """One step of a long short-term memory whose parameters are left unset.
+    """One step of an LSTM whose parameters are left unset.
 
     Source: Hochreiter and Schmidhuber, "Long Short-Term Memory", 1997.
     """
@@ -64,7 +64,7 @@ class LSTMCell(nn.Module):
         self.bias_hh = nn.Parameter(torch.empty(4 * size))
 
     def forward(self, x: Tensor, memory: Tensor) -> Tensor:
-        """``(N, width_in)`` and memory ``(N, 2 size)`` to the next memory; its first half is the output."""
+        """Return the next memory for inputs ``(N, width_in)`` and memory ``(N, 2 size)``."""
         hidden, cell = memory.chunk(2, -1)
         linear = nn.functional.linear
         gates = linear(x, self.weight_ih, self.bias_ih) + linear(hidden, self.weight_hh, self.bias_hh)
@@ -73,7 +73,7 @@ class LSTMCell(nn.Module):
         return torch.cat([leave.sigmoid() * cell.tanh(), cell], -1)
 
     def through(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Many steps at once, for learning: 20 times as fast as one by one.
+        """Process many steps at once, for learning; this is 20 times as fast as single steps.
 
         Args:
             x: (T, N, width_in).
@@ -92,7 +92,7 @@ class LSTMCell(nn.Module):
 
 
 def perceptron(widths: Sequence[int], activation: str = "tanh", last: bool = False) -> nn.Sequential:
-    """Affine layers with an activation in between, and after the last one too where ``last``."""
+    """Build affine layers with an activation between them; ``last`` adds one after the last layer."""
     layers: list[nn.Module] = []
     for width_in, width_out in pairwise(widths):
         layers += [Linear(width_in, width_out), ACTIVATIONS[activation]()]
@@ -100,12 +100,12 @@ def perceptron(widths: Sequence[int], activation: str = "tanh", last: bool = Fal
 
 
 def initialise(module: nn.Module, generator: torch.Generator, gain: float = math.sqrt(2.0)) -> None:
-    """Orthogonal weights and zero biases for every layer in ``module``.
+    """Set orthogonal weights and zero biases in every layer of ``module``.
 
     Args:
-        module: Whose layers.
-        generator: What to draw from.
-        gain: Spread of the weights; sqrt(2) inside, another for outputs (details 2 and 13 of
+        module: Module that contains the layers.
+        generator: Generator for the random numbers.
+        gain: Scale of the weights; sqrt(2) for hidden layers, another value for outputs (details 2 and 13 of
             Huang et al. 2022).
     """
     for layer in module.modules():
@@ -119,7 +119,7 @@ def initialise(module: nn.Module, generator: torch.Generator, gain: float = math
 
 
 def prepared(encoding: Encoding, observations: Tensor) -> Tensor:
-    """Raw observations (N, *shape) as float32: (N, inputs), or (N, channels, height, width)."""
+    """Convert raw observations (N, *shape) to float32: (N, inputs), or (N, channels, height, width)."""
     x = observations.float()
     if encoding.scale != 1.0:
         x = x * encoding.scale
@@ -133,7 +133,7 @@ def prepared(encoding: Encoding, observations: Tensor) -> Tensor:
 
 
 def image_layers(encoding: Encoding) -> nn.Sequential:
-    """The layers that make ``encoding.units`` features of images."""
+    """Build the layers that turn images into ``encoding.units`` features."""
     found: list[nn.Module] = []
     for channels_in, channels_out, size, stride in encoding.convolutions:
         found += [Conv2d(channels_in, channels_out, size, stride), nn.ReLU()]
@@ -143,8 +143,8 @@ def image_layers(encoding: Encoding) -> nn.Sequential:
 class ActorCritic(nn.Module):
     """Policy and value function.
 
-    Vectors: two perceptrons without shared layers. Images: shared convolutions, one affine layer
-    each on top. Names of parameters are those of CleanRL's scripts.
+    Vectors use two perceptrons without shared layers. Images use shared convolutions with one affine layer
+    for each output. Names of parameters are those of CleanRL's scripts.
 
     Parameters are left unset: call :meth:`initialise` to train, or load a state dict.
     """
@@ -167,7 +167,7 @@ class ActorCritic(nn.Module):
             self.actor = actor
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Orthogonal weights; 0.01 for the policy's output and 1 for the value's; spread 1."""
+        """Set orthogonal weights with gain 0.01 for the policy's output and 1 for the value's."""
         actor = self.actor_mean if self.architecture.continuous else self.actor
         if self._images:
             initialise(self.network, generator)
@@ -180,11 +180,11 @@ class ActorCritic(nn.Module):
             nn.init.zeros_(self.actor_logstd)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Parameters of the action distribution, and values.
+        """Return parameters of the action distribution, and values.
 
         Args:
-            observations: shape (N, *shape), as the policy is shown them; (N, inputs + central) where the
-                value function looks at more.
+            observations: Shape (N, *shape), as the policy takes them; (N, inputs + central) if the value
+                function has extra inputs.
 
         Returns:
             Shape (N, outputs), for a Gaussian (N, 2 outputs): means, then logarithms of the
@@ -204,7 +204,7 @@ class ActorCritic(nn.Module):
 
 
 class RecurrentActorCritic(nn.Module):
-    """Policy and value function on top of a shared memory."""
+    """Policy and value function with a shared LSTM."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -235,12 +235,15 @@ class RecurrentActorCritic(nn.Module):
             nn.init.zeros_(self.actor_logstd)
 
     def features(self, observations: Tensor) -> Tensor:
-        """What the memory is fed with, (N, *shape) to (N, features)."""
+        """Return the inputs of the LSTM, (N, features), for observations (N, *shape)."""
         x = prepared(self.architecture.encoding, observations)
         return self.network(x[:, : self.architecture.encoding.inputs] if self.architecture.central else x)
 
     def heads(self, hidden: Tensor, observations: Tensor) -> tuple[Tensor, Any]:
-        """As :meth:`ActorCritic.forward`, from the first half of the memory; values from what is central."""
+        """Return the outputs of :meth:`ActorCritic.forward` from the first half of the memory.
+
+        If the value function has extra inputs, it uses the observations instead of the memory.
+        """
         a = self.architecture
         mean = self.actor(hidden)
         values: Tensor | None = None
@@ -251,6 +254,6 @@ class RecurrentActorCritic(nn.Module):
         return torch.cat([mean, self.actor_logstd.expand_as(mean)], -1), values
 
     def forward(self, observations: Tensor, memory: Tensor) -> tuple[Tensor, Any, Tensor]:
-        """One step: distribution parameters, values, and memory (N, 2 lstm_size) after it."""
+        """Process one step: return distribution parameters, values and the new memory (N, 2 lstm_size)."""
         memory = self.lstm(self.features(observations), memory)
         return (*self.heads(memory[..., : self.architecture.lstm_size], observations), memory)

@@ -1,7 +1,7 @@
 """Networks of the algorithms that learn from a replay buffer: action values, actors, critics.
 
-Parameters are left unset by the constructors: ``initialise`` draws them from one generator to train,
-loading a state dict sets them to play.
+Constructors leave parameters unset. For training, ``initialise`` draws them from one generator; for playing,
+a state dict sets them.
 """
 
 # torch annotates only part of its functions.
@@ -25,9 +25,9 @@ class Heads(nn.Module):
     """Parameters of several affine layers of one shape, for one batched product.
 
     Args:
-        count: How many.
-        width_in: Inputs of each.
-        width_out: Outputs of each.
+        count: Number of layers.
+        width_in: Inputs of each layer.
+        width_out: Outputs of each layer.
     """
 
     weight: Tensor
@@ -40,7 +40,7 @@ class Heads(nn.Module):
 
 
 def fan_in_uniform(module: nn.Module, generator: torch.Generator) -> None:
-    """Weights and biases uniform within 1 / sqrt(inputs), torch's own default, from one generator."""
+    """Draw weights and biases uniformly within ±1 / sqrt(inputs), as torch does by default."""
     for layer in module.modules():
         if isinstance(layer, (Heads, Linear, Conv2d)):
             inputs = layer.weight.shape[1] if isinstance(layer, Heads) else layer.weight[0].numel()
@@ -50,13 +50,13 @@ def fan_in_uniform(module: nn.Module, generator: torch.Generator) -> None:
 
 
 class ActionValues(nn.Module):
-    """A value, or the logits of a distribution of values, for each discrete action.
+    """Network that gives each discrete action a value, or the logits of a distribution of values.
 
     Args:
-        encoding: What observations are.
-        hidden: Widths of the hidden layers, rectified; not used for images, which have layers of their own.
+        encoding: How observations become input numbers.
+        hidden: Widths of the hidden layers, with ReLU; not used for images, which have convolutions.
         actions: Number of actions.
-        atoms: Logits per action; 1 for a plain value.
+        atoms: Logits for each action; 1 for a plain value.
     """
 
     def __init__(self, encoding: Encoding, hidden: Sequence[int], actions: int, atoms: int = 1) -> None:
@@ -70,36 +70,36 @@ class ActionValues(nn.Module):
         self.head = Linear(width, actions * atoms)
 
     def to_json(self) -> dict[str, Any]:
-        """What it is, for ``policy.json``."""
+        """Return the network's description for ``policy.json``."""
         return {"encoder": self.encoding.to_json(), "hidden": list(self.hidden), "activation": "relu"}
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw the first parameters."""
+        """Draw the initial parameters."""
         fan_in_uniform(self, generator)
 
     def forward(self, observations: Tensor) -> Tensor:
-        """Values (B, actions), or logits (B, actions, atoms)."""
+        """Return values (B, actions), or logits (B, actions, atoms)."""
         out = self.head(self.features(prepared(self.encoding, observations)))
         return out if self.atoms == 1 else out.unflatten(-1, (self.actions, self.atoms))
 
 
 def support(v_min: float, v_max: float, atoms: int) -> Tensor:
-    """The returns that the atoms stand for, evenly spaced, (K,)."""
+    """Return the returns that the atoms represent, evenly spaced, (K,)."""
     return torch.linspace(v_min, v_max, atoms)
 
 
 def mean_values(logits: Tensor, atoms: Tensor) -> Tensor:
-    """Expected return of each action, (N, actions), from logits (N, actions, K)."""
+    """Return the expected return of each action, (N, actions), from logits (N, actions, K)."""
     return logits.softmax(-1) @ atoms
 
 
 class DeterministicActor(nn.Module):
-    """One action in [-1, 1] for each observation.
+    """Network that gives one action in [-1, 1] for each observation.
 
     Args:
-        encoding: What observations are: a vector.
+        encoding: Encoding of observations, which must be vectors.
         outputs: Numbers of an action.
-        hidden: Widths of the hidden layers, rectified.
+        hidden: Widths of the hidden layers, with ReLU.
     """
 
     def __init__(self, encoding: Encoding, outputs: int, hidden: Sequence[int]) -> None:
@@ -108,17 +108,17 @@ class DeterministicActor(nn.Module):
         self.layers = perceptron((encoding.inputs, *hidden, outputs), "relu")
 
     def forward(self, observations: Tensor) -> Tensor:
-        """Actions (B, outputs) for observations (B, *shape)."""
+        """Return actions (B, outputs) for observations (B, *shape)."""
         return self.layers(prepared(self.encoding, observations)).tanh()
 
 
 class GaussianActor(nn.Module):
-    """A normal distribution for each observation, whose draws are squashed into [-1, 1] by tanh.
+    """Network that gives a normal distribution for each observation; tanh maps its draws to [-1, 1].
 
     Args:
-        encoding: What observations are: a vector.
+        encoding: Encoding of observations, which must be vectors.
         outputs: Numbers of an action.
-        hidden: Widths of the hidden layers, rectified.
+        hidden: Widths of the hidden layers, with ReLU.
     """
 
     def __init__(self, encoding: Encoding, outputs: int, hidden: Sequence[int]) -> None:
@@ -127,10 +127,10 @@ class GaussianActor(nn.Module):
         self.layers = perceptron((encoding.inputs, *hidden, 2 * outputs), "relu")
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and logarithm of the standard deviation, each (B, outputs)."""
+        """Return mean and logarithm of the standard deviation, each (B, outputs)."""
         mean, raw = self.layers(prepared(self.encoding, observations)).chunk(2, dim=-1)
         low, high = LOG_STD_RANGE
-        # Squashed into the range instead of cut, so that the gradient never dies at its ends.
+        # Mapped smoothly to the range instead of clipped, so that the gradient never vanishes at its ends.
         return mean, low + 0.5 * (high - low) * (raw.tanh() + 1.0)
 
 
@@ -153,13 +153,13 @@ def squash(mean: Tensor, log_std: Tensor, noise: Tensor) -> tuple[Tensor, Tensor
 
 
 class Critics(nn.Module):
-    """Independent values of (observation, action), evaluated together.
+    """Several independent networks for the value of (observation, action), evaluated together.
 
     Args:
-        count: How many.
-        encoding: What observations are: a vector.
-        outputs: Numbers of an action.
-        hidden: Widths of the hidden layers, rectified.
+        count: Number of critics.
+        encoding: Encoding of observations, which must be vectors.
+        outputs: Length of an action.
+        hidden: Widths of the hidden layers, with ReLU.
     """
 
     def __init__(self, count: int, encoding: Encoding, outputs: int, hidden: Sequence[int]) -> None:
@@ -170,10 +170,10 @@ class Critics(nn.Module):
             self.add_module(str(i), layer)
 
     def forward(self, observations: Tensor, actions: Tensor, first: bool = False) -> Tensor:
-        """Values of observations (B, *shape) and actions (B, outputs) in [-1, 1].
+        """Return values of observations (B, *shape) and actions (B, outputs) in [-1, 1].
 
         Returns:
-            (count, B), or (1, B) of the ``first`` critic alone.
+            Shape (count, B), or (1, B) with the ``first`` critic alone.
         """
         count = 1 if first else len(self.layers[0].weight)
         x = torch.cat((prepared(self.encoding, observations), actions), -1).expand(count, -1, -1)
@@ -183,14 +183,14 @@ class Critics(nn.Module):
 
 
 class ActorAndCritics(nn.Module):
-    """An actor beside the critics that judge it, as a continuous policy is kept.
+    """An actor with its critics, as a policy for continuous actions is saved.
 
     Args:
-        encoding: What observations are: a vector.
-        outputs: Numbers of an action.
+        encoding: Encoding of observations, which must be vectors.
+        outputs: Length of an action.
         hidden: Widths of the hidden layers of actor and critics.
-        gaussian: A :class:`GaussianActor` instead of a :class:`DeterministicActor`.
-        critics: How many critics.
+        gaussian: Whether the actor is a :class:`GaussianActor` instead of a :class:`DeterministicActor`.
+        critics: Number of critics.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class ActorAndCritics(nn.Module):
         self.critics = Critics(critics, encoding, outputs, hidden)
 
     def to_json(self) -> dict[str, Any]:
-        """What it is, for ``policy.json``."""
+        """Return the network's description for ``policy.json``."""
         return {
             "type": "gaussian_actor" if self.gaussian else "deterministic_actor",
             "encoder": self.encoding.to_json(),
@@ -212,7 +212,7 @@ class ActorAndCritics(nn.Module):
         }
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw the first parameters."""
+        """Draw the initial parameters."""
         fan_in_uniform(self, generator)
 
 

@@ -1,4 +1,4 @@
-"""Playing what DQN, C51, DDPG, TD3 and SAC have learnt; draws depend on the decision's own numbers alone."""
+"""Plays policies of DQN, C51, DDPG, TD3 and SAC; a draw depends only on its own decision's numbers."""
 
 # numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -33,13 +33,13 @@ from mosaic_worker.spaces import Space
 
 
 class QPlayer:
-    """Plays the action of the highest value; where it is to sample, a few at random.
+    """Plays the action of the highest value; when sampling, some actions are random.
 
     Args:
-        rated: From raw observations to a number for each action and atom.
-        start: Of the action space.
-        epsilon: Share of random actions where it is to sample.
-        atoms: The returns that logits stand for, (atoms,); ``None`` for plain values.
+        rated: Layer from raw observations to a number for each action and atom.
+        start: First action of the action space.
+        epsilon: Share of random actions when sampling.
+        atoms: Returns that the logits represent, (atoms,); ``None`` for plain values.
     """
 
     memory = 0
@@ -52,10 +52,10 @@ class QPlayer:
 
     @classmethod
     def build(cls, description: PolicyDescription, weights: Weights) -> QPlayer:
-        """The player that a description asks for.
+        """Build the player for a policy's description and weights.
 
         Raises:
-            ValueError: It is no network that this version can play.
+            ValueError: This version cannot play the network.
         """
         network, space = description.network, description.action_space
         if space.kind != "Discrete":
@@ -73,7 +73,7 @@ class QPlayer:
         return cls(lambda x: top(seen(x)), space.start, _share(network, "epsilon"), atoms)
 
     def forward(self, shown: Columns, memory: Columns | None) -> ForwardResult:
-        """Values of the actions."""
+        """Return the values of the actions."""
         values = self._rated(shown)
         if self._atoms is not None:
             shares = softmax(values.reshape(-1, len(self._atoms), COLUMNS), 1)
@@ -83,7 +83,7 @@ class QPlayer:
     def act(
         self, outputs: NDArray[np.float64], masks: NDArray[np.bool_] | None, draws: Draws | None
     ) -> NDArray[Any]:
-        """The best legal action of each row; with ``draws``, now and then any legal one."""
+        """Return the best legal action of each row; ``draws`` makes a share of rows random."""
         legal = np.ones(outputs.shape, np.bool_) if masks is None else masks
         actions = np.where(legal, outputs, -math.inf).argmax(axis=1)
         if draws is not None:
@@ -92,15 +92,15 @@ class QPlayer:
 
 
 class ActorPlayer:
-    """Plays the actor's choice within the bounds; where it is to sample, a draw from it.
+    """Plays the actor's action within the bounds; when sampling, draws from it or adds noise.
 
     Args:
-        prepare: From raw observations to what the networks take.
-        actor: From that to actions before tanh; of a Gaussian, to means and raw deviations.
-        critics: From that and actions in [-1, 1], one behind the other, to values.
-        space: Of the actions.
+        prepare: Layer from raw observations to the networks' input.
+        actor: Layer from this input to actions before tanh; for a Gaussian, to means and raw deviations.
+        critics: Layers from this input, joined with actions in [-1, 1], to values.
+        space: Space of the actions.
         gaussian: Whether the actor gives a distribution.
-        noise: Standard deviation of a deterministic actor's noise where it is to sample.
+        noise: Standard deviation of the noise that a deterministic actor adds when sampling.
     """
 
     memory = 0
@@ -123,10 +123,10 @@ class ActorPlayer:
 
     @classmethod
     def build(cls, description: PolicyDescription, weights: Weights) -> ActorPlayer:
-        """The player that a description asks for.
+        """Build the player for a policy's description and weights.
 
         Raises:
-            ValueError: It is no network that this version can play.
+            ValueError: This version cannot play the network.
         """
         network, space = description.network, description.action_space
         if space.kind != "Box" or space.low is None or space.high is None:
@@ -147,7 +147,7 @@ class ActorPlayer:
         return cls(prepared(encoding), actor, critics, space, gaussian=gaussian, noise=noise)
 
     def forward(self, shown: Columns, memory: Columns | None) -> ForwardResult:
-        """What the actor says, and the smallest critic's value of its choice."""
+        """Return the actor's outputs, and the smallest critic value of its action."""
         x = self._prepare(shown)
         outputs = self._actor(x)
         if self._gaussian:
@@ -163,7 +163,7 @@ class ActorPlayer:
     def act(
         self, outputs: NDArray[np.float64], masks: NDArray[np.bool_] | None, draws: Draws | None
     ) -> NDArray[Any]:
-        """Actions in the environment's own units."""
+        """Return actions in the environment's own units."""
         size = self._bounds.size
         if self._gaussian:
             mean, log_std = outputs[:, :size], outputs[:, size:]
@@ -174,7 +174,7 @@ class ActorPlayer:
 
 
 def _critics(weights: Weights, count: int, sizes: tuple[int, ...]) -> list[Layer]:
-    """Perceptrons whose layers stand in one array each, one behind the other."""
+    """Build one perceptron for each critic from arrays in which the critics' layers are stacked."""
     layers = [
         (weights.take(f"{i}.weight", count, a, b), weights.take(f"{i}.bias", count, 1, b))
         for i, (a, b) in enumerate(pairwise(sizes))

@@ -1,4 +1,4 @@
-"""Playing actor-critic networks, with or without a memory."""
+"""Plays actor-critic networks, with or without an LSTM."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ from mosaic_worker.playing.layers import (
 )
 
 ForwardResult = tuple[Columns, "Columns | None", "Columns | None"]
-"""Outputs (k, COLUMNS), values (COLUMNS,) where there are any, and the memory after them."""
+"""Outputs (k, COLUMNS), values (COLUMNS,) if the network gives any, and the memory after the step."""
 
 
 class Player(Protocol):
-    """A kind of network at play.
+    """A network that plays.
 
     Attributes:
-        memory: Numbers it remembers per row from one step to the next; 0 where it has no memory.
-        rates_actions: Its outputs are the values of the actions; that of a state is the best legal one's.
+        memory: Numbers that the network keeps for each row from one step to the next; 0 without a memory.
+        rates_actions: Whether outputs are action values; a state's value is then that of its best legal
+            action.
     """
 
     memory: int
@@ -41,27 +42,26 @@ class Player(Protocol):
 
     @classmethod
     def build(cls, description: PolicyDescription, weights: Weights) -> Player:
-        """The network that a description asks for.
+        """Build the player for a policy's description and weights.
 
         Raises:
-            ValueError: It asks for none that this version can build; the message says why.
+            ValueError: This version cannot build the network; the message says why.
         """
         ...
 
     def forward(self, shown: Columns, memory: Columns | None) -> ForwardResult:
-        """What the network says.
+        """Return the network's outputs for observations.
 
         Args:
-            shown: (*shape, COLUMNS), observations as the policy is shown them.
-            memory: (memory, COLUMNS), zeros where an episode begins; ``None`` without memory.
+            shown: (*shape, COLUMNS), observations as the policy takes them.
+            memory: (memory, COLUMNS), zeros at the start of an episode; ``None`` without a memory.
         """
         ...
 
     def act(
         self, outputs: NDArray[np.float64], masks: NDArray[np.bool_] | None, draws: Draws | None
     ) -> NDArray[Any]:
-        """Actions in the action space, (BATCH, …), from outputs (BATCH, k); the best ones where ``draws`` is
-        ``None``."""
+        """Return actions (BATCH, …) for outputs (BATCH, k); the best ones if ``draws`` is ``None``."""
         ...
 
 
@@ -69,9 +69,9 @@ class ActorCriticPlayer:
     """Plays the networks of PPO, see :class:`Player`.
 
     Args:
-        head: Makes actions of what the network says.
-        architecture: Of the network.
-        weights: Its own.
+        head: Turns outputs of the network into actions.
+        architecture: Architecture of the network.
+        weights: Weights of the network.
     """
 
     memory = 0
@@ -94,7 +94,7 @@ class ActorCriticPlayer:
         return cls(*_head_and_architecture(description), weights)
 
     def forward(self, shown: Columns, memory: Columns | None) -> ForwardResult:
-        """Distribution parameters and values."""
+        """Return distribution parameters and values."""
         x = self._features(shown)
         return self._params(self._actor(x)), None if self._critic is None else self._critic(x)[0], None
 
@@ -106,12 +106,12 @@ class ActorCriticPlayer:
     def act(
         self, outputs: NDArray[np.float64], masks: NDArray[np.bool_] | None, draws: Draws | None
     ) -> NDArray[Any]:
-        """Actions in the action space."""
+        """Return actions in the action space."""
         return self._head.play(outputs, masks, draws)
 
 
 class RecurrentPlayer(ActorCriticPlayer):
-    """Plays the networks of recurrent PPO; as :class:`ActorCriticPlayer`."""
+    """Plays the networks of recurrent PPO; arguments are those of :class:`ActorCriticPlayer`."""
 
     def __init__(self, head: Head, architecture: Architecture, weights: Weights) -> None:
         self._head, a = head, architecture
@@ -124,7 +124,7 @@ class RecurrentPlayer(ActorCriticPlayer):
         self._log_std = weights.take("actor_logstd", 1, a.outputs).T if a.continuous else None
 
     def forward(self, shown: Columns, memory: Columns | None) -> ForwardResult:
-        """Distribution parameters, values and the memory after them."""
+        """Return distribution parameters, values and the new memory."""
         assert memory is not None
         hidden, after = self._lstm.step(self._features(shown), memory)
         values = None if self._critic is None else self._critic(hidden)[0]
@@ -132,7 +132,10 @@ class RecurrentPlayer(ActorCriticPlayer):
 
 
 def prepared(encoding: Encoding) -> Layer:
-    """Raw observations (*shape, COLUMNS) as (inputs, COLUMNS), or (channels, height, width, COLUMNS)."""
+    """Return a layer that converts raw observations to the input of a network.
+
+    It maps (*shape, COLUMNS) to (inputs, COLUMNS), or to (channels, height, width, COLUMNS).
+    """
     scale = np.float32(encoding.scale)
 
     def forward(shown: Columns) -> Columns:
@@ -149,7 +152,7 @@ def prepared(encoding: Encoding) -> Layer:
 
 
 def image_features(encoding: Encoding, weights: Weights) -> Layer:
-    """From raw images to ``encoding.units`` features."""
+    """Return the layers from raw images to ``encoding.units`` features."""
     layers: list[Layer] = [prepared(encoding)]
     for place, (channels_in, channels_out, size, stride) in enumerate(encoding.convolutions):
         own = weights.under(str(2 * place))
@@ -162,7 +165,7 @@ def image_features(encoding: Encoding, weights: Weights) -> Layer:
 
 
 def features(encoding: Encoding, weights: Weights, hidden: tuple[int, ...], activation: str) -> Layer:
-    """From raw observations to the features of images, or of a perceptron with an activation at its end."""
+    """Return the layers from raw observations to features, for images or for vectors."""
     if encoding.images:
         return image_features(encoding, weights)
     widths = (encoding.inputs, *hidden)
@@ -170,7 +173,7 @@ def features(encoding: Encoding, weights: Weights, hidden: tuple[int, ...], acti
 
 
 def _top(weights: Weights, widths: tuple[int, ...]) -> Layer:
-    """A perceptron, or the one layer behind features, which stands there without a number."""
+    """Build a perceptron, or the single layer behind features, whose name has no number."""
     return linear(weights, *widths) if len(widths) == 2 else perceptron(weights, widths, "tanh")
 
 

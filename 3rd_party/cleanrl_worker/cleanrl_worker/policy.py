@@ -1,4 +1,4 @@
-"""A loaded policy: observations in, actions and values out, the same for any batch."""
+"""A loaded policy, which gives actions and values for observations, the same for any batch size."""
 
 # numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false
@@ -22,11 +22,11 @@ WORKER = "cleanrl_worker"
 
 
 class Policy(NetworkPolicy):
-    """Weights and their description, ready to play.
+    """A policy that is ready to play.
 
     Args:
-        description: What the weights are.
-        player: The network, its weights in place.
+        description: Description of the policy.
+        player: Network with its weights.
     """
 
     worker = WORKER
@@ -39,15 +39,15 @@ class Policy(NetworkPolicy):
 
     @property
     def memory(self) -> int:
-        """Numbers it remembers from one step of an episode to the next."""
+        """Numbers that the policy keeps from one step of an episode to the next."""
         return self._player.memory
 
     @classmethod
     def build(cls, description: PolicyDescription, weights: Weights) -> Policy:
-        """Make it of a description and the weights that are its own.
+        """Build a policy from a description and its own weights.
 
         Raises:
-            ValueError: It asks for a network that cannot be built; the message says why.
+            ValueError: The network cannot be built; the message says why.
         """
         return cls(description, player_class(str(description.network["type"])).build(description, weights))
 
@@ -58,13 +58,14 @@ class Policy(NetworkPolicy):
         draws: Draws | None,
         memory: NDArray[np.float32] | None,
     ) -> Choices:
-        """Decide at most :data:`BATCH` rows."""
+        """Choose actions for at most :data:`BATCH` rows."""
         count, remembered = len(rows), None
         if self.memory:
             before = np.zeros((count, self.memory), np.float32) if memory is None else memory
             remembered = self._memory.fill(before)
         said, value_columns, after = self._player.forward(self._shown.fill(rows), remembered)
-        # All BATCH rows as far as numpy goes too: its vector loops may treat odd tails differently.
+        # numpy computes all BATCH rows too: its vector loops may treat the last rows of odd sizes
+        # differently.
         outputs = rows_of(said).astype(np.float64, order="C")
         ok = np.asarray(np.isfinite(outputs).all(axis=1))
         values = None if value_columns is None else rows_of(value_columns).astype(np.float64)

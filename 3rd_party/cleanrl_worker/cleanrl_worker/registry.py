@@ -1,7 +1,7 @@
-"""The algorithms of this worker. Another one is an entry here and a file of its own.
+"""Lists the algorithms of this worker; a further one needs an entry here and a module.
 
-Names of modules are strings, so that nothing is imported before it is needed: settings are read
-without torch.
+Names of modules are strings, so that a module is imported only when it is used: settings are read without
+torch.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ if TYPE_CHECKING:  # playing needs no pydantic, which takes a third of a second 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One algorithm.
+    """Entry of the list of algorithms.
 
     Attributes:
-        name: As it is asked for.
-        title: As people know it.
-        actions: Kinds of action it learns: ``discrete``, ``multi_discrete``, ``continuous``.
-        observations: Kinds of observation: ``vector``, ``image``.
-        masks: Whether it never plays what an action mask forbids.
-        recurrent: Whether it remembers earlier observations of the episode.
+        name: Name for the command line.
+        title: Name to show to users.
+        actions: Kinds of actions that it learns: ``discrete``, ``multi_discrete``, ``continuous``.
+        observations: Kinds of observations that it learns from: ``vector``, ``image``.
+        masks: Whether its policy never plays an action that the action mask forbids.
+        recurrent: Whether its policy remembers earlier observations of the episode.
         config: ``module:Class`` of its settings.
         train: ``module:function`` with the signature of :func:`cleanrl_worker.algorithms.ppo.train`.
-        paradigms: How agents take turns where it learns: ``SINGLE_AGENT``, ``SIMULTANEOUS``, ``SEQUENTIAL``.
-        joint: Whether several agents learn, each for itself or together.
-        networks: ``module:Class`` of the player by ``network["type"]`` of ``policy.json``.
+        paradigms: How agents take turns in its environments: ``SINGLE_AGENT``, ``SIMULTANEOUS``,
+            ``SEQUENTIAL``.
+        joint: Whether several agents learn, separately or together.
+        networks: ``module:Class`` of the player for each ``network["type"]`` of ``policy.json``.
     """
 
     name: str
@@ -49,13 +50,13 @@ class Algorithm:
 
     @property
     def config_class(self) -> type[TrainingConfig]:
-        """Its settings."""
+        """Class of the algorithm's settings."""
         return load(self.config)
 
 
 _ACTOR_CRITIC = {
     "actor_critic": "cleanrl_worker.players:ActorCriticPlayer",
-    "mlp": "cleanrl_worker.players:ActorCriticPlayer",  # as format 1 called it
+    "mlp": "cleanrl_worker.players:ActorCriticPlayer",  # name in format 1
 }
 _JOINT = {
     **{f"actor{critic}": "cleanrl_worker.players:ActorCriticPlayer" for critic in ("", "_critic")},
@@ -165,19 +166,19 @@ ALGORITHMS: Mapping[str, Algorithm] = {
 
 
 def algorithm(name: str) -> Algorithm:
-    """Find an algorithm, in any case.
+    """Find an algorithm by name, ignoring case.
 
     Raises:
-        ConfigError: There is none of that name; names the nearest.
+        ConfigError: No algorithm has this name; the message names the nearest.
     """
     return named(name, ALGORITHMS)
 
 
 def player_class(network: str) -> Any:
-    """The class that plays networks of this type.
+    """Return the class that plays networks of this type.
 
     Raises:
-        ValueError: No algorithm writes such networks.
+        ValueError: No algorithm writes networks of this type.
     """
     for algorithm in ALGORITHMS.values():
         if network in algorithm.networks:
@@ -186,6 +187,6 @@ def player_class(network: str) -> Any:
 
 
 def load(path: str) -> Any:
-    """What ``module:name`` is."""
+    """Import and return the object that ``module:name`` names."""
     module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)

@@ -1,4 +1,4 @@
-"""A policy of this worker in the seats of others, while a training goes on: it draws its actions."""
+"""A policy of this worker that plays other agents during a training and samples its actions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mosaic_worker.preprocessing import Pipeline, Stream
 
 @dataclass
 class _Part:
-    """The part of a policy that plays some agents, and streams of its preprocessing that are free now."""
+    """The part of a policy that plays some agents, with preprocessing streams that are free."""
 
     policy: Policy
     pipeline: Pipeline
@@ -28,7 +28,7 @@ class _Part:
 
 @dataclass
 class _Seat:
-    """One agent in one episode."""
+    """One agent's player in one episode."""
 
     part: _Part
     stream: Stream
@@ -36,13 +36,13 @@ class _Seat:
 
 
 class SeatedPolicy:
-    """Plays any number of seats and episodes; as ``gym_gui.evaluation.learning.HeldPolicy``.
+    """Plays any number of agents and episodes; implements ``gym_gui.evaluation.learning.HeldPolicy``.
 
     Args:
-        checkpoint: A policy of this worker.
+        checkpoint: Folder of a policy of this worker.
 
     Raises:
-        LoadError: It cannot be read.
+        LoadError: The policy cannot be read.
     """
 
     def __init__(self, checkpoint: Path) -> None:
@@ -51,14 +51,14 @@ class SeatedPolicy:
         self._seats: dict[tuple[int, str], _Seat] = {}
 
     def begin(self, episode: int, agent_id: str, slot: str) -> None:
-        """An episode begins, in which it plays ``agent_id``; without a part for it, as its slot's agent."""
+        """Begin to play ``agent_id`` in an episode; without a part for this agent, use that of its slot."""
         part = self._part(self._about.played_instead(agent_id, slot))
         stream = part.spare.pop() if part.spare else part.pipeline.stream()
         stream.reset()
         self._seats[episode, agent_id] = _Seat(part, stream, np.zeros(part.policy.memory, np.float32))
 
     def choose(self, decisions: Sequence[Any]) -> list[Any]:
-        """An action for each, drawn with numbers that depend on seed and step of the decision alone."""
+        """Return an action for each decision, drawn with numbers that depend only on its seed and step."""
         seats = [self._seats[each.episode, each.agent_id] for each in decisions]
         actions: list[Any] = [None] * len(decisions)
         for part in {id(seat.part): seat.part for seat in seats}.values():
@@ -68,7 +68,7 @@ class SeatedPolicy:
         return actions
 
     def end(self, episode: int, agent_id: str) -> None:
-        """An episode is over."""
+        """Release the agent's player after an episode."""
         seat = self._seats.pop((episode, agent_id), None)
         if seat is not None:
             seat.part.spare.append(seat.stream)
@@ -102,10 +102,10 @@ class SeatedPolicy:
 
 
 def seated(folder: Path) -> SeatedPolicy | None:
-    """The policy of a folder, where it is one of this worker.
+    """Load the policy of a folder; return ``None`` if it belongs to another worker.
 
     Raises:
-        LoadError: It is, and cannot be read.
+        LoadError: The policy is one of this worker and cannot be read.
     """
     if read_description(checkpoint_folder(folder)).worker != WORKER:
         return None

@@ -1,4 +1,4 @@
-"""What stands around an algorithm while it learns: reports, checkpoints, commands, films."""
+"""Everything around an algorithm during training: reports, checkpoints, commands, videos."""
 
 # torch annotates only part of its functions.
 # pyright: reportUnknownMemberType=false
@@ -32,37 +32,37 @@ from mosaic_worker.training import TrainingRun
 
 
 class Learner(Protocol):
-    """What an algorithm has learnt so far.
+    """An algorithm's networks and training state.
 
-    What the weights are (``network`` of ``policy.json``, its ``type`` named in the registry) is what
-    ``network()`` says; where several networks are learnt, ``networks()`` by group.
+    ``network()`` describes the network, as ``network`` of ``policy.json`` with a ``type`` that the registry
+    knows; an algorithm with several networks has ``networks()``, by group.
     """
 
     def weights(self) -> Mapping[str, Tensor]:
-        """What playing needs, by parameter name."""
+        """Return the weights for playing, by parameter name."""
         ...
 
     def state(self) -> State:
-        """What going on needs: all networks, optimizers, generators, a replay buffer."""
+        """Return all that resuming needs: networks, optimizers, generators, a replay buffer."""
         ...
 
 
 class Session(Training):
-    """One training, as its algorithm sees it.
+    """One training, as its algorithm uses it.
 
     Args:
-        algorithm: Its name.
-        config: Every setting.
-        environments: What it trains in.
-        run: Where it reports to and hears commands from.
-        scalars: TensorBoard's log.
+        algorithm: Name of the algorithm.
+        config: Settings of the training.
+        environments: Environments to train in.
+        run: Run that receives reports and gives commands.
+        scalars: TensorBoard log.
         restored: State of the training that is resumed.
 
     Attributes:
-        device: Where networks live.
-        restored: State of the training that is resumed, of what :meth:`Learner.state` gave.
+        device: Device of the networks.
+        restored: State of the training that is resumed, with the content of :meth:`Learner.state`.
         folder: The run folder.
-        learner: The learner last seen; ``None`` before the first update.
+        learner: The latest learner; ``None`` before the first update.
     """
 
     policies = Policy
@@ -90,10 +90,10 @@ class Session(Training):
         self._filmed = int(restored.values["session"].get("filmed", 0)) if restored else 0
 
     def learn(self) -> None:
-        """Have the algorithm learn.
+        """Run the algorithm.
 
         Raises:
-            TrainingFailed: A number is no finite one any more, or the environment raised.
+            TrainingFailed: A number is not finite, or the environment raised.
         """
         train = load(algorithm_of(self.algorithm).train)
         try:
@@ -104,22 +104,22 @@ class Session(Training):
             self.run.warn("not every episode could be resumed; some began anew")
 
     def episodes(self, step: int, finished: Iterable[tuple[float, int]]) -> None:
-        """Report episodes that ended: return and length of each."""
+        """Report finished episodes: return and length of each."""
         for total, length in finished:
             self.report.episode(step, total, length)
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
-        """Report numbers by TensorBoard name, and with them how episodes go and the speed."""
+        """Report numbers by TensorBoard name, with episode statistics and the speed."""
         self.report.metrics(step, values)
 
     def advance(self, step: int, learner: Learner) -> bool:
-        """Call this after every update; may not return for as long as the training is paused.
+        """Process commands after an update; this blocks while the training is paused.
 
         Returns:
-            Whether to go on.
+            Whether to continue.
 
         Raises:
-            TrainingFailed: The weights are no finite numbers any more.
+            TrainingFailed: A weight is not finite.
             OSError: The folder cannot be written.
         """
         self.step, self.learner = step, learner
@@ -128,12 +128,12 @@ class Session(Training):
     # -- what it has learnt --------------------------------------------------------------
 
     def weights(self) -> Mapping[str, Tensor]:
-        """What playing needs."""
+        """Return the weights for playing."""
         assert self.learner is not None
         return self.learner.weights()
 
     def parts(self) -> Sequence[PolicyPart]:
-        """What the policy plays."""
+        """Return the agents that the policy plays, with their spaces and network."""
         learner: Any = self.learner
         environments = self._environments
         assert not isinstance(environments, JointEnvironments)
@@ -150,22 +150,22 @@ class Session(Training):
         )
 
     def state(self) -> State:
-        """Of the learner, the environments and this session."""
+        """Return the state of the learner, the environments and this session."""
         assert self.learner is not None
         state = self.learner.state()
         state.values |= {"environments": self._environments.state(self.step), "session": self._kept()}
         return state
 
     def _kept(self) -> dict[str, Any]:
-        """Of this session, to go on from."""
+        """Return the state of this session, to resume from."""
         return {**self.report.kept(), "filmed": self._filmed}
 
     def worker_id(self) -> str:
-        """The id of this worker, which plays policies of its own id alone."""
+        """Return the id of this worker, which plays only policies with this id."""
         return WORKER
 
     def keep_last_good(self) -> None:
-        """After a failure: the network of the last update is still whole, or refused."""
+        """After a failure, save the network of the last update unless it is not finite."""
         if self.learner is not None:
             with suppress(TrainingFailed):
                 self.save_policy()
@@ -173,17 +173,17 @@ class Session(Training):
     # -- films -----------------------------------------------------------------------------
 
     def film_due(self) -> bool:
-        """At the first update behind each multiple of ``video_every``."""
+        """Return whether a multiple of ``video_every`` was passed since the last video."""
         every = self._config.video_every
         return every > 0 and self.step // every > self._filmed // every
 
     def not_filmed(self, error: CannotFilm) -> None:
-        """Say why there is no film of this step."""
+        """Warn that there is no video of this step, and why."""
         self.run.warn(f"no video at step {self.step}: {error}")
 
 
 class JointSession(Session):
-    """A training of several agents, as its algorithm sees it."""
+    """A training of several agents, as its algorithm uses it."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -194,13 +194,13 @@ class JointSession(Session):
         self._returns = AgentReturns(environments.agents, environments.teams, told.get("agents", {}))
 
     def finished(self, step: int, episodes: Iterable[Finished]) -> None:
-        """Report episodes that ended, agent by agent; what they made together is the return."""
+        """Report finished episodes by agent; the sum over agents is reported as the return."""
         for episode in episodes:
             self._returns.add(episode.returns)
             self.report.episode(step, sum(episode.returns.values()), episode.length, episode.returns)
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
-        """As :meth:`Session.metrics`, with mean returns of agents and, of several teams, of each."""
+        """Report numbers as :meth:`Session.metrics`, with mean returns by agent and by team."""
         super().metrics(step, {**values, **self._returns.metrics()})
 
     def _kept(self) -> dict[str, Any]:
@@ -215,14 +215,14 @@ class JointSession(Session):
 
 
 def input_space(environments: Environments | Games) -> Any:
-    """Gymnasium space of what the policy is shown, after the normalisation too."""
+    """Return the Gymnasium space of the policy's input, after all preprocessing."""
     from mosaic_worker.preprocessing import Pipeline
 
     return Pipeline(environments.preprocessing, environments.raw_observation_space).input_space
 
 
 def _device(config: TrainingConfig, environments: Environments | JointEnvironments | Games) -> torch.device:
-    """A GPU when it is asked for, or when there is one and images are worth the way there."""
+    """Return a GPU if the settings ask for it, or if there is one and observations are images."""
     shown = environments.views.values() if isinstance(environments, JointEnvironments) else (environments,)
     images = any(observation_kind(each.observation_space) == "image" for each in shown)
     return torch.device(device_of(config.device, worthwhile=images))

@@ -1,5 +1,7 @@
-"""What learners keep of themselves, for a training that goes on; see
-:mod:`mosaic_worker.learning.training_state`."""
+"""Packs learners' networks, optimizers and generators into a training state.
+
+See :mod:`mosaic_worker.learning.training_state`.
+"""
 
 # torch annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -16,24 +18,24 @@ from mosaic_worker.learning.training_state import State, entries_under
 
 
 def pack_module(prefix: str, module: nn.Module, state: State) -> None:
-    """Put every parameter of ``module`` into ``state``."""
+    """Add every parameter of ``module`` to ``state``."""
     state.tensors.update({f"{prefix}.{name}": tensor for name, tensor in module.state_dict().items()})
 
 
 def restore_module(prefix: str, module: nn.Module, state: State) -> None:
-    """The reverse of :func:`pack_module`."""
+    """Restore what :func:`pack_module` added."""
     module.load_state_dict(_tensors_under(prefix, state.tensors))
 
 
 def pack_optimizer(prefix: str, optimizer: Adam, state: State) -> None:
-    """Put moments, step counts and learning rate of ``optimizer`` into ``state``."""
+    """Add moments, step counts and learning rate of ``optimizer`` to ``state``."""
     state.values[prefix] = [{"lr": optimizer.lr}]
     for index, moments in optimizer.state().items():
         state.tensors.update({f"{prefix}.{index}.{name}": tensor for name, tensor in moments.items()})
 
 
 def restore_optimizer(prefix: str, optimizer: Adam, state: State) -> None:
-    """The reverse of :func:`pack_optimizer`, for an optimizer of the same parameters."""
+    """Restore what :func:`pack_optimizer` added, for an optimizer of the same parameters."""
     moments: dict[int, dict[str, Tensor]] = {}
     for name, tensor in _tensors_under(prefix, state.tensors).items():
         index, _, key = name.partition(".")
@@ -43,12 +45,12 @@ def restore_optimizer(prefix: str, optimizer: Adam, state: State) -> None:
 
 
 def pack_generator(name: str, generator: torch.Generator, state: State) -> None:
-    """Put the generator's place in its sequence into ``state``."""
+    """Add the state of ``generator`` to ``state``."""
     state.tensors[name] = generator.get_state()
 
 
 def restore_generator(name: str, generator: torch.Generator, state: State) -> None:
-    """The reverse of :func:`pack_generator`."""
+    """Restore what :func:`pack_generator` added."""
     generator.set_state(state.tensors[name])
 
 

@@ -1,4 +1,4 @@
-"""A whole training: environments, algorithm, TensorBoard log, checkpoints, evaluation."""
+"""Runs a whole training: environments, algorithm, TensorBoard log, checkpoints, evaluation."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def train(
     """Train a policy into a run folder, as :class:`~mosaic_worker.learning.train_main.TrainMain` calls it.
 
     Raises:
-        ConfigError: The environment cannot be trained in by this algorithm.
-        TrainingFailed: A number is not finite any more, or the environment raised.
+        ConfigError: The algorithm cannot train in the environment.
+        TrainingFailed: A number is not finite, or the environment raised.
         OSError: The folder cannot be written.
     """
     start, begun = begin(config.seed, restored), restored.values["environments"] if restored else None
@@ -57,7 +57,7 @@ class LeagueSession(Session):
     """A training in games with the members of a league."""
 
     def mean_return(self, go_on: Callable[[], bool]) -> float:
-        """Mean return of the policy that was kept, with all members."""
+        """Return the saved policy's mean return in games with all members."""
         policy = Policy.whole(*read_weights(self.folder))
         assert isinstance(policy, Policy) and isinstance(self._environments, Games)
         return evaluate_in_league(self._environments, policy, self.folder, go_on)
@@ -66,15 +66,15 @@ class LeagueSession(Session):
 def environments_of(
     config: TrainingConfig, run: TrainingRun, state: Mapping[str, Any] | None = None
 ) -> Environments | JointEnvironments | Games:
-    """Where a training learns.
+    """Make the environments for a training.
 
     Args:
-        config: Every setting.
+        config: Settings of the training.
         run: The run folder.
-        state: What it goes on from.
+        state: State of the environments to resume from.
 
     Raises:
-        ConfigError: It cannot be made.
+        ConfigError: The environments cannot be made.
     """
     if isinstance(config, JointConfig):
         return JointEnvironments(config, state)
@@ -87,10 +87,10 @@ def environments_of(
 
 
 def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironments | Games) -> None:
-    """Refuse an environment whose actions the algorithm does not learn, or what it shows.
+    """Raise an error if the algorithm cannot learn the environment's actions or observations.
 
     Raises:
-        ConfigError: Naming an algorithm that does.
+        ConfigError: They do not fit; the message names algorithms that fit.
     """
     for each in _views(environments):
         shown = observation_kind(each.observation_space)
@@ -109,23 +109,24 @@ def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironmen
 
 
 def check_memory(config: TrainingConfig, environments: Environments | JointEnvironments | Games) -> None:
-    """Refuse to remember more than fits, before anything is begun.
+    """Raise an error if the rollout or the replay buffer would not fit into memory.
 
     Raises:
-        ConfigError: Naming the setting, and the most that fits.
+        ConfigError: It would not fit; the message names the setting and its largest value.
     """
     rows = 0
     for each in _views(environments):
         seen, acts = each.observation_space, each.action_space
         agents = len(each.group.agents) if isinstance(each, GroupView) else 1
-        # As they are kept: bytes as bytes, everything else as float32; an action takes 8 bytes or 4 a number.
+        # As they are stored: bytes as bytes, all else as float32; an action takes 8 bytes, or 4 for each
+        # number.
         observation = math.prod(seen.shape) * (1 if seen.dtype == np.uint8 else 4)
         action = 4 * math.prod(acts.shape) if acts.shape else 8
         if isinstance(config, ReplayConfig):
-            # With what it led to, its reward and whether it was the last.
+            # The next observation, the reward and the terminated flag are stored too.
             rows += 2 * observation + action + 8
         else:
-            # With log-probability, value, reward and end.
+            # Log-probability, value, reward and done flag are stored too.
             rows += agents * (observation + action + 16)
     if isinstance(config, ReplayConfig):
         check_room("buffer_size", config.buffer_size, rows)
@@ -136,7 +137,7 @@ def check_memory(config: TrainingConfig, environments: Environments | JointEnvir
 def _views(
     environments: Environments | JointEnvironments | Games,
 ) -> Sequence[Environments | GroupView | Games]:
-    """What each network of a training is shown and does."""
+    """Return the environments or groups of agents, one for each network of a training."""
     if isinstance(environments, JointEnvironments):
         return tuple(environments.views.values())
     return (environments,)

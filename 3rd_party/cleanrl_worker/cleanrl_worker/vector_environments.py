@@ -1,4 +1,4 @@
-"""Copies of the environment a training plays in, stepped together, masks taken out."""
+"""Copies of one environment for training, stepped together, with action masks as arrays."""
 
 # What environments hand out is untyped.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -33,15 +33,15 @@ from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
 from mosaic_worker.preprocessing import check_steps
 
 CLIP = 10.0
-"""Normalised observations and rewards are cut off here."""
+"""Bound at which normalized observations are clipped."""
 
 
 class RaisedApart(RuntimeError):
-    """What an environment raised in a process of its own: an exception leaves its traceback there."""
+    """Error of an environment in another process, as text: the exception's traceback stays there."""
 
 
 class Telling(gym.Wrapper[Any, Any, Any, Any]):
-    """Says with what an environment raises where it did."""
+    """Wrapper that reports an environment's error as text, because the traceback stays in its process."""
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         """See :meth:`gymnasium.Env.reset`."""
@@ -59,11 +59,11 @@ class Telling(gym.Wrapper[Any, Any, Any, Any]):
 
 
 class Seen(NamedTuple):
-    """What the policy is shown.
+    """Observations and action masks for the policy.
 
     Attributes:
-        observations: float32, or uint8 where the environment gives bytes; shape (N, *shape).
-        masks: bool, shape (N, actions), or ``None`` where the environment masks nothing.
+        observations: float32, or uint8 if the environment gives bytes; shape (N, *shape).
+        masks: bool, shape (N, actions), or ``None`` if the environment gives no masks.
     """
 
     observations: NDArray[Any]
@@ -71,16 +71,16 @@ class Seen(NamedTuple):
 
 
 class Transition(NamedTuple):
-    """One step of all of them.
+    """One step of all copies.
 
     Attributes:
-        seen: What comes next; of a new episode where one ended.
-        rewards: float64, shape (N,); scaled where that was asked for.
+        seen: The next observations; of the new episode if one ended.
+        rewards: float64, shape (N,); scaled if the settings ask for it.
         terminated: bool, shape (N,).
         truncated: bool, shape (N,).
         final: The last observations of episodes that ended with this step, other rows zero;
             ``None`` when no episode ended.
-        finished: (return, length) of each episode that ended, rewards as the environment paid them.
+        finished: (return, length) of each episode that ended, with unscaled rewards.
     """
 
     seen: Seen
@@ -92,7 +92,7 @@ class Transition(NamedTuple):
 
     @property
     def reached(self) -> Seen:
-        """What the actions led to: the last observation where an episode ended, else the next."""
+        """Observations after the actions: the last observation if an episode ended, else the next."""
         if self.final is None:
             return self.seen
         dones = self.terminated | self.truncated
@@ -107,7 +107,7 @@ class Transition(NamedTuple):
 
 
 def masks_of(info: Mapping[str, Any], count: int, actions: int) -> NDArray[np.bool_] | None:
-    """Masks out of the info of ``count`` environments; a missing one means that every action is legal."""
+    """Return the masks in the info of ``count`` environments; without a mask every action is legal."""
     if "action_mask" not in info or not actions:
         return None
     masks = np.asarray(info["action_mask"]).reshape(count, actions).astype(bool)
@@ -120,20 +120,20 @@ def masks_of(info: Mapping[str, Any], count: int, actions: int) -> NDArray[np.bo
 class Environments:
     """Copies of one environment, each reset at once when its episode ends.
 
-    Resetting in the same step keeps every row of a rollout a real decision, and hands out
-    the final observation, from whose value a truncated episode is bootstrapped.
+    Resetting in the same step makes every row of a rollout a real decision. The final observation is kept; a
+    truncated episode is bootstrapped from its value.
 
     Args:
-        config: Which environment, how many, what is done to their observations.
-        state: Of :meth:`state`, to go on from there.
+        config: Settings: the environment, the number of copies and the preprocessing.
+        state: Result of :meth:`state`, to continue from.
 
     Attributes:
-        steps: Preprocessing, as data; without the normalisation, see :attr:`preprocessing`.
-        raw_observation_space: What a slot has to give.
-        observation_space: What the policy is shown, of one copy.
-        action_space: What it does.
-        agents: For whom it decides.
-        exact: Whether every episode went on exactly where it was; true for a new training.
+        steps: Preprocessing steps, as data, without the normalization; see :attr:`preprocessing`.
+        raw_observation_space: Observation space of the slot.
+        observation_space: Space of one copy's observation that the policy takes.
+        action_space: Space of the policy's actions.
+        agents: Agents that the policy plays.
+        exact: Whether every episode was restored exactly; true for a new training.
 
     Raises:
         ConfigError: See :func:`make_environment`.
@@ -187,11 +187,11 @@ class Environments:
 
     @property
     def preprocessing(self) -> list[dict[str, Any]]:
-        """The steps between a slot and the policy as it is now, with what was learnt of observations."""
+        """Current steps from a slot's observation to the policy's input, with learnt moments."""
         return self.steps if self.moments is None else check_steps([*self.steps, self.moments.step(CLIP)])
 
     def begin(self) -> Seen:
-        """Begin in every copy, or go on where the resumed training was; call it once, before :meth:`step`.
+        """Begin or restore an episode in every copy; call this once, before :meth:`step`.
 
         Copy ``i`` is seeded with ``seed + i``.
 
@@ -209,7 +209,7 @@ class Environments:
             raise
         except Exception as error:  # foreign code may raise anything
             raise self._raised(error) from error
-        # Statistics of a resumed training have counted what it last saw already.
+        # Statistics of a resumed training already include its last observations.
         return self._as_seen(observation, info, learn="episodes" not in self._state)
 
     def step(self, actions: NDArray[Any]) -> Transition:
@@ -241,10 +241,10 @@ class Environments:
         return Transition(seen, rewards, terminated, truncated, final, finished)
 
     def state(self, step: int) -> dict[str, Any]:
-        """What it takes to go on from here, as plain data.
+        """Return plain data from which training can continue.
 
         Args:
-            step: Steps trained; episodes that cannot be continued begin with other seeds.
+            step: Number of trained steps; episodes that cannot be restored begin with other seeds.
         """
         return {
             "episodes": list(self._envs.call("snapshot")),

@@ -1,1 +1,1 @@
-"""CLIP models as agents: the action whose caption goes best with the picture."""
+"""CLIP models as agents, which play the action whose caption fits the picture best."""

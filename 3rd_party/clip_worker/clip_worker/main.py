@@ -1,4 +1,4 @@
-"""The worker class that the SDK runs."""
+"""The worker that plays actions by CLIP models."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from mosaic_worker.worker import Actions, Batch, Decision, Invalid, LoadError, P
 ACTION: Final = "{action}"
 CAPTION: Final = "a photo in which the agent should {action}"
 MOST_ACTIONS: Final = 1000
-"""Each has a caption to be embedded, and to be told from all others."""
+"""Largest number of actions: each caption must be embedded and distinguished from all others."""
 
 
 class _Player:
-    """A slot: the model, and a caption for each action."""
+    """A slot with its model and a caption for each action."""
 
     def __init__(self, slot: Slot) -> None:
         given = slot.settings
@@ -51,7 +51,7 @@ class _Player:
                 )
 
     def decide(self, batch: Batch) -> Actions:
-        """Look at all pictures of a batch together."""
+        """Choose actions for all pictures of a batch together."""
         answers: list[Any] = [Invalid("there was no picture to look at")] * len(batch)
         extras: list[dict[str, Any] | None] = [None] * len(batch)
         choices = [self._choices(decision) for decision in batch]
@@ -64,16 +64,16 @@ class _Player:
             raise PolicyFailed("what the model computes of these pictures is no number")
         for row, i in enumerate(seen):
             own = logits[row, [words.index(word) for word in choices[i]]]
-            answers[i] = list(choices[i].values())[int(own.argmax())]  # of equals the first
+            answers[i] = list(choices[i].values())[int(own.argmax())]  # the first of equal ones
             scores = zip(choices[i], _softmax(own).tolist(), strict=True)
             extras[i] = {"scores": {word: round(score, 4) for word, score in scores}}
         return Actions(answers, extras=extras)
 
     def _choices(self, decision: Decision) -> dict[str, int]:
-        """Legal actions by their words.
+        """Return the legal actions by their words.
 
         Raises:
-            PolicyFailed: They have none, or are too many.
+            PolicyFailed: The actions have no words, or there are too many.
         """
         if not decision.choices and not self.meanings:
             raise PolicyFailed("actions have no words here that a picture could be compared with")
@@ -105,7 +105,7 @@ def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class ClipWorker(Worker):
-    """Plays the action whose caption goes best with the picture; every slot has its own model."""
+    """Worker that plays the action whose caption fits the picture best; every slot has its own model."""
 
     inputs = ("image", "text")
 

@@ -1,4 +1,4 @@
-"""A CLIP model: how well pictures go with captions (Radford et al. 2021, arXiv:2103.00020)."""
+"""A CLIP model, which rates how well captions fit pictures (Radford et al. 2021, arXiv:2103.00020)."""
 
 # What the library's decorators return has no types.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -28,27 +28,27 @@ WEIGHTS: Final = "model.safetensors"
 PICTURES: Final = "preprocessor_config.json"
 _TOKENIZERS: Final = (("tokenizer.json",), ("vocab.json", "merges.txt"))
 _AT_ONCE: Final = 64
-"""Captions that are embedded together."""
+"""Largest number of captions that are embedded together."""
 _KEPT: Final = 10_000
-"""Embedded captions: some 20 MB."""
+"""Number of embedded captions above which the cache is cleared: some 20 MB."""
 
 
 class ModelError(Exception):
-    """A folder holds no CLIP model that can be played; the message is a sentence."""
+    """Raised if a folder holds no CLIP model that can be played; the message is a sentence."""
 
 
 class Clip:
-    """A model in the main memory, and the captions that it has embedded so far.
+    """A model in main memory, with a cache of embedded captions.
 
     Args:
-        folder: ``config.json``, ``model.safetensors``, ``preprocessor_config.json`` and the tokenizer.
-            Nothing is unpickled, no code in it is run, and nothing is downloaded.
+        folder: Folder with ``config.json``, ``model.safetensors``, ``preprocessor_config.json`` and the
+            tokenizer. Nothing is unpickled, no code in it is run, and nothing is downloaded.
 
     Attributes:
         digest: SHA-256 of the weights, hexadecimal.
 
     Raises:
-        ModelError: It holds no such model.
+        ModelError: The folder holds no such model.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -67,7 +67,7 @@ class Clip:
             )
             self._tokenizer: Any = CLIPTokenizer.from_pretrained(folder, local_files_only=True)
             self._pictures: Any = CLIPImageProcessorPil.from_pretrained(folder, local_files_only=True)
-        except Exception as error:  # the border to a library that says what is wrong in many types
+        except Exception as error:  # the library reports errors in many types
             raise ModelError(f"{folder.name} cannot be loaded: {_first_line(error)}") from None
         if missing := sorted(told["missing_keys"]):
             raise ModelError(f"{WEIGHTS} of {folder.name} lacks {len(missing)} weights: {missing[0]}, …")
@@ -75,9 +75,9 @@ class Clip:
         self._captions: dict[str, torch.Tensor] = {}
 
     def logits(self, pictures: Sequence[bytes], captions: Sequence[str]) -> NDArray[np.float64]:
-        """How well each picture goes with each caption.
+        """Return how well each caption fits each picture.
 
-        Rounded to a hundredth, below which sums depend on how many pictures are looked at together.
+        Values are rounded to a hundredth: smaller differences depend on the number of pictures in a batch.
 
         Args:
             pictures: Encoded pictures, N of them.
@@ -96,7 +96,7 @@ class Clip:
         return np.round(found.double().numpy(), 2)
 
     def _embed(self, captions: Sequence[str]) -> None:
-        if len(self._captions) > _KEPT:  # games whose words change never come to an end with them
+        if len(self._captions) > _KEPT:  # in games with ever new words the cache would grow without end
             self._captions.clear()
         new = [each for each in dict.fromkeys(captions) if each not in self._captions]
         for start in range(0, len(new), _AT_ONCE):
@@ -114,10 +114,10 @@ def _unit(features: torch.Tensor) -> torch.Tensor:
 
 
 def _check(folder: Path) -> None:
-    """See that a folder holds what a model is made of, before a library opens anything there.
+    """Check that a folder holds the files of a model, before the library opens anything in it.
 
     Raises:
-        ModelError: Something is missing, no plain file, or of another model.
+        ModelError: A file is missing, is no plain file, or belongs to another kind of model.
     """
     if not folder.is_dir():
         raise ModelError(f"there is no folder {folder}")
@@ -151,7 +151,7 @@ def _said(folder: Path) -> Generator[None, None, None]:
 
 
 def _kind(folder: Path) -> str:
-    """What a model's configuration says that it is; empty where it does not say."""
+    """Return the model type in a model's configuration; empty without one."""
     try:
         found: Any = json.loads(read_file(folder / CONFIG))
     except ValueError:

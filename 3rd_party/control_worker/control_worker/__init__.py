@@ -1,1 +1,1 @@
-"""Classical control as a worker."""
+"""Classical control as a worker: LQR, PID and state feedback."""

@@ -1,4 +1,4 @@
-"""Controllers: a force from what is measured."""
+"""Controllers, which compute a force from measured numbers."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 from control_worker.tasks import Array, Measured, Task, constants_of, numbers
 
 Controller = Callable[[Measured], float]
-"""Of one episode, called once a step."""
+"""Controller of one episode, called once a step."""
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """A gain for each number that counts; a function of what is measured alone.
+    """Linear state feedback: a gain for each measured number.
 
     Attributes:
         gains: Force for each unit that a number is below its target.
         setpoint: Targets; 0 for those without.
-        strides: How far from its target a number counts at most; without end for those without. Where it is
-            further, the target comes nearer: what is far is reached without falling on the way.
+        strides: Largest deviation that counts for a number; unlimited for others. A number further away gets
+            a nearer target, so that a distant target is reached without falling.
     """
 
     gains: Measured
@@ -41,12 +41,12 @@ class Feedback:
 
 @dataclass(frozen=True)
 class Lqr:
-    """A task's optimal linear feedback, and what it does where that asks for more force than there is.
+    """A task's optimal linear feedback, with a fallback for forces above the task's limit.
 
     Attributes:
-        task: Whose.
-        constants: Of its model.
-        feedback: The gains.
+        task: Task that is controlled.
+        constants: Constants of the task's model.
+        feedback: Linear feedback with the gains.
     """
 
     task: Task
@@ -62,17 +62,16 @@ class Lqr:
 
 
 _NEAR = 0.5
-"""Radians from upright within which linear feedback is left to itself although it asks for all there is."""
+"""Angle from upright, in radians, below which the linear feedback acts even at the force limit."""
 
 
 class Pid:
-    """An error, its integral and its derivative, each with a gain.
+    """PID controller: gains for an error, its integral and its derivative.
 
-    The integral grows no further in the direction in which the force is at its limit, so that it does not
-    wind up.
+    To prevent windup, the integral does not grow in the direction in which the force is at its limit.
 
     Args:
-        error: Numbers with their weights; what they add up to is brought to what their targets add up to.
+        error: Weights of the numbers whose weighted sum is the controlled value.
         gains: Proportional, integral, derivative.
         setpoint: Targets.
         step_s: Seconds between two calls.
@@ -101,7 +100,7 @@ class Pid:
         force = kp * error + ki * total + kd * change
         least, most = self._reach
         beyond = min(force - least, 0.0) or max(force - most, 0.0)
-        if beyond * ki * error <= 0:  # within reach, or on the way back into it
+        if beyond * ki * error <= 0:  # within reach, or moving back into it
             self._sum = total
         return force
 
@@ -109,15 +108,15 @@ class Pid:
 def controller(
     settings: Mapping[str, Any], task: Task | None, reach: tuple[float, float]
 ) -> Callable[[], Controller]:
-    """What makes the controller of an episode.
+    """Return a function that makes the controller of an episode.
 
     Args:
-        settings: Of the slot.
-        task: The environment's model, where there is one.
+        settings: Settings of the slot.
+        task: Model of the environment, or ``None``.
         reach: Smallest and largest force that the environment takes.
 
     Raises:
-        ValueError: The settings are not enough, or wrong; the message is a sentence.
+        ValueError: A setting is missing or wrong; the message is a sentence.
     """
     kind = str(settings.get("controller") or "lqr")
     setpoint = numbers("setpoint", settings.get("setpoint") or {})

@@ -1,4 +1,4 @@
-"""The worker class that the SDK runs."""
+"""The worker that plays controllers."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _PLACE = re.compile(r"go to\((-?[0-9]+(?:\.[0-9]+)?)(?: m)?\)")
 
 
 class _Lever:
-    """From a force to an action.
+    """Converts a force to an action.
 
     Args:
-        space: One number, or numbered actions that go from one side to the other.
+        space: Action space: one number, or numbered actions ordered from one side to the other.
 
     Raises:
-        LoadError: It is another.
+        LoadError: The action space is of another kind.
 
     Attributes:
         reach: Smallest and largest force.
@@ -55,21 +55,21 @@ class _Lever:
         if space.kind == "Box":
             value = min(max(force, self.reach[0]), self.reach[1])
             return np.full(space.shape, value, space.dtype)
-        # Sides: the first action pushes with all there is one way, the last the other way.
+        # The first action pushes fully to one side, the last fully to the other.
         place = (min(max(force, -1.0), 1.0) + 1) / 2 * (space.n - 1)
         there = range(space.n) if legal is None else legal
-        # Of two that are as near, the one on the side of the force.
+        # Of two equally near actions, prefer the one on the side of the force.
         return space.start + min(there, key=lambda i: (abs(i - place), -i if force > 0 else i))
 
 
 class _Episode(NamedTuple):
-    """How far an episode has got.
+    """State of a running episode.
 
     Attributes:
-        pilot: Its controller.
-        option: What the manager wants, by number; 0 where there is none.
-        step: The last one decided.
-        force: What was decided.
+        pilot: Controller of the episode.
+        option: Number of the manager's option; 0 without a manager.
+        step: Last decided step.
+        force: Force that was decided.
     """
 
     pilot: Controller
@@ -79,10 +79,10 @@ class _Episode(NamedTuple):
 
 
 class _Player:
-    """A slot: its controller, and how far each episode's has got.
+    """A slot with its controllers and the state of each episode.
 
-    Where the slot has a manager there is a controller for each option, ``go to(0.5 m)``: the same, with the
-    task's place as another target.
+    With a manager there is a controller for each option, such as ``go to(0.5 m)``; the controllers differ
+    only in the target of the task's place.
     """
 
     def __init__(self, slot: Slot) -> None:
@@ -107,7 +107,7 @@ class _Player:
     def decide(self, decision: Decision) -> Any:
         before = self._episodes[decision.episode]
         force = before.force
-        if decision.step != before.step:  # asked again, it has measured nothing new
+        if decision.step != before.step:  # a repeated request measures nothing new
             option = int(decision.observation["option"]) if self._managed else 0
             pilot = before.pilot if option == before.option else self._makers[option]()
             force = self._force(pilot, _measured(decision.facts))
@@ -124,14 +124,14 @@ class _Player:
 
 
 def _settings(slot: Slot, place: str) -> list[Mapping[str, Any]]:
-    """The settings of each controller: one for each option, else one.
+    """Return the settings of each controller: one for each option, else one.
 
     Args:
         slot: The slot.
-        place: The number that options say the target of.
+        place: Name of the number whose target the options set.
 
     Raises:
-        LoadError: An option is none that a controller can carry out.
+        LoadError: A controller cannot carry out an option.
     """
     if not slot.options:
         return [slot.settings]
@@ -155,7 +155,7 @@ def _measured(facts: Sequence[str]) -> Measured:
 
 
 class ControlWorker(Worker):
-    """LQR, PID and state feedback, on the named numbers of an observation."""
+    """Worker that plays LQR, PID and state feedback on the named numbers of an observation."""
 
     inputs = ("facts",)
 

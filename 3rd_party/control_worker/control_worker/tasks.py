@@ -1,4 +1,4 @@
-"""Models of the tasks that LQR knows: what is measured, how it moves, what it is linearised to."""
+"""Models of the tasks that LQR knows: their state, equations of motion and linearization."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from scipy.linalg import expm, solve_discrete_are
 
 Array = NDArray[np.float64]
 Measured = Mapping[str, float]
-"""Numbers of an observation by name, as facts have them."""
+"""Numbers of an observation by name, as in facts."""
 
 _LARGEST = 1e12
-"""Beyond which a number in a setting is a slip; what is computed from such numbers overflows."""
+"""Largest number in a setting; a larger one is a mistake, because computations with it overflow."""
 _STEP = 1e-5
-"""Of central differences at the upright state, where the models are smooth: errors are about 1e-10."""
+"""Step of central differences at the upright state; the models are smooth there: errors are about 1e-10."""
 
 
 def _as_measured(measured: Measured) -> Measured:
@@ -27,22 +27,22 @@ def _as_measured(measured: Measured) -> Measured:
 
 @dataclass(frozen=True)
 class Task:
-    """A system around its upright state, all zeros.
+    """A system with an upright state in which all numbers are zero.
 
     Attributes:
-        state: Names of the numbers that are its state, in the order of ``moves``.
+        state: Names of the state's numbers, in the order of ``moves``.
         moves: ``(state, force, constants)`` -> the state's change per second.
-        constants: Of the model, in SI units.
-        step_s: Seconds of an environment's step; the force stays constant during it.
-        weights: What the square of each number costs.
-        effort: What the square of the force costs.
-        error: What PID brings to its target, with weights.
-        pid: Its gains.
-        limit: Largest force; beyond it, ``recovers`` plays.
-        read: Further numbers that follow from those measured.
-        place: The number that says where it is, for managers that want it elsewhere; ``""`` where none does.
-        strides: How far from its target a number counts at most; beyond, the target comes nearer.
-        recovers: ``(state, constants)`` -> the force where no linear feedback is strong enough.
+        constants: Constants of the model, in SI units.
+        step_s: Duration of an environment step in seconds; the force is constant during a step.
+        weights: Cost of the square of each number.
+        effort: Cost of the square of the force.
+        error: Numbers whose weighted sum PID controls, with weights.
+        pid: Gains of PID.
+        limit: Largest force; above it, ``recovers`` plays.
+        read: Function that adds numbers which follow from the measured ones.
+        place: Name of the number for the position, for managers that set its target; ``""`` without one.
+        strides: Largest deviation that counts for a number; beyond it, the target is nearer.
+        recovers: ``(state, constants)`` -> the force if linear feedback is too weak.
     """
 
     state: Sequence[str]
@@ -60,15 +60,15 @@ class Task:
     recovers: Callable[[Array, Mapping[str, float]], float] | None = None
 
     def gains(self, weights: Sequence[float], effort: float, constants: Mapping[str, float]) -> Array:
-        """Optimal feedback of the linearised, discretised model: the force is ``-gains @ state``.
+        """Return the optimal feedback of the linearized, discretized model: the force is ``-gains @ state``.
 
         Args:
-            weights: Of the state's numbers.
-            effort: Of the force; more than 0.
-            constants: Of the model.
+            weights: Costs of the state's numbers.
+            effort: Cost of the force; more than 0.
+            constants: Constants of the model.
 
         Returns:
-            ``(len(state),)``.
+            Gains of shape ``(len(state),)``.
 
         Raises:
             numpy.linalg.LinAlgError: No feedback keeps the cost finite.
@@ -80,7 +80,7 @@ class Task:
 
 
 def linearised(task: Task, constants: Mapping[str, float]) -> tuple[Array, Array]:
-    """Jacobians of a task's ``moves`` at the upright state, by the state (n, n) and by the force (n, 1)."""
+    """Return the Jacobians of ``moves`` at the upright state, by the state (n, n) and by the force (n, 1)."""
     n = len(task.state)
     zero = np.zeros(n)
 
@@ -92,7 +92,7 @@ def linearised(task: Task, constants: Mapping[str, float]) -> tuple[Array, Array
 
 
 def discretised(a: Array, b: Array, step_s: float) -> tuple[Array, Array]:
-    """A linear system in discrete time, its force constant during a step (zero-order hold)."""
+    """Return a linear system in discrete time, with a constant force in each step (zero-order hold)."""
     n = len(a)
     both = np.zeros((n + 1, n + 1))
     both[:n, :n], both[:n, n:] = a * step_s, b * step_s
@@ -101,7 +101,9 @@ def discretised(a: Array, b: Array, step_s: float) -> tuple[Array, Array]:
 
 
 def _cart_pole(state: Array, force: float, c: Mapping[str, float]) -> Array:
-    """A pole on a cart: position, speed, angle from upright (clockwise), its speed.
+    """Return the change per second of a cart with a pole.
+
+    The state is position, speed, angle from upright (clockwise) and angular speed.
 
     Both equations of motion solved for the two accelerations; ``pole_centre`` is the distance of the pole's
     centre of mass from the hinge, ``pole_inertia`` is about that centre.
@@ -121,7 +123,10 @@ def _cart_pole(state: Array, force: float, c: Mapping[str, float]) -> Array:
 
 
 def _pendulum(state: Array, force: float, c: Mapping[str, float]) -> Array:
-    """A rod hung at its end: angle from upright (counterclockwise), its speed; the force is a torque."""
+    """Return the change per second of a rod that hangs on one end.
+
+    The state is the angle from upright (counterclockwise) and the angular speed; the force is a torque.
+    """
     angle, turning = state.tolist()
     inertia = c["mass"] * c["length"] ** 2 / 3
     torque = force + c["mass"] * c["gravity"] * c["length"] / 2 * sin(angle)
@@ -129,7 +134,7 @@ def _pendulum(state: Array, force: float, c: Mapping[str, float]) -> Array:
 
 
 def _swing(state: Array, c: Mapping[str, float]) -> float:
-    """Torque that brings a pendulum's energy to that of standing still upright.
+    """Return a torque that drives a pendulum's energy to that of standing still upright.
 
     Åström and Furuta, Swinging up a pendulum by energy control, Automatica 36 (2000).
     """
@@ -140,7 +145,7 @@ def _swing(state: Array, c: Mapping[str, float]) -> float:
 
 
 def _with_angle(measured: Measured) -> Measured:
-    """The angle, which the observation has as cosine and sine."""
+    """Add the angle, if the observation has its cosine and sine."""
     if not {"x_cos_theta", "y_sin_theta"} <= set(measured):
         return measured
     return {**measured, "angle": atan2(measured["y_sin_theta"], measured["x_cos_theta"])}
@@ -175,7 +180,7 @@ TASKS: Mapping[str, Task] = {
         _pendulum,
         {"gravity": 10.0, "mass": 1.0, "length": 1.0},
         0.05,
-        (1.0, 0.1),  # what the environment itself charges
+        (1.0, 0.1),  # the costs of the environment itself
         0.001,
         {"angle": 1.0},
         (20.0, 0.0, 6.0),
@@ -212,19 +217,19 @@ TASKS: Mapping[str, Task] = {
         strides={"position_of_the_cart_along_the_linear_surface": 0.5},
     ),
 }
-"""By the environment's name without its version."""
+"""Tasks by the environment's name without its version."""
 
 
 def task_of(env_id: str) -> Task | None:
-    """The task of an environment that has a model here."""
+    """Return the task of an environment; ``None`` without a model here."""
     return TASKS.get(env_id.rpartition("/")[2].rpartition("-v")[0])
 
 
 def constants_of(task: Task, given: Mapping[str, Any]) -> Mapping[str, float]:
-    """A task's constants with those that are different.
+    """Return a task's constants, some replaced by given ones.
 
     Raises:
-        ValueError: One is unknown or no number.
+        ValueError: A given constant is unknown or no number.
     """
     return {**task.constants, **numbers("model", given, task.constants)}
 
@@ -232,15 +237,15 @@ def constants_of(task: Task, given: Mapping[str, Any]) -> Mapping[str, float]:
 def numbers(
     setting: str, given: Mapping[str, Any], known: Sequence[str] | Mapping[str, Any] = ()
 ) -> Measured:
-    """Numbers by name, as a setting gives them.
+    """Return the numbers of a setting, by name.
 
     Args:
-        setting: Named in errors.
-        given: What stands there.
-        known: Names that there are; all where it is empty.
+        setting: Name of the setting, for errors.
+        given: Value of the setting.
+        known: Allowed names; empty to allow all.
 
     Raises:
-        ValueError: A name is unknown, or what it has is no number.
+        ValueError: A name is unknown, or its value is no number.
     """
     for name, value in given.items():
         if known and name not in known:

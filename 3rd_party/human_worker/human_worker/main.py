@@ -1,4 +1,4 @@
-"""The worker class that the SDK runs."""
+"""The worker that plays a person's actions or a script."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _TOO_LATE = Invalid("the person did not choose an action in time")
 
 
 class HumanWorker(Worker):
-    """Has each decision made by the person at the host, or by a script in the settings.
+    """Worker that gets each decision from the person at the host, or from a script in the settings.
 
-    A script is played from its start in every episode; see :meth:`Script.read` for its
-    form. The place in it is kept by episode and step, so that a retry is not a new line.
+    A script is played from its start in every episode; see :meth:`Script.read` for its format. Its position
+    depends on episode and step, so that a retry does not advance the script.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class HumanWorker(Worker):
             ``"script"`` or ``"keyboard"``.
 
         Raises:
-            LoadError: When there is a script that cannot be played; says which entry and why.
+            LoadError: The script cannot be played; the message says which entry and why.
         """
         script = self._scripts[slot.index] = Script.read(slot)
         return "keyboard" if script is None else "script"
@@ -58,7 +58,7 @@ class HumanWorker(Worker):
         return Actions(actions, extras=[_BY_HAND] * len(batch))
 
     def _scripted(self, script: Script, batch: Batch, i: int) -> tuple[Any, Mapping[str, Any] | None]:
-        """The action of one decision and what is recorded beside it."""
+        """Return the action of one decision, and the data that is recorded with it."""
         line, length = self._line(batch, i), len(script.actions)
         if line >= length and script.end != "repeat":
             if script.end == "ask":
@@ -75,7 +75,7 @@ class HumanWorker(Worker):
         return action, _BY_HAND
 
     def _line(self, batch: Batch, i: int) -> int:
-        """How many decisions of this episode came before; a retried step is counted once."""
+        """Return the number of earlier decisions of this episode; a retried step counts once."""
         steps = self._steps.setdefault((batch.slot.index, batch.episodes[i]), [])
         step = batch.steps[i]
         if not steps or steps[-1] != step:
@@ -84,7 +84,7 @@ class HumanWorker(Worker):
 
 
 def _said(slot: Slot, action: Any) -> str:
-    """An action by its word, where it has one."""
+    """Return an action's word, or its value if it has no word."""
     if slot.action_space.kind != "Discrete" or not slot.action_meanings:
         return str(action)
     return slot.action_meanings[int(action) - slot.action_space.start] or str(action)

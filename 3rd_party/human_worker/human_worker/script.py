@@ -1,4 +1,4 @@
-"""A scripted list of actions, read and checked against the slot's action space."""
+"""A scripted list of actions, which is checked against the slot's action space."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _ENDS: tuple[str, ...] = get_args(ScriptEnd)
 
 @dataclass(frozen=True)
 class Script:
-    """What a slot plays in every episode.
+    """List of actions that a slot plays in every episode.
 
     Attributes:
-        actions: In the action space, in order.
-        end: What follows the last: ``ask`` the person, ``noop`` from then on, ``repeat``
-            from the first, or ``error``.
-        noop: The action of ``noop``; ``None`` where the environment has none.
+        actions: Actions of the action space, in order.
+        end: Behavior after the last action: ``ask`` the person, play ``noop`` actions, ``repeat`` from the
+            first, or ``error``.
+        noop: The no-op action; ``None`` if the environment has none.
     """
 
     actions: Sequence[Any]
@@ -35,15 +35,15 @@ class Script:
 
     @classmethod
     def read(cls, slot: Slot) -> Script | None:
-        """The script in the slot's settings, ``None`` when it has none.
+        """Read the script in the slot's settings; return ``None`` if there is none.
 
         ``settings["script"]`` is a list of actions: numbers, the environment's own words
         for them (``"left"``), lists for array spaces, mappings for ``Dict`` spaces.
         ``settings["script_end"]`` is one of :data:`ScriptEnd`, ``error`` by default.
 
         Raises:
-            LoadError: For a script that is no list, an action outside the action space, an
-                unknown ``script_end``, or ``noop`` where the environment has no no-op.
+            LoadError: The script is no list, an action is outside the action space, ``script_end`` is
+                unknown, or it is ``noop`` and the environment has no no-op action.
         """
         end = slot.settings.get("script_end", "error")
         if end not in _ENDS:
@@ -62,7 +62,7 @@ class Script:
 
 
 def _action_of(slot: Slot, index: int, line: object) -> Any:
-    """The action that one entry of the script stands for."""
+    """Return the action for one entry of the script."""
     space = slot.action_space
     value: object = line
     if isinstance(line, str) and space.kind == "Discrete":
@@ -80,7 +80,7 @@ def _action_of(slot: Slot, index: int, line: object) -> Any:
 
 
 def why_not(space: Space, value: object) -> str:
-    """Why ``value`` is no member of ``space``; empty when it is one."""
+    """Return why ``value`` is no member of ``space``; empty if it is one."""
     if space.kind in ("Dict", "Tuple"):
         return _why_not_parts(space, value)
     try:

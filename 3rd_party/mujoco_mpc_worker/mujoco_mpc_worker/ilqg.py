@@ -1,8 +1,8 @@
-"""Plans by iLQG: a plan is made better by the linear-quadratic problem around it, again and again.
+"""Plans by iLQG, which repeatedly solves the linear-quadratic problem around a plan.
 
 Tassa, Erez and Todorov (IROS 2012, doi 10.1109/IROS.2012.6386025), with the control limits of Tassa, Mansard
-and Todorov (ICRA 2014, doi 10.1109/ICRA.2014.6907001). The simulator and what it pays are differentiated by
-finite differences, steps of all times at once.
+and Todorov (ICRA 2014, doi 10.1109/ICRA.2014.6907001). Derivatives of simulator and reward are finite
+differences, computed for all steps at once.
 """
 
 from __future__ import annotations
@@ -20,24 +20,25 @@ from mujoco_mpc_worker.simulation import Simulation
 _STATE_STEP = 1e-5
 _REWARD_STEP = 1e-4
 _SHARES = 0.5 ** np.arange(7.0)
-"""Of a change, tried side by side (the line search)."""
+"""Shares of a change that the line search tries in parallel."""
 _AT_ONCE = 16 * 2**20
-"""Bytes of rewards' inputs that are held at a time, to differentiate them twice."""
+"""Largest size of the reward's inputs in memory for second derivatives, in bytes."""
 _STRIDE = 6
-"""Steps that the line search simulates at once; in between, the linear model says what feedback does."""
+"""Steps that the line search simulates at once; between them, the linear model predicts the feedback."""
 _REGULAR = (1e-6, 1e-3, 1e8)
-"""Least, first and largest regularisation."""
+"""Smallest, initial and largest regularization."""
 
 
 class Quadratic(NamedTuple):
-    """The problem around a plan, for each of its steps.
+    """The linear-quadratic problem around a plan, for each of its steps.
 
-    Both are of a change's numbers, which are those of the controls, of the state, and a 1 behind them.
+    A change vector holds changes of the controls, then of the state, then the constant 1.
 
     Attributes:
-        moves: To the next state's change, the 1 behind it, (steps, n + 1, nu + n + 1).
-        costs: Quadratic form of what the step costs, (steps, nu + n + 1, nu + n + 1), positive semidefinite
-            but for the 1.
+        moves: Matrices from a change to the next state's change and the constant 1, (steps, n + 1, nu + n +
+            1).
+        costs: Quadratic forms of the steps' costs, (steps, nu + n + 1, nu + n + 1), positive semidefinite
+            except for the constant 1.
     """
 
     moves: Array
@@ -45,13 +46,13 @@ class Quadratic(NamedTuple):
 
 
 class ILQG(Planner):
-    """A plan for one episode, as :class:`Planner` has it.
+    """Planner of one episode that improves its plan by iLQG.
 
-    Derivatives of one round cost as many rollouts as there are numbers in state and control, and one; its
-    line search costs seven. There are as many rounds as ``rollouts`` or ``budget_ms`` pay for.
+    The derivatives of one round cost one rollout for each number in state and control, plus one. Its line
+    search costs seven. ``rollouts`` or ``budget_ms`` limits the number of rounds.
 
     Raises:
-        LoadError: ``rollouts`` do not pay for one round.
+        LoadError: ``rollouts`` is too small for one round.
     """
 
     def _set_up(self, simulation: Simulation, settings: Settings) -> None:
@@ -60,7 +61,7 @@ class ILQG(Planner):
         super()._set_up(simulation, settings)
 
     def _check_budget(self) -> None:
-        """Refuse a budget that pays for no round; its plans are few."""
+        """Raise an error if the budget is too small for one round; a round's plans are few."""
         settings = self.settings
         least = 1 + self._derivative_cost + len(_SHARES)
         if not settings.budget_ms and settings.rollouts < least:
@@ -98,7 +99,7 @@ class ILQG(Planner):
         return left >= len(_SHARES) + (self._derivative_cost if derives else 0)
 
     def _nominal(self, start: Array) -> Array:
-        """States along the plan, (horizon + 1, size); a plan that diverges gives way to one at rest."""
+        """Return the plan's states, (horizon + 1, size); a diverging plan is replaced by one at rest."""
         for _ in range(2):
             states, value = self._simulation.follow(start, self._plan)
             if np.isfinite(value):
@@ -111,7 +112,7 @@ class ILQG(Planner):
         )
 
     def _derive(self, states: Array) -> Quadratic:
-        """The linear-quadratic problem around a trajectory."""
+        """Return the linear-quadratic problem around a trajectory."""
         simulation, plan = self._simulation, self._plan
         horizon, nu = plan.shape
         n = simulation.tangents.count
@@ -130,12 +131,12 @@ class ILQG(Planner):
         return Quadratic(moves, self._costs(inputs[:, 0], _controls_first(_finite(slopes), nu), lives))
 
     def _costs(self, inputs: Array, slopes: Array, lives: Flags) -> Array:
-        """What steps cost, as :class:`Quadratic` has it.
+        """Return the costs of steps, as in :class:`Quadratic`.
 
         Args:
-            inputs: What the reward is computed from, (steps, inputs).
-            slopes: Their change with each number of a change, (steps, nu + n, inputs).
-            lives: Which steps come before the episode's end, (steps,).
+            inputs: Inputs of the reward, (steps, inputs).
+            slopes: Derivatives of the inputs by each number of a change, (steps, nu + n, inputs).
+            lives: Whether the step is before the episode's end, (steps,).
         """
         here, ahead, behind = self._paid_around(inputs, np.eye(inputs.shape[1]))
         gradient = _finite((behind - ahead) / (2 * _REWARD_STEP))
@@ -156,15 +157,15 @@ class ILQG(Planner):
         return costs * lives[:, None, None]
 
     def _paid_around(self, inputs: Array, directions: Array) -> tuple[Array, Array, Array]:
-        """Rewards of inputs, (steps, 1), and a little ahead and behind, (steps, directions)."""
+        """Return rewards at the inputs, (steps, 1), and slightly ahead and behind, (steps, directions)."""
         zero = np.zeros((1, inputs.shape[1]))
         paid = self._rewards(inputs, np.concatenate((zero, directions, -directions)))
         here, ahead, behind = np.split(paid, (1, 1 + len(directions)), axis=1)
         return here, ahead, behind
 
     def _rewards(self, inputs: Array, directions: Array) -> Array:
-        """What steps earn whose inputs lie a little in so many directions, (steps, directions)."""
-        if not len(directions):  # it is the same whatever is done, or tells no slopes
+        """Return rewards of steps whose inputs are moved slightly in each direction, (steps, directions)."""
+        if not len(directions):  # no input matters, or none has a slope
             return np.zeros((len(inputs), 0))
         steps = max(1, _AT_ONCE // (8 * directions.size))
         parts = [inputs[i : i + steps, None] for i in range(0, len(inputs), steps)]
@@ -172,7 +173,7 @@ class ILQG(Planner):
         return np.concatenate([self._simulation.rewards(part + changes) for part in parts])
 
     def _better(self, start: Array, states: Array, around: Quadratic) -> tuple[Array, float, Array] | None:
-        """The best of the line search: plan, what it earns, its states; ``None`` where none earns more."""
+        """Return the line search's best plan, reward and states; ``None`` without improvement."""
         simulation, plan, laws = self._simulation, self._plan, self._backward(around)
         nu, turned = plan.shape[1], around.moves[:, :-1].swapaxes(1, 2)
         pushes, gains = _SHARES[:, None] * laws[:, None, :, -1], laws[..., :-1].swapaxes(1, 2)
@@ -193,8 +194,9 @@ class ILQG(Planner):
         return tried[best], float(earned[best]), paths[best]
 
     def _backward(self, around: Quadratic) -> Array:
-        """Riccati's recursion: controls' changes by the state's, and in the last column what they change
-        without one, (steps, nu, n + 1).
+        """Run Riccati's recursion and return the feedback laws, (steps, nu, n + 1).
+
+        A law maps the state's change to the controls' changes; its last column holds the constant part.
         """
         nu = self._plan.shape[1]
         low, high = self._simulation.low - self._plan, self._simulation.high - self._plan
@@ -212,8 +214,9 @@ class ILQG(Planner):
 
 
 def _law(hessian: Array, mixed: Array, low: Array, high: Array) -> Array:
-    """The least of a quadratic in the controls within bounds: by the state's change, and in the last column
-    without one.
+    """Return the law for the controls that minimize a quadratic form within bounds.
+
+    It maps the state's change to the controls' changes; its last column holds the constant part.
     """
     law = -_solved(hessian, mixed)
     least = law[:, -1]
@@ -228,10 +231,10 @@ def _law(hessian: Array, mixed: Array, low: Array, high: Array) -> Array:
 
 
 def bounded_step(hessian: Array, gradient: Array, low: Array, high: Array) -> tuple[Array, Flags]:
-    """The least of a quadratic within bounds, by projected Newton steps.
+    """Minimize a quadratic form within bounds by projected Newton steps.
 
     Returns:
-        Where it is, and which of its numbers are at no bound.
+        The minimizer, and which of its numbers are at no bound.
     """
     x = -_solved(hessian, gradient)
     free: Flags = np.ones(len(gradient), np.bool_)
@@ -250,12 +253,12 @@ def bounded_step(hessian: Array, gradient: Array, low: Array, high: Array) -> tu
 
 
 def _controls_first(x: Array, nu: int) -> Array:
-    """Of (steps, n + nu, …), the second axis turned so that the controls, which are last, come first."""
+    """Roll the second axis of (steps, n + nu, …), so that the controls move from its end to its start."""
     return np.roll(x, nu, axis=1)
 
 
 def _solved(a: Array, b: Array) -> Array:
-    """No numbers where ``a`` is singular: more regularisation mends that.
+    """Solve a linear system; return NaN if ``a`` is singular, which more regularization mends.
 
     By LAPACK itself: with its checks, ``np.linalg.solve`` takes four times as long for systems so small.
     """
@@ -264,5 +267,5 @@ def _solved(a: Array, b: Array) -> Array:
 
 
 def _finite(x: Array) -> Array:
-    """With zero where a difference is no number: there the problem says nothing."""
+    """Replace NaN and infinite differences by zero."""
     return np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0)

@@ -1,4 +1,4 @@
-"""The worker class that the SDK runs."""
+"""The worker that plays by model-predictive control."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _PLACE = re.compile(r"go to\((-?[\d.]+) m, (-?[\d.]+) m\)")
 
 
 def make_planner(simulation: Simulation, settings: Settings, seed: int) -> Planner:
-    """The planner that the settings name.
+    """Make the planner that the settings name.
 
     Raises:
-        LoadError: Its budget is too small for it.
+        LoadError: The budget is too small for the planner.
     """
     return (ILQG if settings.planner == "ilqg" else Planner)(simulation, settings, seed)
 
 
 class Decided(NamedTuple):
-    """An action, what its plan is expected to earn and where that leads, and what all plans earn."""
+    """An action, with its plan's expected reward and course and the rewards of all plans."""
 
     action: Any
     value: float
@@ -49,14 +49,14 @@ class Decided(NamedTuple):
 
     @property
     def told(self) -> dict[str, Any] | None:
-        """What is recorded beside the action."""
+        """Data to record with the action, or ``None``."""
         points, planned = self.foreseen
         told = {"plan_points": points, "scores": self.scores, "planned": planned}
         return {name: value for name, value in told.items() if value} or None
 
 
 class _Player:
-    """A slot: copies of its simulator, and the plans of its episodes."""
+    """A slot with copies of its simulator and the plans of its episodes."""
 
     def __init__(self, slot: Slot) -> None:
         if not slot.simulator:
@@ -125,7 +125,7 @@ class _Player:
 
 
 def _aims(slot: Slot) -> list[Reward]:
-    """What each option of a manager is planned for; empty where there is no manager.
+    """Return the reward for each option of a manager; empty without a manager.
 
     Raises:
         LoadError: An option is no place on the ground.
@@ -143,7 +143,7 @@ def _aims(slot: Slot) -> list[Reward]:
 
 
 class MpcWorker(Worker):
-    """Plans with the simulator's own state; a planner for each slot and episode."""
+    """Worker that plans from the simulator's state, with a planner for each slot and episode."""
 
     inputs = ("state",)
 

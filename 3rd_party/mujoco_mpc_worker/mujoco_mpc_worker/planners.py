@@ -1,7 +1,7 @@
-"""Plans by sampling: a plan is changed by splines of controls, tried in copies of the simulator.
+"""Plans by sampling: splines of controls change a plan, and copies of the simulator try the results.
 
-The plan itself has a control for each step: it is handed on to the next step as it is, and no fit of a spline
-wears it down.
+The plan itself has a control for each step. The next step starts from it unchanged, so that repeated spline
+fits do not degrade it.
 
 Predictive sampling is Howell et al., Predictive Sampling (arXiv 2212.00541); CEM as in Pinneri et al.
 (arXiv 2008.06389) without colored noise; MPPI is Williams et al. (arXiv 1509.01149).
@@ -23,26 +23,26 @@ from mujoco_mpc_worker.simulation import Simulation
 
 Spline = Literal["zero", "linear", "cubic"]
 _AHEAD_S, _AHEAD = 0.8, (10, 1000)
-"""How far plans look ahead where nothing is said: so many seconds, in so many steps at least and at most."""
+"""Default horizon: seconds, and the smallest and largest number of steps."""
 _EVERY = 8
-"""Of so many plans one repeats what was done."""
+"""One of this many plans repeats earlier controls."""
 _SCALES = (0.04, 2.0)
-"""Predictive sampling's smallest and largest changes, in shares of ``noise``."""
+"""Smallest and largest change of predictive sampling, as a share of ``noise``."""
 _ROUND = 512 * 2**20
-"""Bytes that the plans of a round may take."""
+"""Largest size of a round's plans, in bytes."""
 _COPIES = 6
-"""Of a plan while it is made: what it changes, what that is added to, and so on."""
+"""Arrays of a plan's size that exist while it is made, such as its changes and the plan they are added to."""
 MOST_CONTROLS = 8
-"""Of a plan, that are told."""
+"""Largest number of a plan's controls in the record."""
 
 
 class Foreseen(NamedTuple):
-    """Where a plan leads.
+    """Predicted course of a plan.
 
     Attributes:
-        points: In the world, in metres.
-        planned: What is recorded of its course: ``steps`` ahead, what it and others have ``earned`` by
-            then and are worth ``beyond`` their end, its ``controls``; empty where the caller wants no steps.
+        points: Points in world coordinates, in meters.
+        planned: Recorded course: ``steps`` ahead, rewards that it and other plans have ``earned`` by then,
+            their value ``beyond`` the end, and its ``controls``; empty if no steps are wanted.
     """
 
     points: list[list[float]]
@@ -50,13 +50,13 @@ class Foreseen(NamedTuple):
 
 
 def short(numbers: Array, figures: int = 4) -> list[float]:
-    """With a few figures: they are drawn, and stand in the row of each decision."""
+    """Round numbers to a few digits, because they are drawn and stored in the row of each decision."""
     return [float(f"{x:.{figures}g}") for x in numbers]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How plans are made; the names are those of the worker's settings."""
+    """Settings of a planner; names are those of the worker's settings."""
 
     planner: str = "predictive_sampling"
     horizon: int = 0
@@ -71,19 +71,19 @@ class Settings:
 
     @property
     def rounds(self) -> tuple[int, ...]:
-        """Plans of each round, together ``rollouts``; a round has two at least."""
+        """Number of plans in each round, in total ``rollouts``; a round has at least two."""
         rounds = max(1, min(self.iterations, self.rollouts // 2))
         return tuple(self.rollouts // rounds + (i < self.rollouts % rounds) for i in range(rounds))
 
     def over(self, seconds: float) -> Settings:
-        """With a horizon, for an environment whose step takes so long."""
+        """Return the settings with a horizon that fits an environment step of this duration."""
         return replace(self, horizon=self.horizon or int(np.clip(round(_AHEAD_S / seconds), *_AHEAD)))
 
 
 def weights(spline: Spline, knots: int, steps: int) -> Array:
-    """What each knot of a change adds to each step of a plan, (steps, knots); rows add up to 1.
+    """Return the weight of each knot for each step of a plan, (steps, knots); rows add up to 1.
 
-    Knots lie evenly over the plan; those of ``zero`` hold until the next.
+    Knots are spread evenly over the plan; with ``zero`` a knot's value holds until the next.
     """
     if knots == 1 or steps == 1:
         return np.eye(1, knots).repeat(steps, axis=0)
@@ -96,16 +96,16 @@ def weights(spline: Spline, knots: int, steps: int) -> Array:
 
 
 class Planner:
-    """The plan of one episode, made better at each step from where the one before has led.
+    """The plan of one episode; each step improves it, starting from the previous step's plan.
 
     Args:
         simulation: Copies of the simulator.
-        settings: How.
-        seed: Of the episode; with the step it is where all noise comes from.
-        clock: Seconds, for a budget in time.
+        settings: Settings of the planner.
+        seed: Seed of the episode; all noise follows from the seed and the step.
+        clock: Returns the time in seconds, for a time budget.
 
     Raises:
-        LoadError: The settings ask for more than can be held in memory, or for less than a round needs.
+        LoadError: The settings need too much memory, or allow too little for a round.
     """
 
     def __init__(
@@ -122,11 +122,11 @@ class Planner:
         self._done: Array = self._plan[:0]
         self._at = 0
         self.value = 0.0
-        """What the best plan found earns."""
+        """Reward of the best plan found."""
         self._before: Array = self._plan
         self._worst: tuple[float, Array] | None = None
         self._earned: list[Array] = []
-        """What the plans of each round of this step earn; the first of a round is the plan as it was."""
+        """Rewards of the plans of each round of this step; a round's first plan is the unchanged plan."""
 
     def _set_up(self, simulation: Simulation, settings: Settings) -> None:
         self._weights = weights(settings.spline, min(settings.knots, settings.horizon), settings.horizon)
@@ -134,9 +134,9 @@ class Planner:
         self._check_budget()
 
     def _check_budget(self) -> None:
-        """A round's plans are made together: refuse those that memory does not hold.
+        """Raise an error if a round's plans, which are made together, would not fit into memory.
 
-        What becomes of them is simulated in portions: see :meth:`Simulation.returns`.
+        Their simulation is divided into portions: see :meth:`Simulation.returns`.
         """
         settings, controls = self.settings, len(self._half)
         most = max(2, _ROUND // (8 * _COPIES * settings.horizon * controls))
@@ -149,15 +149,15 @@ class Planner:
             )
 
     def _at_rest(self) -> Array:
-        """A plan of controls in the middle of what they can be."""
+        """Return a plan with all controls in the middle of their range."""
         middle = (self._simulation.low + self._simulation.high) / 2
         return self._playable(np.tile(middle, (self.settings.horizon, 1)))
 
     def act(self, step: int, state: Array) -> Array:
-        """The plan's first action, (nu,).
+        """Improve the plan and return its first action, (nu,).
 
         Args:
-            step: Of the environment.
+            step: Step of the environment.
             state: ``mjSTATE_INTEGRATION``.
 
         Raises:
@@ -172,7 +172,7 @@ class Planner:
 
     @property
     def tried(self) -> dict[str, float]:
-        """What plans of the last step earn, in words; empty where none were tried beside each other."""
+        """Rewards of the last step's plans, by description; empty if none were compared."""
         if not self._earned:
             return {}
         plans = np.concatenate(self._earned)
@@ -186,12 +186,12 @@ class Planner:
         return {words: round(value, 4) for words, value in told.items() if np.isfinite(value)}
 
     def foresee(self, state: Array, trace: str, count: int) -> Foreseen:
-        """Where the plan leads from a state on, beside that of the step before and the worst that was tried.
+        """Predict the courses of the plan, of the previous step's plan and of the worst plan tried.
 
         Args:
-            state: As :meth:`act` was given it.
-            trace: What is followed: see :meth:`Simulation.traced`.
-            count: Of steps that are told; 0: nothing is.
+            state: The state that :meth:`act` got.
+            trace: Name of the point to follow: see :meth:`Simulation.traced`.
+            count: Number of steps to record; 0 for none.
         """
         if not count:
             return Foreseen([], {})
@@ -212,7 +212,7 @@ class Planner:
         return Foreseen(course.points, told)
 
     def _search(self, state: Array, rng: np.random.Generator, until: float) -> None:
-        """Make the plan better, as long as the budget lasts."""
+        """Improve the plan within the budget."""
         settings = self.settings
         spread = np.tile(settings.noise * self._half, (self._weights.shape[1], 1))
         if settings.budget_ms:
@@ -224,14 +224,14 @@ class Planner:
                 spread = self._improve(state, rng, plans, spread)
 
     def _shift(self, steps: int) -> None:
-        """Warm start: the plan as it is seen from ``steps`` later on; its last control goes on."""
+        """Warm start: drop the plan's first ``steps`` controls and repeat its last one at the end."""
         if steps > 0:
             self._done = np.concatenate((self._done, self._plan[:steps]))[-2 * len(self._plan) :]
             at = np.minimum(np.arange(len(self._plan)) + steps, len(self._plan) - 1)
             self._plan = self._plan[at]
 
     def _playable(self, plans: Array) -> Array:
-        """Within bounds, as the environment gets them."""
+        """Clip plans to the bounds and round them to the precision of the environment."""
         clipped = np.minimum(np.maximum(plans, self._simulation.low), self._simulation.high)
         return clipped.astype(np.float32).astype(np.float64)
 
@@ -241,10 +241,10 @@ class Planner:
             self._worst = float(earned[worst]), tried[worst].copy()
 
     def _parts(self, rng: np.random.Generator, plans: int) -> Array:
-        """How much of each knot's change counts in each plan, (plans, knots, 1).
+        """Return the weight of each knot's change in each plan, (plans, knots, 1).
 
-        It is a stretch of the plan alone, in some plans little and in some much: what balances falls where
-        all of its plan is changed at once.
+        Each plan changes only one stretch, from slightly in some plans to strongly in others: a balancing
+        body falls if its whole plan is changed at once.
         """
         knots = self._weights.shape[1]
         ends, at = np.sort(rng.integers(0, knots, (plans, 2)), axis=1), np.arange(knots, dtype=np.int64)
@@ -252,10 +252,10 @@ class Planner:
         return (np.geomspace(*_SCALES, plans)[:, None] * stretch)[..., None]
 
     def _again(self, rng: np.random.Generator, plans: int) -> Array:
-        """What the changes are added to, (plans, horizon, nu).
+        """Return the plans to which the changes are added, (plans, horizon, nu).
 
-        It is the plan, and in every eighth, from some step on, what was done or planned some while before:
-        who walks does the same again and again.
+        Most are the current plan. Every eighth repeats, from some step on, controls of some time before,
+        because walking repeats the same movements.
         """
         around, all_of_it = np.tile(self._plan, (plans, 1, 1)), np.concatenate((self._done, self._plan))
         horizon, past = len(self._plan), len(self._done)
@@ -267,12 +267,12 @@ class Planner:
         return around
 
     def _improve(self, state: Array, rng: np.random.Generator, plans: int, spread: Array) -> Array:
-        """One round; returns the spread of the next."""
+        """Run one round of sampling and return the spread for the next."""
         settings = self.settings
         changes = spread * rng.standard_normal((plans, *spread.shape))
         if settings.planner == "predictive_sampling":
             changes *= self._parts(rng, plans)
-        changes[0] = 0.0  # the plan itself is among them
+        changes[0] = 0.0  # the unchanged plan is one of them
         around = self._again(rng, plans) if settings.planner == "predictive_sampling" else self._plan
         tried = self._playable(around + np.einsum("tk,nku->ntu", self._weights, changes))
         earned = self._simulation.returns(state, tried)

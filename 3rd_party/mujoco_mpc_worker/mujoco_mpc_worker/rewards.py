@@ -1,7 +1,7 @@
-"""Rewards of Gymnasium's MuJoCo tasks, for many trajectories at once.
+"""Rewards of Gymnasium's MuJoCo tasks, computed for many trajectories at once.
 
-Each says what the environment itself pays, with the constants that the environment was made with; the tests
-hold them against it on random states.
+Each function computes the environment's own reward, with the constants of that environment; tests compare the
+two on random states.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Constants = Mapping[str, Any]
 _EFFORT = 0.01
-"""What the squared controls cost on the way to a place, in m."""
+"""Cost of the squared controls on the way to a place, in m."""
 
 
 class Steps(NamedTuple):
-    """Steps of an environment, of any number of trajectories.
+    """Steps of an environment, for any number of trajectories.
 
     Attributes:
-        before: Positions ahead of each step, (..., nq).
-        qpos: Positions behind it, (..., nq).
-        qvel: Speeds behind it, (..., nv).
-        action: What was done, (..., nu).
-        seconds: Of one step.
-        sensors: What the model's sensors measure at its end, (..., nsensordata).
+        before: Positions before each step, (..., nq).
+        qpos: Positions after it, (..., nq).
+        qvel: Speeds after it, (..., nv).
+        action: Action, (..., nu).
+        seconds: Duration of one step.
+        sensors: Measurements of the model's sensors after it, (..., nsensordata).
     """
 
     before: Array
@@ -40,7 +40,7 @@ class Steps(NamedTuple):
 
 
 class Paid(NamedTuple):
-    """What steps earn, (...), and whether they end the episode, (...)."""
+    """Rewards of steps, (...), and whether they end the episode, (...)."""
 
     reward: Array
     ends: Flags
@@ -54,7 +54,7 @@ def _squares(x: Array) -> Array:
 
 
 def _forward(steps: Steps, c: Constants) -> Array:
-    """Speed along the first axis, less what the controls cost."""
+    """Return the speed along the first axis minus the cost of the controls."""
     speed = (steps.qpos[..., 0] - steps.before[..., 0]) / steps.seconds
     return float(c["forward_reward_weight"]) * speed - float(c["ctrl_cost_weight"]) * _squares(steps.action)
 
@@ -100,7 +100,7 @@ def _inverted_pendulum(steps: Steps, c: Constants) -> Paid:
 
 
 def _inverted_double_pendulum(steps: Steps, c: Constants) -> Paid:
-    # The environment reads the tip where the last stage of Runge-Kutta has left it: some 1e-5 m beside this.
+    # The environment reads the tip at the last Runge-Kutta stage, which differs by some 1e-5 m.
     x, first, second = np.moveaxis(steps.qpos, -1, 0)
     tip_x = x + 0.6 * (np.sin(first) + np.sin(first + second))
     tip_y = 0.6 * (np.cos(first) + np.cos(first + second))
@@ -121,7 +121,9 @@ def _reacher(steps: Steps, c: Constants) -> Paid:
 
 
 def going_to(place: Sequence[float]) -> Reward:
-    """How far a place on the ground is, in m below 0, for models whose first numbers say where one is.
+    """Return a reward for approaching a place: minus the distance in m.
+
+    The model's first numbers must be its position on the ground.
 
     The environment's bounds of the height, where it has such, say whether the body has fallen.
     """
@@ -145,4 +147,4 @@ REWARDS: Mapping[str, Reward] = {
     "reacher_v5": _reacher,
     "swimmer_v5": _runner,
 }
-"""By the environment's module."""
+"""Rewards by the environment's module."""

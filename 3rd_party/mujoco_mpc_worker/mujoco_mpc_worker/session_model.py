@@ -1,4 +1,4 @@
-"""The model that the session simulates, once more."""
+"""Compiles a copy of the model that the session simulates."""
 
 # MuJoCo has no types.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -17,11 +17,11 @@ from mosaic_worker.worker import LoadError
 
 
 def compiled(about: Mapping[str, Any]) -> Any:
-    """The session's model.
+    """Compile the session's model.
 
     Raises:
-        LoadError: The session has another version of MuJoCo; or its model does not compile from its own text,
-            or what compiles is another than the session has.
+        LoadError: The session has another version of MuJoCo, or its model does not compile from its text or
+            compiles to a different one.
     """
     theirs, ours = f"{about.get('engine')} {about.get('version')}", f"mujoco {mujoco.__version__}"
     if theirs != ours:

@@ -1,4 +1,4 @@
-"""Copies of the session's simulator, many at once."""
+"""Simulates many copies of the session's simulator at once."""
 
 # MuJoCo has no types.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -26,20 +26,20 @@ _PHYSICS = mujoco.mjtState.mjSTATE_FULLPHYSICS
 _CONTROLS = mujoco.mjtState.mjSTATE_CTRL
 _APPLIED = mujoco.mjtState.mjSTATE_USER
 _FEW = 50
-"""Steps of the simulator that are not divided among threads."""
+"""Number of simulator steps below which one thread simulates alone."""
 _AT_ONCE = 64 * 2**20
-"""Bytes of states and of what is computed from them that are held at a time."""
+"""Largest size of states and their derived data in memory, in bytes."""
 _COPIES = 3
-"""Of a state: as it is simulated, and in parts for the reward."""
+"""Copies of a state: the simulated one, and its parts for the reward."""
 
 
 class Rollouts(NamedTuple):
-    """What became of plans.
+    """Simulation results of plans.
 
     Attributes:
-        states: ``mjSTATE_FULLPHYSICS`` behind each step of the environment, (plans, horizon, size).
-        sensors: What is measured there, (plans, horizon, nsensordata).
-        whole: Which plans were simulated to their end, (plans,); others are no numbers, or stand still.
+        states: ``mjSTATE_FULLPHYSICS`` after each environment step, (plans, horizon, size).
+        sensors: Sensor measurements then, (plans, horizon, nsensordata).
+        whole: Whether a plan was simulated to its end, (plans,); other plans have NaN or constant states.
     """
 
     states: Array
@@ -48,14 +48,13 @@ class Rollouts(NamedTuple):
 
 
 class Course(NamedTuple):
-    """Where plans lead, at some of their steps: the first is where they begin, the last their end.
+    """Courses of plans at some of their steps, from the start to the end.
 
     Attributes:
-        steps: Which steps of the environment, counted from where they begin.
-        points: Where the first plan leads, in the world, in metres.
-        earned: What each plan has earned by then, (plans, steps); no numbers where a plan's simulation
-            diverges.
-        beyond: What each plan is worth more behind its end, as it survives, (plans,).
+        steps: Numbers of the environment steps, counted from the start.
+        points: Course of the first plan in world coordinates, in meters.
+        earned: Reward of each plan until then, (plans, steps); NaN if a plan's simulation diverges.
+        beyond: Additional value of each plan after its end, for survival, (plans,).
     """
 
     steps: list[int]
@@ -65,13 +64,13 @@ class Course(NamedTuple):
 
 
 class Stepped(NamedTuple):
-    """What became of single steps.
+    """Results of single steps.
 
     Attributes:
-        states: ``mjSTATE_FULLPHYSICS`` behind them, (steps, size).
-        inputs: What the reward is computed from, (steps, inputs).
-        reward: What they earn, (steps,).
-        ends: Which end the episode, (steps,).
+        states: ``mjSTATE_FULLPHYSICS`` after each step, (steps, size).
+        inputs: Inputs of the reward, (steps, inputs).
+        reward: Rewards of the steps, (steps,).
+        ends: Whether the step ends the episode, (steps,).
     """
 
     states: Array
@@ -81,28 +80,28 @@ class Stepped(NamedTuple):
 
 
 Controls = Callable[[int, Array, int], Array]
-"""From a step's number, states, (plans, size), and a number of steps to controls, (plans, steps, nu)."""
+"""Maps a step number, states (plans, size) and a number of steps to controls, (plans, steps, nu)."""
 
 
 class Simulation:
-    """A model, what its steps earn, and threads that roll it out.
+    """A model with its reward, and threads that simulate it.
 
     Args:
-        about: What the session says of its simulator.
-        threads: That simulate; 0: as many as there are cores.
-        step_ms: How long the simulator's steps may be where that spares work, with ``implicitfast``, which
-            costs a quarter of Runge-Kutta; 0: they are the environment's, with its integrator.
-        survival: What a plan is worth more that does not end the episode, for all that lies behind it.
-        task: What to plan for in place of the environment's own reward.
-        aim: The same, as :meth:`plan_for` takes it.
+        about: The session's description of its simulator.
+        threads: Number of threads; 0 for one per core.
+        step_ms: Longest simulator step, with the ``implicitfast`` integrator, which costs a quarter of
+            Runge-Kutta; 0 keeps the environment's step and integrator.
+        survival: Additional value of a plan that does not end the episode.
+        task: Task file whose reward replaces that of the environment.
+        aim: Reward that replaces that of the environment, as in :meth:`plan_for`.
 
     Attributes:
-        model: MuJoCo's, as it plans.
-        seconds: Of one step of the environment.
-        low, high: Ends of the controls, (nu,).
+        model: MuJoCo model for planning.
+        seconds: Duration of one environment step.
+        low, high: Bounds of the controls, (nu,).
 
     Raises:
-        LoadError: It is another version of MuJoCo or another model, or a task whose reward is not known here.
+        LoadError: The version of MuJoCo or the model differs, or the task's reward is unknown.
     """
 
     def __init__(
@@ -139,7 +138,7 @@ class Simulation:
         step_ms: float = 0.0,
         survival: float = 0.0,
     ) -> Simulation:
-        """One of a model and a reward of one's own."""
+        """Make a simulation of a given model and reward."""
         made = cls.__new__(cls)
         made._set_up(model, reward, {}, frame_skip, threads, step_ms, survival)
         return made
@@ -160,7 +159,7 @@ class Simulation:
         limited = np.asarray(model.actuator_ctrllimited, np.bool_)
         self.low: Array = np.where(limited, model.actuator_ctrlrange[:, 0], -1.0)
         self.high: Array = np.where(limited, model.actuator_ctrlrange[:, 1], 1.0)
-        # Plans that diverge are left out by what they earn; MuJoCo would note each in a file where we stand.
+        # Diverging plans are dropped by their reward; MuJoCo would log each to a file in the current folder.
         mujoco.set_mju_user_warning(_unsaid)
         self._threads = threads or len(os.sched_getaffinity(0))
         self._pool: Any = Rollout(nthread=self._threads)
@@ -173,7 +172,7 @@ class Simulation:
         self._applied = self._unapplied
 
     def _coarsened(self, frame_skip: int, longest: float) -> int:
-        """Have the model step as far as it may; returns its steps within one of the environment."""
+        """Use the longest allowed simulator step; return the number of these per environment step."""
         options, cheap = self.model.opt, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
         steps = min(frame_skip, math.ceil(self.seconds / longest - 1e-9))
         if steps < frame_skip or options.integrator == mujoco.mjtIntegrator.mjINT_RK4:
@@ -186,17 +185,17 @@ class Simulation:
         return part
 
     def plan_for(self, reward: Reward) -> None:
-        """Have plans earn something else from now on."""
+        """Replace the reward for which plans are made."""
         self._reward = reward
 
     def start(self, state: Array) -> Array:
-        """Take the session's state; returns its ``mjSTATE_FULLPHYSICS``.
+        """Load the session's state and return its ``mjSTATE_FULLPHYSICS``.
 
         Args:
-            state: ``mjSTATE_INTEGRATION``. What acts from outside in it acts in all rollouts until the next.
+            state: ``mjSTATE_INTEGRATION``. Its external forces act in all rollouts until the next call.
 
         Raises:
-            PolicyFailed: It is none of this model.
+            PolicyFailed: The state does not belong to this model.
         """
         if state.shape != (self._size,):
             raise PolicyFailed(f"the session's state has {state.size} numbers, its model {self._size}")
@@ -207,18 +206,18 @@ class Simulation:
         return self._part(data, _PHYSICS)
 
     def _roll(self, starts: Array, actions: Array) -> tuple[Array, Array]:
-        """States and sensors behind each step of the environment.
+        """Return states and sensors after each environment step.
 
         Args:
             starts: ``mjSTATE_FULLPHYSICS``, (plans, size).
             actions: (plans, horizon, nu).
         """
         what, controls = _CONTROLS, np.repeat(actions, self._skip, axis=1)
-        if not np.array_equal(self._applied, self._unapplied):  # forces, moved mocap bodies
+        if not np.array_equal(self._applied, self._unapplied):  # external forces or moved mocap bodies
             what = _APPLIED
             outside = np.broadcast_to(self._applied, (*controls.shape[:2], self._applied.size))
             controls = np.concatenate((controls, outside), axis=2)
-        alone = controls.shape[0] * controls.shape[1] < _FEW  # to wake threads would take longer
+        alone = controls.shape[0] * controls.shape[1] < _FEW  # waking threads would take longer
         states, sensors = (self._alone if alone else self._pool).rollout(
             self.model,
             self._data[:1] if alone else self._data,
@@ -230,33 +229,34 @@ class Simulation:
         return states[:, self._skip - 1 :: self._skip], sensors[:, self._skip - 1 :: self._skip]
 
     def _portions(self, plans: int, horizon: int) -> list[slice]:
-        """Of so many plans, those that are simulated at a time; what becomes of one depends on no other."""
+        """Divide plans into portions to simulate together; results do not depend on the division."""
         numbers = _COPIES * self._size + int(self.model.nsensordata)
         count = max(1, _AT_ONCE // (8 * numbers * horizon * self._skip))
         return [slice(begin, begin + count) for begin in range(0, plans, count)]
 
     def rollouts(self, start: Array, actions: Array) -> Rollouts:
-        """Simulate plans from what :meth:`start` returned; ``actions`` are (plans, horizon, nu)."""
+        """Simulate plans from a result of :meth:`start`; ``actions`` are (plans, horizon, nu)."""
         states, sensors = self._roll(np.tile(start, (len(actions), 1)), actions)
         return Rollouts(states, sensors, self._whole(start, states))
 
     def _whole(self, start: Array, states: Array) -> Flags:
         due = start[0] + states.shape[1] * self.seconds
-        # A simulation that breaks starts again or stands still: its time says so.
+        # A broken simulation restarts or stands still, which its time shows.
         return np.isfinite(states).all((1, 2)) & (np.abs(states[:, -1, 0] - due) < self.seconds / 2)
 
     def returns(self, state: Array, actions: Array) -> Array:
-        """What plans earn from a state on.
+        """Return the rewards of plans from a state on.
 
         Args:
             state: ``mjSTATE_INTEGRATION``.
             actions: (plans, horizon, nu).
 
         Returns:
-            (plans,); minus infinity for plans whose simulation diverges.
+            Rewards (plans,); minus infinity for plans whose simulation diverges.
 
         Raises:
-            PolicyFailed: All do, or what they earn is no number, or the state is none of this model.
+            PolicyFailed: All plans diverge, no reward is a number, or the state does not belong to this
+                model.
         """
         start = self.start(state)
         portions = [self._tried(start, actions[part]) for part in self._portions(*actions.shape[:2])]
@@ -271,14 +271,14 @@ class Simulation:
         return earned
 
     def _tried(self, start: Array, actions: Array) -> tuple[Array, Flags]:
-        """What plans earn, and which were simulated to their end, (plans,)."""
+        """Return the rewards of plans, and whether they were simulated to their end, (plans,)."""
         found = self.rollouts(start, actions)
         return self._earned(start, found, actions), found.whole
 
     def _earned(self, start: Array, found: Rollouts, actions: Array) -> Array:
         rewards, over = self._rewarded(start, found, actions)
         total = np.sum(rewards, axis=1) + self._survival * ~over
-        # A plan that breaks after the episode's end has earned all it could.
+        # A plan that breaks after the episode's end has already earned everything.
         sane = (found.whole | over) & np.isfinite(total)
         return np.where(sane, total, -np.inf)
 
@@ -389,11 +389,12 @@ class Simulation:
         return points
 
     def traced(self, name: str) -> Array:
-        """The place of a site or body; without a name, of the centre of mass of the model's first body and
-        all that hangs on it.
+        """Return the position of a site or body.
+
+        Without a name, return the center of mass of the model's first body with all bodies attached to it.
 
         Raises:
-            LoadError: There is none of that name.
+            LoadError: The model has no site or body of that name.
         """
         data = self._data[0]
         if not name:
@@ -415,4 +416,4 @@ class Simulation:
 
 
 def _unsaid(_: str) -> None:
-    """Take a warning."""
+    """Discard a warning of MuJoCo."""

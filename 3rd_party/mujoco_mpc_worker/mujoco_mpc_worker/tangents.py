@@ -1,4 +1,4 @@
-"""Small changes of states and controls, which are fewer numbers than a state has where bodies turn freely."""
+"""Small changes of states and controls, which have fewer numbers than states if bodies rotate freely."""
 
 # MuJoCo has no types.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -15,11 +15,11 @@ from mujoco_mpc_worker.rewards import Array
 
 
 class Tangents:
-    """Makes and measures small changes.
+    """Makes and measures small changes of states.
 
     Args:
-        model: MuJoCo's.
-        high: Upper ends of the controls, (nu,).
+        model: MuJoCo model.
+        high: Upper bounds of the controls, (nu,).
     """
 
     def __init__(self, model: Any, high: Array) -> None:
@@ -27,20 +27,20 @@ class Tangents:
 
     @property
     def count(self) -> int:
-        """How many numbers a small change of the state has: positions, speeds, activations."""
+        """Length of a small change of the state: positions, speeds, activations."""
         return 2 * int(self._model.nv) + int(self._model.na)
 
     def nudged(self, states: Array, actions: Array, size: float) -> tuple[Array, Array, Array]:
-        """States and controls, and behind each those that differ from it by ``size`` in one number.
+        """Return states and controls, each followed by copies that differ by ``size`` in one number.
 
         Args:
             states: (steps, size).
             actions: (steps, nu).
-            size: Of the change of one number.
+            size: Size of the change of one number.
 
         Returns:
-            States and controls, (steps * (1 + tangents + nu), …), and the changes, (steps, tangents + nu):
-            backwards where a control is at its upper end, behind which more does nothing.
+            States and controls, (steps * (1 + tangents + nu), …), and the changes, (steps, tangents + nu). A
+            change is negative if the control is at its upper bound, above which nothing changes.
         """
         n, nu, (nq, nv) = self.count, actions.shape[1], (int(self._model.nq), int(self._model.nv))
         sizes = np.full((len(states), n + nu), size)
@@ -63,7 +63,7 @@ class Tangents:
         return moved.reshape(-1, states.shape[1]), done.reshape(-1, nu), sizes
 
     def difference(self, first: Array, second: Array) -> Array:
-        """From states to states, as small changes, (steps, tangents)."""
+        """Return the differences between states as small changes, (steps, tangents)."""
         nq, nv, n = int(self._model.nq), int(self._model.nv), self.count
         change = np.empty((len(first), n))
         change[:, nv:] = (second - first)[:, 1 + nq : 1 + nq + n - nv]

@@ -1,4 +1,4 @@
-"""What to plan for, from a file: weighted terms of what is measured, and bounds. Data only."""
+"""Reads a task file, which defines a reward by weighted terms and bounds; it holds only data."""
 
 # MuJoCo has no types.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -23,9 +23,9 @@ from mosaic_worker.worker import LoadError
 from mujoco_mpc_worker.rewards import Array, Constants, Flags, Paid, Reward, Steps
 
 _OURS = Path(__file__).parent / "tasks"
-"""Of tasks whose own reward is not good to plan by."""
+"""Folder of task files for tasks whose own reward is bad for planning."""
 _LARGEST = 1_000_000
-"""Bytes of a file."""
+"""Largest size of a file, in bytes."""
 _AXES = {"x": 0, "y": 1, "z": 2}
 _FRAMES = {"position": mujoco.mjtSensor.mjSENS_FRAMEPOS, "velocity": mujoco.mjtSensor.mjSENS_FRAMELINVEL}
 _OBJECTS = {
@@ -50,7 +50,7 @@ Read = Callable[[Steps], Array]
 
 
 class _Source(NamedTuple):
-    """What a term or a bound reads: (…, numbers)."""
+    """Measured value that a term or a bound reads, (…, numbers)."""
 
     kind: str
     name: str
@@ -74,19 +74,19 @@ class _Bound(NamedTuple):
 
 
 def task_file_for(task: str) -> str:
-    """The worker's own file for an environment's module, ``hopper_v5``; empty where there is none."""
+    """Return the worker's own file for an environment's module, ``hopper_v5``; empty if there is none."""
     path = _OURS / f"{task}.toml"
     return str(path) if path.is_file() else ""
 
 
 class Task:
-    """What plans are for, from a file.
+    """A reward for planning, read from a file.
 
     Args:
-        path: TOML, or JSON where it ends in ``.json``.
+        path: Path of a TOML file, or of a JSON file if it ends in ``.json``.
 
     Raises:
-        LoadError: It cannot be read, or a key in it says nothing that is understood; the key is named.
+        LoadError: The file cannot be read, or has an invalid key; the message names the key.
     """
 
     def __init__(self, path: str) -> None:
@@ -104,7 +104,7 @@ class Task:
             raise self._wrong("terms", "there is none, so that every plan is as good as any other")
 
     def measure(self, spec: Any) -> None:
-        """Have a model measure what the file names, before it is compiled."""
+        """Add sensors to a model for everything that the file reads, before the model is compiled."""
         for source in self._sources():
             if source.kind not in _PLACES:
                 continue
@@ -116,24 +116,24 @@ class Task:
                     sensor.objtype, sensor.objname = _OBJECTS[kind], name
 
     def check_names(self, model: Any) -> None:
-        """Hold the file's names against a model.
+        """Check the file's names against a model.
 
         Raises:
-            LoadError: One is none of the model's; those it has are told.
+            LoadError: The model does not have a name; the message lists its names.
         """
         for source in self._sources():
             for name in filter(None, (source.name, source.origin)):
                 self._numbered(model, source, name)
 
     def reward(self, model: Any, own: Reward | None) -> Reward:
-        """What steps earn.
+        """Return the reward of steps.
 
         Args:
-            model: One that :meth:`measure` has prepared.
-            own: The environment's own reward, where it is known.
+            model: Model that :meth:`measure` has prepared.
+            own: The environment's own reward, or ``None`` if unknown.
 
         Raises:
-            LoadError: The file counts it, and it is not known.
+            LoadError: The file uses the environment's reward, which is unknown.
         """
         added = self._added(model)
         if not self._own:
@@ -148,7 +148,7 @@ class Task:
         return paid
 
     def _added(self, model: Any) -> Reward:
-        """What the file's own keys pay."""
+        """Return the reward that the file's own keys define."""
         terms = [(self._reader(model, term.source), term) for term in self._terms]
         bounds = [(self._reader(model, bound.source), bound) for bound in self._bounds]
 

@@ -1,1 +1,1 @@
-"""Search by OpenSpiel as a worker."""
+"""Search and CFR by OpenSpiel as a worker."""

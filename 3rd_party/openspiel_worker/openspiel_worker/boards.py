@@ -1,4 +1,4 @@
-"""Boards as they are stated in facts: recognised in a state of OpenSpiel, and set up in one."""
+"""Reads boards from facts and text, and sets up OpenSpiel states that show them."""
 
 # OpenSpiel's stubs leave out most types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -15,9 +15,9 @@ import pyspiel
 from mosaic_worker.squares import placed_word
 
 Square = tuple[int, int]
-"""Column and row, from 1, on the left and below."""
+"""Column and row, counted from 1, from the left and from below."""
 Pieces = Mapping[Square, int]
-"""Who has a piece on a square: 0 moves first in a game."""
+"""Number of the player whose piece is on each square: 0 moves first in a game."""
 
 _PIECE = re.compile(r'piece\("?([XO])"?, (\d+), (\d+)\)')
 _FEN = re.compile(r"(?<!\S)(?:[pnbrqkPNBRQK1-8]+/){7}[pnbrqkPNBRQK1-8]+ [wb] \S+ \S+ \d+ \d+(?!\S)")
@@ -25,11 +25,11 @@ _MARKS = {"x": 0, "o": 1, "X": 0, "O": 1}
 
 
 class Shown(NamedTuple):
-    """A position as a seat is shown it.
+    """A position as a seat observes it.
 
     Attributes:
-        facts: Its facts.
-        text: Its words.
+        facts: Facts of the observation.
+        text: Text of the observation.
     """
 
     facts: Sequence[str]
@@ -37,7 +37,7 @@ class Shown(NamedTuple):
 
 
 class Stones:
-    """A game in which marks are put on squares and stay: tic-tac-toe, connect four, go.
+    """A game in which stones or marks are placed on squares: tic-tac-toe, connect four, go.
 
     Args:
         game: OpenSpiel's game.
@@ -51,13 +51,13 @@ class Stones:
         self._columns, self._rows = columns, rows
 
     def shows(self, state: Any, shown: Shown) -> bool:
-        """Whether a state has the board that is shown."""
+        """Return whether a state has the shown board."""
         return self.pieces_of(state) == _pieces_in(shown.facts)
 
     def set_up(self, shown: Shown) -> Any | None:
-        """A state with the board that is shown; ``None`` where no game leads there.
+        """Return a state with the shown board; ``None`` if no course of the game leads there.
 
-        Earlier moves are not shown, and so a ko, or positions that may not come again, are not known.
+        Earlier moves are not shown, so a ko or a forbidden repetition is not known.
         """
         pieces, mover = _pieces_in(shown.facts), self.mover(shown)
         if mover is None:
@@ -76,12 +76,12 @@ class Stones:
         return state if state.current_player() == mover and self.shows(state, shown) else None
 
     def mover(self, shown: Shown) -> int | None:
-        """Who is shown it, and is to move."""
+        """Return the number of the observing player, who moves next; ``None`` if it is not shown."""
         me = next((fact for fact in shown.facts if fact.startswith("me(")), "")
         return next((number for mark, number in (("X", 0), ("O", 1)) if mark in me), None)
 
     def word(self, state: Any, action: int) -> str:
-        """A move as environments call it."""
+        """Return a move in the words of the environments."""
         if self._kind == "connect_four":
             return f"column {action + 1}"
         row, column = divmod(action, self._columns)
@@ -90,12 +90,12 @@ class Stones:
         return self.notation(state, action)
 
     def notation(self, state: Any, action: int) -> str:
-        """A move as players call it."""
+        """Return a move in the notation of players."""
         if self._kind == "connect_four":
             return placed_word(self._kind, self._rows, (0, action))
         row, column = divmod(action, self._columns)
         if self._kind == "go":
-            row = self._rows - 1 - row  # it counts from below, and passes with one row more
+            row = self._rows - 1 - row  # go counts rows from below, and a pass would be in one row more
         return placed_word(self._kind, self._rows, (row, column))
 
     def _action(self, square: Square) -> int:
@@ -106,9 +106,9 @@ class Stones:
         return down * self._columns + column - 1
 
     def pieces_of(self, state: Any) -> Pieces:
-        """The board of a state."""
+        """Return the board of a state."""
         lines = [line.split()[-1] for line in str(state).splitlines() if line.strip()]
-        if self._kind == "go":  # between a heading and the letters of the columns
+        if self._kind == "go":  # skip the heading and the letters of the columns
             lines = lines[1:-1]
         return {
             (column + 1, self._rows - row): _MARKS[mark]
@@ -118,10 +118,10 @@ class Stones:
         }
 
     def _placed(self, pieces: Pieces, mover: int, passed: bool) -> list[int] | None:
-        """Moves that put stones on a board in turn, found from the last backwards.
+        """Return moves that place the stones in turn, found backwards; ``None`` if there are none.
 
-        Who has fewer passes early on, never twice in a row. Stones that stand together in the end take
-        none of each other on the way there.
+        The player with fewer stones passes early on, never twice in a row. Stones that coexist at the end
+        capture none of each other on the way.
         """
         left = [[self._action(square) for square, mark in pieces.items() if mark == who] for who in (0, 1)]
         none = self._columns * self._rows
@@ -130,14 +130,14 @@ class Stones:
         while left[0] or left[1]:
             moves.append(left[who].pop() if left[who] else none)
             who = 1 - who
-        if moves and who == 0:  # the first to move was the second player
+        if moves and who == 0:  # the second player made the first move
             moves.append(none)
         if self._kind != "go" and none in moves:
             return None
         return moves[::-1]
 
     def _dropped(self, pieces: Pieces) -> list[int] | None:
-        """Moves that fill columns from below, in turn; ``None`` where there are none."""
+        """Return moves that fill columns from below, in turn; ``None`` if there are none."""
         tried: set[tuple[int, ...]] = set()
         moves: list[int] = []
 
@@ -160,7 +160,7 @@ class Stones:
 
 
 class Chess:
-    """Chess, whose positions are told in Forsyth-Edwards notation.
+    """Chess, whose positions are given in Forsyth-Edwards notation.
 
     Args:
         game: OpenSpiel's game.
@@ -170,12 +170,12 @@ class Chess:
         self._game = game
 
     def shows(self, state: Any, shown: Shown) -> bool:
-        """Whether a state has the board, the side to move and the castling that are shown."""
+        """Return whether a state has the shown board, side to move and castling rights."""
         # Some programs write an en passant square where no pawn can take; others leave it out.
         return str(state).split()[:3] == self._fen(shown).split()[:3]
 
     def set_up(self, shown: Shown) -> Any | None:
-        """A state of the position; ``None`` where it is none. What has come twice before is not known."""
+        """Return a state of the position; ``None`` if it is not valid. Earlier repetitions are not known."""
         fen = self._fen(shown)
         try:
             return self._game.new_initial_state(fen) if fen else None
@@ -183,16 +183,16 @@ class Chess:
             return None
 
     def mover(self, shown: Shown) -> int | None:
-        """Who is to move. OpenSpiel's black is player 0."""
+        """Return the number of the player to move; black is OpenSpiel's player 0."""
         state = self.set_up(shown)
         return None if state is None else int(state.current_player())
 
     def word(self, state: Any, action: int) -> str:
-        """A move by its squares: ``e2e4``."""
+        """Return a move as its two squares: ``e2e4``."""
         return str(pyspiel.chess.action_to_move(action, state.board()).to_lan())
 
     def notation(self, state: Any, action: int) -> str:
-        """A move in standard algebraic notation: ``e4``."""
+        """Return a move in standard algebraic notation: ``e4``."""
         return str(state.action_to_string(state.current_player(), action))
 
     def _fen(self, shown: Shown) -> str:

@@ -1,4 +1,4 @@
-"""Small games of two with hidden cards, solved before they are played: counterfactual regret minimisation."""
+"""Solves small two-player games with hidden cards before play, by counterfactual regret minimization."""
 
 # OpenSpiel has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -26,28 +26,28 @@ from openspiel_worker.table import Table
 _SOLVERS: Final = {"cfr": pyspiel.CFRSolver, "cfr_plus": pyspiel.CFRPlusSolver}
 _NAMES: Final = {"cfr": "CFR", "cfr_plus": "CFR+"}
 MOST_POSITIONS = 500_000
-"""Of a game that is solved."""
+"""Largest number of positions of a game that is solved."""
 _LARGEST = 256 * 2**20
-"""Bytes of a file with a policy."""
+"""Largest size of a policy's file, in bytes."""
 
 Probabilities = Mapping[str, Sequence[tuple[int, float]]]
-"""By information set: each action and how likely it is."""
+"""By information set: each action with its probability."""
 
 
 class Solved:
-    """Plays the average policy of CFR or CFR+, solved once and kept in the worker's cache folder.
+    """Plays the average policy of CFR or CFR+, which is solved once and stored in the worker's cache folder.
 
     Attributes:
-        exploitability: What an opponent who knows the policy can win of it on average, from either seat in
-            turn; 0 in an equilibrium. Computed by OpenSpiel for the policy that is played.
-        name: For tables.
+        exploitability: Average amount that an opponent who knows the policy wins, over both seats in turn; 0
+            in an equilibrium. OpenSpiel computes it for the policy that is played.
+        name: Name for tables.
 
     Args:
-        table: The game.
+        table: The game of the slot.
         slot: The slot.
 
     Raises:
-        LoadError: The game is not one that can be solved, or a setting cannot be.
+        LoadError: The game cannot be solved, or a setting is not valid.
     """
 
     def __init__(self, table: Table, slot: Slot) -> None:
@@ -65,7 +65,7 @@ class Solved:
         )
 
     def think(self, states: Sequence[Any], seed: int, step: int) -> Found:
-        """Draw a move by the policy's probabilities; the likeliest where the slot is deterministic."""
+        """Draw a move by the policy's probabilities; if the slot is deterministic, take the likeliest."""
         shares = dict(self._policy[states[0].information_state_string()])
         ranked = sorted(shares, key=lambda action: (-shares[action], action))
         if not self._best:
@@ -104,13 +104,13 @@ class Solved:
         policy: Probabilities = solver.tabular_average_policy().policy_table()
         file = self._file()
         if file is not None:
-            with contextlib.suppress(OSError):  # where nothing can be kept it is solved each time
+            with contextlib.suppress(OSError):  # without a place to store the policy it is solved each time
                 file.parent.mkdir(parents=True, exist_ok=True)
                 replace_file(file, json.dumps(policy).encode())
         return policy, self._judged(policy)
 
     def _kept(self) -> tuple[Probabilities, float] | None:
-        """What was solved before; ``None`` where there is nothing, or not the whole."""
+        """Read a policy that was solved before; return ``None`` if there is none or it is damaged."""
         file = self._file()
         if file is None:
             return None

@@ -1,4 +1,4 @@
-"""Monte Carlo tree search over information sets: neither a player nor the search sees a hidden card."""
+"""Monte Carlo tree search over information sets, which uses no hidden card that the player does not see."""
 
 # OpenSpiel has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -18,21 +18,21 @@ from openspiel_worker.moves import Tried
 
 
 class InformationSetSearch(ISMCTSBot):
-    """OpenSpiel's search, begun from all states that a seat takes for possible.
+    """OpenSpiel's search, started from all states that are possible for a seat.
 
-    Its version in C++ is faster, but goes through tables in an order that differs from one run to the
-    next, so that games do not repeat; and it deals anew in few games only.
+    OpenSpiel's version in C++ is faster, but iterates over tables in an order that differs from run to run,
+    so that games would not repeat. It also deals hidden cards anew in only a few games.
 
     Args:
         game: OpenSpiel's game.
-        states: That the seat cannot tell apart; each simulation begins in one of them, as often as
-            chance deals it.
+        states: States that the seat cannot distinguish; each simulation starts in one of them, drawn by its
+            probability under the chance moves.
         exploration: UCT's constant.
         rollouts: Random games from each new information set.
-        seed: Of all that is random.
+        seed: Seed of all random numbers.
 
     Attributes:
-        simulations: How many there were.
+        simulations: Number of simulations so far.
     """
 
     def __init__(
@@ -48,15 +48,16 @@ class InformationSetSearch(ISMCTSBot):
         self.simulations = 0
 
     def run(self, simulations: int, seconds: float = 0.0) -> None:
-        """Search.
+        """Run simulations.
 
         Args:
-            simulations: How often, where ``seconds`` is 0.
-            seconds: How long.
+            simulations: Number of simulations, if ``seconds`` is 0.
+            seconds: Duration of the search.
         """
         until = time.monotonic() + seconds
         legal = len(self._worlds[0].legal_actions())
-        # Each move is tried once, however short the time; the first simulation only opens the root.
+        # Each move is tried at least once, however short the time; the first simulation only expands the
+        # root.
         while self.simulations <= legal or (
             time.monotonic() < until if seconds else self.simulations < simulations
         ):
@@ -66,18 +67,21 @@ class InformationSetSearch(ISMCTSBot):
 
     @property
     def shares(self) -> Mapping[int, float]:
-        """Share of each move among the simulations."""
+        """Share of the simulations that tried each move."""
         tried = self._root.child_info
         return {int(action): tried[action].visits / self._root.total_visits for action in sorted(tried)}
 
     @property
     def tried(self) -> Mapping[int, Tried]:
-        """What was found out of each move; what follows it depends on what is hidden."""
+        """Search results of each move, without the following moves, which depend on hidden cards."""
         known = self._root.child_info
         return {int(a): Tried(int(known[a].visits), float(known[a].value())) for a in sorted(known)}
 
     def ranked(self, best: bool) -> list[int]:
-        """Moves, first the one to play: the one tried most often, or one at random by how often each was."""
+        """Return the moves, the one to play first.
+
+        With ``best`` that is the move tried most often, else one drawn by how often each was tried.
+        """
         shares = self.shares
         order = sorted(shares, key=lambda action: (-shares[action], action))
         if best:
@@ -86,12 +90,12 @@ class InformationSetSearch(ISMCTSBot):
         return [chosen, *(action for action in order if action != chosen)]
 
     def value(self, action: int) -> float:
-        """The return that is expected of a move."""
+        """Return the expected return of a move."""
         return float(self._root.child_info[action].value())
 
 
 def _dealt(state: Any) -> float:
-    """How likely chance is to do what it has done on the way to a state."""
+    """Return the probability of all chance moves on the way to a state."""
     chance, at = 1.0, state.get_game().new_initial_state()
     for action in state.history():
         if at.is_chance_node():

@@ -1,4 +1,4 @@
-"""The worker class that the SDK runs."""
+"""The worker that plays games by OpenSpiel."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from openspiel_worker.seat import Seat
 from openspiel_worker.table import Table
 
 _DIGITS = 3
-"""Of what a move is worth."""
+"""Decimal places of a move's value in the record."""
 
 
 class _Slot:
-    """A slot: its game, how it is played, and its seats in the episodes."""
+    """A slot with its game, its player and its seats in the episodes."""
 
     def __init__(self, slot: Slot) -> None:
         self._table = Table(slot)
@@ -50,7 +50,7 @@ class _Slot:
         self._seats.pop(episode, None)
 
     def decide(self, decision: Decision) -> tuple[int, dict[str, Any]]:
-        """The environment's action, and what is recorded."""
+        """Return the environment's action and the data to record."""
         seat = self._seats[decision.episode]
         states = seat.see(decision)
         found = self._player.think(states, decision.seed, decision.step)
@@ -96,23 +96,23 @@ class _Slot:
 
 
 class OpenSpielWorker(Worker):
-    """Plays games by search over their rules, from what its seats are shown."""
+    """Worker that plays games by search or CFR over their rules, from its seats' observations."""
 
     inputs = ("text", "facts")
     in_flight = 2
-    """One to think about, one waiting: what is thought about for long is answered as soon as it is done."""
+    """One decision is computed while another waits: a slow decision is answered as soon as it is done."""
 
     def __init__(self) -> None:
         self._slots: dict[int, _Slot] = {}
 
     def load(self, slot: Slot) -> str:
-        """Find the game and make ready to search it.
+        """Find the game and prepare the player.
 
         Returns:
-            How it plays.
+            Name of the player.
 
         Raises:
-            LoadError: No rules of the game are known, it cannot be searched, or a setting cannot be.
+            LoadError: The game is unknown, cannot be searched or solved, or a setting is not valid.
         """
         made = self._slots[slot.index] = _Slot(slot)
         return made.name

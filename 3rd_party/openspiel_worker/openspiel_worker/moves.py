@@ -1,4 +1,4 @@
-"""What a way to play comes to, and the settings that all have."""
+"""Results of a search, the interface of players, and a reader of numeric settings."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import Any, NamedTuple, Protocol
 from mosaic_worker.worker import LoadError, Slot
 
 MOST_TOLD = 5
-"""Moves of a position that are told."""
+"""Largest number of a position's moves in the record."""
 
 
 class Tried(NamedTuple):
-    """What a search found out of one move.
+    """Search results of one move.
 
     Attributes:
-        visits: How often it was tried.
-        value: The return that is expected of it, to who is on turn in the position that was thought about;
-            ``None`` where that is not known.
+        visits: Number of times that the search tried it.
+        value: Expected return for the player to move in the searched position; ``None`` if unknown.
         line: OpenSpiel's actions that are expected to follow.
-        replies: The same about the moves that may follow, of those that the search tried most often.
+        replies: Search results of possible next moves, those that the search tried most often.
     """
 
     visits: int
@@ -29,14 +28,14 @@ class Tried(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What was found for a position.
+    """Result for a position.
 
     Attributes:
         ranked: OpenSpiel's actions, the one to play first.
-        shares: Share of each action among the simulations, or how likely it is.
-        simulations: How many there were; 0 where nothing was searched.
-        value: The return that is expected; ``None`` where that is not known.
-        tried: What was found out of each move that was searched.
+        shares: Share of each action among the simulations, or its probability.
+        simulations: Number of simulations; 0 without a search.
+        value: Expected return; ``None`` if unknown.
+        tried: Search results of each searched move.
     """
 
     ranked: Sequence[int]
@@ -47,31 +46,31 @@ class Found(NamedTuple):
 
 
 class Player(Protocol):
-    """A way to play.
+    """A method of choosing moves.
 
     Attributes:
-        name: For tables: ``MCTS, 1000 simulations``.
+        name: Name for tables: ``MCTS, 1000 simulations``.
     """
 
     @property
     def name(self) -> str: ...
 
     def think(self, states: Sequence[Any], seed: int, step: int) -> Found:
-        """Look for a move.
+        """Choose a move.
 
         Args:
-            states: That the game may be in.
-            seed: Of the episode.
-            step: Of the environment.
+            states: Possible states of the game.
+            seed: Seed of the episode.
+            step: Step of the environment.
         """
         ...
 
 
 def number(slot: Slot, key: str, default: float, least: float, *, whole: bool = False) -> float:
-    """A setting of a slot.
+    """Read a numeric setting of a slot.
 
     Raises:
-        LoadError: It is no number, or less than it may be.
+        LoadError: The value is no number, or too small.
     """
     value = slot.settings.get(key, default)
     kinds = int if whole else int | float

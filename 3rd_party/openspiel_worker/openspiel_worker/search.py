@@ -1,4 +1,4 @@
-"""Search for a move: Monte Carlo tree search, over states or over information sets."""
+"""Chooses moves by Monte Carlo tree search, over states or over information sets."""
 
 # OpenSpiel has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -24,21 +24,21 @@ from openspiel_worker.table import Table
 _TREE_MB = 256
 _NO_LIMIT = -1.0
 _WITHOUT_COUNT = 2**31 - 1
-"""Simulations where time is the limit."""
+"""Number of simulations if the time is the limit."""
 _SEED_BITS = 31
 _DEEP, _SEEN = 3, 4
-"""Moves that are told to follow one, and how often each has to have been tried for that."""
+"""Largest depth of recorded following moves, and the least number of visits of each."""
 _MOST_REPLIES = 24
-"""Moves told of the tree below those told of the position itself: those tried most often."""
+"""Largest number of recorded moves below those of the position itself: those tried most often."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How long is thought about one move.
+    """Search budget of one move.
 
     Attributes:
-        simulations: Simulations, where ``seconds`` is 0.
-        seconds: Time in place of simulations.
+        simulations: Number of simulations, if ``seconds`` is 0.
+        seconds: Duration of the search; replaces the number of simulations.
         exploration: UCT's constant for returns between -1 and 1.
         rollouts: Random games from each new position.
     """
@@ -50,10 +50,10 @@ class Budget:
 
     @classmethod
     def of(cls, slot: Slot) -> Budget:
-        """As a slot's settings say.
+        """Read the budget from a slot's settings.
 
         Raises:
-            LoadError: One is no number, out of its range, or longer than the slot may think.
+            LoadError: A setting is no number, out of its range, or longer than the slot's deadline.
         """
         simulations = number(slot, "simulations", 1000, 1, whole=True)
         seconds = number(slot, "seconds", 0.0, 0)
@@ -66,18 +66,18 @@ class Budget:
 
     @property
     def name(self) -> str:
-        """For tables: ``1000 simulations``."""
+        """Name for tables: ``1000 simulations``."""
         return f"{self.seconds:g} s" if self.seconds else f"{self.simulations} simulations"
 
 
 class Search:
-    """Searches one game. A move depends on the position, the budget, the seed and the step alone.
+    """Searches one game; a move depends only on position, budget, seed and step, unless time limits it.
 
     Args:
         table: The game.
-        budget: How long.
-        best: Take the move tried most often also where something is hidden, instead of one at random
-            by how often each was tried.
+        budget: Search budget of a move.
+        best: Whether, with hidden information, the move tried most often is taken instead of one drawn by how
+            often each was tried.
 
     Raises:
         LoadError: The game cannot be searched.
@@ -98,7 +98,7 @@ class Search:
 
     @property
     def name(self) -> str:
-        """For tables: ``MCTS, 1000 simulations``."""
+        """Name for tables: ``MCTS, 1000 simulations``."""
         return f"{'information-set ' if self._table.hidden else ''}MCTS, {self._budget.name}"
 
     def _bot(self, seed: int) -> Any:
@@ -116,12 +116,12 @@ class Search:
         )
 
     def think(self, states: Sequence[Any], seed: int, step: int) -> Found:
-        """Look for a move.
+        """Search and choose a move.
 
         Args:
-            states: That the game may be in.
-            seed: Of the episode.
-            step: Of the environment.
+            states: Possible states of the game.
+            seed: Seed of the episode.
+            step: Step of the environment.
         """
         drawn = bits_of(seed, step) >> (64 - _SEED_BITS)
         return self._over_worlds(states, drawn) if self._table.hidden else self._over_states(states[0], drawn)
@@ -151,7 +151,7 @@ class Search:
         return Found(ranked, shares, int(root.explore_count), value, tried)
 
     def _replies(self, moves: Sequence[Any], player: int) -> dict[int, dict[int, Tried]]:
-        """The part of the tree below moves that was tried most often, by the move."""
+        """Return, for each move, the part of the tree below it that was tried most often."""
         found: dict[int, dict[int, Tried]] = {}
         waiting: list[tuple[int, int, int, Any, dict[int, Tried]]] = []
         numbers = count()
@@ -160,7 +160,7 @@ class Search:
             if depth > _DEEP:
                 return
             for child in node.children:
-                if child.explore_count >= _SEEN and child.player >= 0:  # skips moves of chance
+                if child.explore_count >= _SEEN and child.player >= 0:  # skips chance moves
                     heappush(waiting, (-int(child.explore_count), next(numbers), depth, child, below))
 
         for move in moves:
@@ -178,7 +178,7 @@ class Search:
         return found
 
     def _worth_to(self, player: int, node: Any) -> float | None:
-        """Return that a player can expect of a move; ``None`` where only the mover's is known."""
+        """Return a player's expected return of a move; ``None`` if only the mover's is known."""
         solved = list(node.outcome)
         if solved:
             return float(solved[player])
@@ -189,17 +189,17 @@ class Search:
 
 
 def _worth(node: Any) -> float:
-    """Return that is expected of a move to who makes it: known where its subtree is solved."""
+    """Return the mover's expected return of a move; it is exact if the move's subtree is solved."""
     solved = list(node.outcome)
     return float(solved[node.player] if solved else node.total_reward / max(1, node.explore_count))
 
 
 def _line(node: Any) -> list[int]:
-    """What is expected to follow a move: of each position the move that was tried most often."""
+    """Return the moves expected after a move: in each position, the one tried most often."""
     line: list[int] = []
     while node.children and len(line) < _DEEP:
         node = max(node.children, key=lambda child: (child.explore_count, -child.action))
         if node.explore_count < _SEEN or node.player < 0:
-            break  # tried too seldom to say anything, or a die
+            break  # tried too seldom to be informative, or a chance move
         line.append(int(node.action))
     return line

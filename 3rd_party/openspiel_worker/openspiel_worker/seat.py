@@ -1,4 +1,4 @@
-"""Where a game stands, as far as one seat can tell: never more than it has been shown."""
+"""Tracks the possible states of a game for one seat, from that seat's observations alone."""
 
 # OpenSpiel has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -13,11 +13,11 @@ from mosaic_worker.worker import Decision, PolicyFailed
 from openspiel_worker.table import Table
 
 MOST_STATES = 50_000
-"""Looked at before a position counts as one that cannot be told."""
+"""Largest number of states that are examined to reconstruct a position."""
 
 
 def can_be_followed(table: Table) -> bool:
-    """Whether a seat can keep track of all that the first deal may have been, where anything is hidden."""
+    """Return whether a seat can track all possible first deals, if the game has hidden information."""
     state, ways = table.game.new_initial_state(), 1
     while table.hidden and state.is_chance_node():
         outcomes = state.legal_actions()
@@ -27,15 +27,15 @@ def can_be_followed(table: Table) -> bool:
 
 
 class Seat:
-    """Follows one game from one seat.
+    """Tracks one game from one seat.
 
-    What others did since the seat's own last move is found by trying their moves, and all deals and
-    dice: whatever leads to what is shown now may be the case. Where the past is unknown, as for one who
-    takes over in the middle, the board is set up as it is shown, or the game is tried from its beginning.
+    Moves of others since the seat's own last move are found by trying all of them, with all deals and dice:
+    every state that leads to the current observation is possible. If the past is unknown, for example after a
+    seat was taken over in mid-game, the shown board is set up, or the game is tried from its beginning.
 
     Args:
         table: The game.
-        agent: Who sits there.
+        agent: Name of the seat's agent.
     """
 
     def __init__(self, table: Table, agent: str) -> None:
@@ -46,10 +46,10 @@ class Seat:
         self._played: int | None = None
 
     def see(self, decision: Decision) -> list[Any]:
-        """States that the game may be in, at least one; where everything is seen, one.
+        """Return the possible states of the game, at least one; without hidden information, exactly one.
 
         Raises:
-            PolicyFailed: No way to what is shown was found.
+            PolicyFailed: No course of the game leads to the observation.
         """
         player = self._table.player(decision, self._agent)
         if player is None:
@@ -64,12 +64,12 @@ class Seat:
         return found
 
     def play(self, action: int) -> None:
-        """Remember one's own move, in OpenSpiel's numbers."""
+        """Record the seat's own move, as OpenSpiel's action."""
         self._played = action
 
     def _possible_states(self, decision: Decision, player: int) -> list[Any]:
         moves = decision.step - self._step
-        if self._played is None or moves == 0:  # the first question, or the same once more
+        if self._played is None or moves == 0:  # the first decision, or a repeated one
             followed = self._leading(self._states, moves, player, decision)
         else:
             after = [state.child(self._played) for state in self._states]
@@ -78,7 +78,7 @@ class Seat:
             return followed
         if (state := self._table.set_up(decision)) is not None:
             return [state]
-        # Another move was made in its place, as where an answer comes too late.
+        # Another move was played instead, for example because the answer came too late.
         if self._step and (replaced := self._leading(self._states, moves, player, decision, own=True)):
             return replaced
         beginning = [self._table.game.new_initial_state()]
@@ -87,13 +87,13 @@ class Seat:
     def _leading(
         self, roots: Iterable[Any], moves: int, player: int, decision: Decision, *, own: bool = False
     ) -> list[Any]:
-        """States that show the seat what it is shown, so many moves after those given.
+        """Return states that fit the seat's observation, a number of moves after the given ones.
 
         Args:
-            roots: Those.
-            moves: How many.
-            player: Who is asked.
-            decision: What it is shown.
+            roots: Given states.
+            moves: Number of moves.
+            player: Player of the seat.
+            decision: Decision with the seat's observation.
             own: Whether some of the moves may be the seat's.
         """
         found: list[Any] = []

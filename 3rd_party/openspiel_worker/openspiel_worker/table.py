@@ -1,4 +1,4 @@
-"""What a slot plays in OpenSpiel's terms: the game, who is who, what a state shows, which action is which."""
+"""Maps a slot's game, players, observations and actions to OpenSpiel."""
 
 # OpenSpiel has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -18,22 +18,22 @@ from openspiel_worker.boards import Shown, board_of
 
 _OPEN_SPIEL = "open_spiel/"
 _CLASSIC = {"chess": "chess", "connect_four": "connect_four", "go": "go", "tictactoe": "tic_tac_toe"}
-"""PettingZoo's names of games, and OpenSpiel's."""
+"""OpenSpiel's names of PettingZoo's games."""
 _KOMI = re.compile(r"White gets (-?\d+(?:\.\d+)?) points more")
 
 
 class Table:
-    """A slot's game. States stand in it for what its seat has been shown.
+    """The game of a slot in OpenSpiel.
 
     Attributes:
         game: OpenSpiel's game.
-        name: Its name.
+        name: Name of the game.
 
     Args:
         slot: The slot.
 
     Raises:
-        LoadError: Its game is none of OpenSpiel's, or has other rules than are known here.
+        LoadError: OpenSpiel does not have the game, or its rules differ.
     """
 
     def __init__(self, slot: Slot) -> None:
@@ -60,7 +60,7 @@ class Table:
             raise LoadError(f"OpenSpiel does not load {written or self.name}: {_first_line(error)}") from None
 
     def _usual(self) -> str:
-        """The game with what can be seen of its parameters."""
+        """Return the game's name with the parameters that the slot reveals."""
         if self.name != "go":
             return self.name
         number = self._slot.action_space.n
@@ -71,7 +71,7 @@ class Table:
         return f"go({','.join(parameters)})"
 
     def _check(self) -> None:
-        """Compare the game with the slot's spaces."""
+        """Check the game against the slot's spaces."""
         kind = self.game.get_type()
         if kind.dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
             raise LoadError(f"in {self.name} all move at once, and search needs turns")
@@ -94,17 +94,17 @@ class Table:
 
     @property
     def hidden(self) -> bool:
-        """Whether something of the game is hidden from players."""
+        """Whether the game hides information from players."""
         return self.game.get_type().information != pyspiel.GameType.Information.PERFECT_INFORMATION
 
     def player(self, decision: Decision, agent: str) -> int | None:
-        """Who is asked, in OpenSpiel's numbers; ``None`` where what is shown does not tell."""
+        """Return OpenSpiel's number of the deciding player; ``None`` if the observation does not show it."""
         if self._native:
             return int(agent.rpartition("_")[2])
         return None if self._board is None else self._board.mover(_shown(decision))
 
     def shows(self, state: Any, player: int, decision: Decision) -> bool:
-        """Whether a seat is shown this in a state. Nothing is compared but what the seat is shown."""
+        """Return whether a state gives the seat its observation; only the seat's observation is compared."""
         if not self._native:
             return self._board is not None and self._board.shows(state, _shown(decision))
         legal = decision.legal_actions
@@ -124,11 +124,11 @@ class Table:
         return np.array_equal(np.asarray(tensor(player)), np.asarray(seen).reshape(-1))
 
     def set_up(self, decision: Decision) -> Any | None:
-        """A state that shows what a decision shows, its past made up; ``None`` where none does."""
+        """Return a state that shows the decision's board, with an invented past, or ``None``."""
         return None if self._board is None else self._board.set_up(_shown(decision))
 
     def action(self, state: Any, action: int, decision: Decision) -> int | None:
-        """The environment's number of an action; ``None`` where it is not legal there."""
+        """Return the environment's number of an action; ``None`` if it is not legal there."""
         if self._native:
             legal = decision.legal_actions
             return action if legal is None or action in legal else None
@@ -139,14 +139,14 @@ class Table:
         return number if number is None or mask is None or bool(mask[number]) else None
 
     def notation(self, state: Any, action: int) -> str:
-        """An action in the game's own notation, where it has one; else in words."""
+        """Return an action in the game's own notation if there is one, else in words."""
         if self._board is not None:
             return self._board.notation(state, action)
         named = self._slot.action_meanings if self._native else ()
         return named[action] if action < len(named) else self.word(state, action)
 
     def word(self, state: Any, action: int) -> str:
-        """An action in the words of the environment."""
+        """Return an action in the words of the environment."""
         if self._board is not None:
             return self._board.word(state, action)
         return str(state.action_to_string(state.current_player(), action))

@@ -1,4 +1,4 @@
-"""What every behaviour is, and the list of those there are."""
+"""Base classes of behaviors and the list of all behaviors."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ BEHAVIORS: dict[str, str] = {
     "connect_four_one_ply": "operators_worker.connect_four_one_ply:ConnectFourOnePly",
     "tictactoe_one_ply": "operators_worker.tictactoe_one_ply:TicTacToeOnePly",
 }
-"""Name to ``module:class``; a module is imported when its behaviour is first asked for."""
+"""Name to ``module:class``; a module is imported when its behavior is first used."""
 
 State = TypeVar("State")
 
 
 class Behavior(ABC):
-    """Decides for one slot.
+    """A baseline that chooses actions for one slot.
 
     Args:
         slot: The slot to play; a subclass checks in its constructor that the spaces fit.
 
     Raises:
-        LoadError: When the slot cannot be played this way; says what would be needed.
+        LoadError: The slot cannot be played this way; the message says what is needed.
     """
 
     def __init__(self, slot: Slot) -> None:
@@ -43,23 +43,23 @@ class Behavior(ABC):
 
     @abstractmethod
     def select(self, batch: Batch) -> Any:
-        """One action per decision, in the batch's order."""
+        """Return one action for each decision, in the batch's order."""
 
     def reset(self, starts: Sequence[EpisodeStart]) -> None:
-        """Episodes begin; a behaviour without memory has nothing to do."""
+        """Prepare for new episodes; a behavior without memory does nothing."""
         return
 
     def forget(self, episodes: Iterable[int]) -> None:
-        """Episodes are over; likewise."""
+        """Drop the memory of finished episodes; a behavior without memory does nothing."""
         return
 
 
 class EpisodicBehavior(Behavior, Generic[State]):
-    """A behaviour that remembers something within an episode.
+    """A behavior with a memory for each episode.
 
-    The memory of an episode starts with its first decision and goes when it ends, so
-    any number of episodes may be interleaved. A retry of a decision gets the same
-    answer without a second update of the memory.
+    The memory of an episode is created with its first decision and dropped at its end, so any number of
+    episodes may be interleaved. A retry of a decision gets the same answer without a second update of the
+    memory.
     """
 
     def __init__(self, slot: Slot) -> None:
@@ -70,11 +70,11 @@ class EpisodicBehavior(Behavior, Generic[State]):
 
     @abstractmethod
     def new_state(self, seed: int, agent_id: str) -> State:
-        """Memory at the start of an episode.
+        """Return the memory at the start of an episode.
 
         Args:
             seed: Policy seed of the episode.
-            agent_id: The agent played in it: the slot's own, unless seats are swapped.
+            agent_id: The agent to play: that of the slot, unless seats are swapped.
         """
 
     @abstractmethod
@@ -110,10 +110,10 @@ class EpisodicBehavior(Behavior, Generic[State]):
 
 
 def make_behavior(name: object, slot: Slot) -> Behavior:
-    """Build the behaviour ``name`` for ``slot``.
+    """Build the behavior ``name`` for ``slot``.
 
     Raises:
-        LoadError: When there is none of that name (the nearest is named), or it cannot play the slot.
+        LoadError: The name is unknown (the message names the nearest), or the behavior cannot play the slot.
     """
     target = BEHAVIORS.get(name) if isinstance(name, str) else None
     if target is None:
@@ -125,16 +125,16 @@ def make_behavior(name: object, slot: Slot) -> Behavior:
 
 
 def require(condition: bool, behavior: str, needs: str, slot: Slot) -> None:
-    """Refuse a slot that a behaviour cannot play.
+    """Raise an error for a slot that a behavior cannot play.
 
     Args:
-        condition: Whether the slot has what is needed.
-        behavior: Name of the behaviour.
+        condition: Whether the slot has what the behavior needs.
+        behavior: Name of the behavior.
         needs: What it needs, completing "behavior 'x' needs …".
         slot: The slot, for its environment's and agent's name.
 
     Raises:
-        LoadError: When ``condition`` is false.
+        LoadError: ``condition`` is false.
     """
     if not condition:
         raise LoadError(f"behavior {behavior!r} needs {needs}; {slot.agent_id!r} of {slot.env_id!r} has not")

@@ -1,4 +1,4 @@
-"""Looking one move ahead in games of lines on a small board."""
+"""A player for games of lines on a small board, which looks one move ahead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from operators_worker.behavior import Behavior, require
 
 
 def lines_through(rows: int, columns: int, length: int) -> list[list[tuple[int, ...]]]:
-    """For each cell (row-major), the other cells of every straight line of ``length`` through it."""
+    """Return, for each cell (row-major), the other cells of every line of ``length`` through it."""
     through: list[list[tuple[int, ...]]] = [[] for _ in range(rows * columns)]
     for row in range(rows):
         for column in range(columns):
@@ -28,16 +28,16 @@ def lines_through(rows: int, columns: int, length: int) -> list[list[tuple[int, 
 
 
 class OnePly(Behavior):
-    """Wins now, else blocks now, else takes the best-liked cell.
+    """Wins if it can, else blocks a win of the opponent, else takes the cell with the highest preference.
 
     Args:
         slot: The slot.
-        name: The behaviour's name, for messages.
+        name: Name of the behavior, for messages.
         shape: Rows and columns of the board.
-        length: How many in a line win.
+        length: Number of stones in a line that win.
         actions: Number of actions.
-        liking: How much each cell (row-major) is liked when nothing presses; ties are
-            broken by the policy's seed.
+        liking: Preference for each cell (row-major) if there is nothing to win or block; the policy's seed
+            breaks ties.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class OnePly(Behavior):
         self._liking = liking
 
     def landing(self, action: int, taken: NDArray[np.bool_]) -> int:
-        """The cell (row-major) that ``action`` fills; ``taken`` has the board's shape."""
+        """Return the cell (row-major) that ``action`` fills; ``taken`` has the board's shape."""
         return action
 
     def select(self, batch: Batch) -> list[Any]:
@@ -83,5 +83,5 @@ class OnePly(Behavior):
         return self.open_moves(taken)
 
     def open_moves(self, taken: NDArray[np.bool_]) -> list[int]:
-        """Legal moves as the board alone tells."""
+        """Return the legal moves, from the board alone."""
         return np.flatnonzero(~taken.reshape(-1)).tolist()

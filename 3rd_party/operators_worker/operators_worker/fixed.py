@@ -1,4 +1,4 @@
-"""Behaviours that look at nothing: do nothing, or play the actions in turn.
+"""Behaviors that ignore observations: one plays the no-op, one plays the actions in turn.
 
 Strength: none on purpose. ``noop`` shows what an environment does by itself, ``cycle``
 exercises every action of a slot.
@@ -21,7 +21,7 @@ _NOTHING_LEGAL = Invalid("the action mask allows no action")
 
 
 class Noop(Behavior):
-    """Plays the environment's no-op; where it has none, the zero action.
+    """Plays the environment's no-op; if there is none, the zero action.
 
     The zero action is: the lowest value of a ``Discrete`` or of each ``MultiDiscrete``
     component, zeros (moved into the bounds) for a ``Box``, zeros for ``MultiBinary``, the
@@ -58,10 +58,11 @@ class Noop(Behavior):
 
 
 class Cycle(EpisodicBehavior[list[int]]):
-    """Plays the legal actions in turn, from the lowest, starting anew in each episode.
+    """Plays the legal actions in turn, from the lowest, starting again in each episode.
 
     With several components the first changes fastest, like the digits of a counter.
-    The state is a list of one number: how many actions have been played.
+    The state is a list with one number. It counts the actions played or, for ``Discrete``, holds the next
+    wanted action.
     """
 
     def __init__(self, slot: Slot) -> None:
@@ -90,7 +91,7 @@ class Cycle(EpisodicBehavior[list[int]]):
 
     @staticmethod
     def _next(state: list[int], legal: NDArray[np.intp]) -> int:
-        """The lowest legal action not below the wanted one; wraps around."""
+        """Return the lowest legal action not below the wanted one, or the lowest of all if there is none."""
         later = legal[legal >= state[0]]
         action = int(later[0] if len(later) else legal[0])
         state[0] = action + 1
@@ -98,7 +99,7 @@ class Cycle(EpisodicBehavior[list[int]]):
 
 
 def zero_action(space: Space) -> Any:
-    """The zero of ``space``, as described in :class:`Noop`."""
+    """Return the zero action of ``space``, as described in :class:`Noop`."""
     if space.kind == "Discrete":
         return space.start
     if space.kind == "MultiDiscrete":
@@ -129,7 +130,7 @@ def _zero_graph(space: Space) -> GraphInstance:
 
 
 def split_mask(space: Space, mask: NDArray[np.bool_] | None) -> list[NDArray[np.bool_]]:
-    """The mask of each component of a finite space; all true where there is no mask."""
+    """Return the mask of each component of a finite space; all true without a mask."""
     if space.kind == "Discrete":
         sizes = [space.n]
     elif space.kind == "MultiDiscrete":

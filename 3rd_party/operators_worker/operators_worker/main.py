@@ -1,4 +1,4 @@
-"""The worker class that the SDK runs."""
+"""The worker that plays baselines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from operators_worker.behavior import Behavior, make_behavior
 
 
 class OperatorsWorker(Worker):
-    """Plays baselines; ``settings["behavior"]`` of a slot says which (``random`` by default).
+    """Plays baselines; ``settings["behavior"]`` of a slot names one (``random`` by default).
 
     Only numpy and the SDK are imported here: a heuristic's module is loaded with the
     first slot that asks for it, which keeps the plain baselines small and quick to start.
@@ -20,13 +20,13 @@ class OperatorsWorker(Worker):
         self._behaviors: dict[int, Behavior] = {}
 
     def load(self, slot: Slot) -> str:
-        """Choose the behaviour of ``slot``.
+        """Load the behavior of ``slot``.
 
         Returns:
-            The behaviour's name.
+            The behavior's name.
 
         Raises:
-            LoadError: When the name is unknown or the behaviour cannot play the slot.
+            LoadError: The name is unknown, or the behavior cannot play the slot.
         """
         name = slot.settings.get("behavior", "random")
         self._behaviors[slot.index] = make_behavior(name, slot)

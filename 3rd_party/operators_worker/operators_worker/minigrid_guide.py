@@ -1,4 +1,4 @@
-"""Turns a task and a map into the next action in a MiniGrid world."""
+"""Chooses the next action for a task from a map of a MiniGrid environment."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from operators_worker.minigrid_plan import LIFTING, NO_KEY, WALKING, Planner, Po
 
 
 class Guide:
-    """Leads one episode.
+    """Chooses actions in one episode, to do a list of tasks.
 
     A task counts as done when the action that BabyAI's verifier waits for has just been
     played: a door that was open all along still has to be opened.
 
     Args:
-        tasks: The mission, in the order to do it.
+        tasks: Tasks of the mission, in order.
     """
 
     def __init__(self, tasks: list[Task]) -> None:
@@ -50,18 +50,18 @@ class Guide:
         self._keep_free: set[Point] | None = None
 
     def act(self, image: NDArray[np.integer], direction: int) -> int:
-        """Enter an observation (see :meth:`SeenMap.look`) and choose the next action."""
+        """Add an observation to the map (see :meth:`SeenMap.look`) and choose the next action."""
         if self._last is not None:
             self._seen.moved(self._last)
         self._seen.look(image, direction)
         if self._seen.carrying is None:
             self._keep_free = None
-        # A load once meant to be put down is put down before anything else is thought of.
+        # A carried object that is to be dropped is dropped before anything else.
         self._last = self._choose() if self._keep_free is None else self._put_down(self._keep_free)
         return self._last
 
     def pursue(self, tasks: list[Task]) -> None:
-        """Give up what is being done, and do this on the same map."""
+        """Replace the current tasks by new ones and keep the map."""
         self._tasks, self._keep_free = tasks, None
 
     def _choose(self) -> int:
@@ -72,10 +72,10 @@ class Guide:
             if len(self._tasks) == 1:
                 return DONE
             self._tasks.pop(0)
-            self._last = None  # it has completed one task and shall not complete another
+            self._last = None  # the action has completed one task and must not complete another
 
     def _do(self, task: Task) -> int | None:
-        """The next action for ``task``, ``None`` when it is done."""
+        """Return the next action for ``task``; ``None`` if the task is done."""
         if task.verb == "reach":
             return self._enter(self._seen.find(frozenset((GOAL,))))
         if task.verb == "explore":
@@ -96,7 +96,7 @@ class Guide:
         return {p for p in found if self._lies(p, thing.place)} if thing.place else found
 
     def _lies(self, point: Point, place: str) -> bool:
-        """Whether ``point`` lies to that side of the pose the episode began with, in the same room."""
+        """Return whether ``point`` is on that side of the start pose and in the start room."""
         if self._seen.start_room is not None and point not in self._seen.start_room:
             return False
         fx, fy = VECTORS[self._seen.start_direction or 0]
@@ -104,12 +104,12 @@ class Guide:
         return {"front": ahead > 0, "behind": ahead < 0, "right": right > 0, "left": right < 0}[place]
 
     def _enter(self, cells: set[Point]) -> int:
-        """Walk onto one of ``cells``."""
+        """Return an action that leads onto one of ``cells``."""
         path = self._plan.to_cells(cells)
         return self._explore(cells) if path is None else self._along(path)
 
     def _face(self, cells: Collection[Point]) -> int | None:
-        """Stand before one of ``cells``; ``None`` when that is so."""
+        """Return an action that leads to facing one of ``cells``; ``None`` if the agent does so already."""
         if self._seen.front in cells:
             return None
         path = self._plan.to_face(cells)
@@ -152,7 +152,7 @@ class Guide:
         return DROP if action is None else action
 
     def _look_around(self) -> int:
-        """Go where something new is seen, or to what might be of use; touch nothing."""
+        """Explore without touching anything: go to unseen cells, or to doors and objects of possible use."""
         cells = self._seen.cells
         doors = {p for p in self._seen.find(frozenset((DOOR,))) if cells[p].state != OPEN}
         ready = {p for p in doors if cells[p].state == CLOSED or unlocks(self._seen.carrying, cells[p])}
@@ -162,10 +162,10 @@ class Guide:
         return RIGHT if path is None else self._along(path)
 
     def _explore(self, wanted: Collection[Point]) -> int:
-        """See something new; where nothing is left to see, make a way.
+        """Explore; if nothing unseen is reachable, fetch a key or move an obstacle.
 
         Args:
-            wanted: What is on the map and cannot be reached as things stand.
+            wanted: Known cells that cannot be reached at present.
         """
         path = self._plan.to_unseen()
         if path is not None:
@@ -185,7 +185,7 @@ class Guide:
         return RIGHT if path is None else self._along(path)
 
     def _fetch_key(self, colors: Collection[int]) -> int | None:
-        """Get a key of one of ``colors``; ``None`` when none can be had."""
+        """Fetch a key of one of ``colors``; return ``None`` if none is reachable."""
         keys = {p for p in self._seen.find(frozenset((KEY,))) if self._seen.cells[p].color in colors}
         path = self._plan.to_face(keys, NO_KEY)
         if path is None:
@@ -195,14 +195,14 @@ class Guide:
         return PICKUP if len(path) == 1 else self._along(path)
 
     def _open_box(self) -> int | None:
-        """Look for a key in a box; ``None`` when there is no box within reach."""
+        """Open a box, which may hold a key; return ``None`` if none is reachable."""
         path = self._plan.to_face(self._seen.find(frozenset((BOX,))))
         if path is None:
             return None
         return TOGGLE if len(path) == 1 else self._along(path)
 
     def _put_down(self, keep_free: set[Point]) -> int:
-        """Drop what is carried, before no door and not on the way to be taken afterwards."""
+        """Drop the carried object, neither at a door nor on the cells of ``keep_free``."""
         self._keep_free = keep_free
         cells = self._seen.cells
         empty = {p for p, c in cells.items() if c.kind == EMPTY} - {self._seen.position}
@@ -214,7 +214,7 @@ class Guide:
         return DROP if len(path) == 1 else self._along(path)
 
     def _along(self, path: list[Pose]) -> int:
-        """The action that follows ``path``: opens and clears what stands before the next step."""
+        """Return the action that follows ``path``; it opens doors and removes obstacles ahead."""
         move = first_move(path)
         if move in (None, FORWARD):
             front = self._seen.cells.get(self._seen.front)

@@ -1,4 +1,4 @@
-"""A map of a MiniGrid world, drawn from what the agent has seen.
+"""A map of a MiniGrid environment, built from the agent's observations.
 
 Coordinates are relative to where the episode began: the agent starts at (0, 0), x grows
 to the right and y downwards, as in MiniGrid. The compass is the environment's own
@@ -23,7 +23,7 @@ MOVABLE = frozenset((KEY, BALL, BOX))
 
 
 class Cell(NamedTuple):
-    """What was last seen in a cell: MiniGrid's object, colour and state numbers."""
+    """Content of a cell when last seen: MiniGrid's object, color and state numbers."""
 
     kind: int
     color: int
@@ -31,15 +31,15 @@ class Cell(NamedTuple):
 
 
 class SeenMap:
-    """What has been seen so far, and where the agent is in it.
+    """All seen cells, with the agent's pose among them.
 
     Attributes:
-        cells: By position; cells never seen are absent.
-        position: Where the agent is.
-        direction: Where it looks, 0-3.
-        carrying: What it carries, or ``None``.
-        start_direction: Where it looked at first.
-        start_room: What had been seen when it first went through a door, ``None`` until then.
+        cells: Seen cells by position.
+        position: Position of the agent.
+        direction: Direction of the agent, 0-3.
+        carrying: Carried object, or ``None``.
+        start_direction: Direction of the agent at the start.
+        start_room: Cells seen before the agent first went through a door; ``None`` until then.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class SeenMap:
         return self.position[0] + dx, self.position[1] + dy
 
     def moved(self, action: int) -> None:
-        """Account for the agent's own ``action``; call before :meth:`look`."""
+        """Update the agent's position after its own ``action``; call this before :meth:`look`."""
         cell = self.cells.get(self.front)
         if action == FORWARD and cell is not None and walkable(cell):
             self.position = self.front
@@ -66,11 +66,11 @@ class SeenMap:
                 self.start_room = frozenset(self.cells)
 
     def look(self, image: NDArray[np.integer], direction: int) -> None:
-        """Enter an observation.
+        """Add an observation to the map.
 
         Args:
             image: Shape (V, V, 3), V odd; the agent is at ``[V // 2, V - 1]`` and looks towards ``[:, 0]``.
-            direction: The compass direction it looks in.
+            direction: Direction of the agent.
         """
         if not self._offsets:
             self._offsets = _view_offsets(image.shape[0])
@@ -83,7 +83,7 @@ class SeenMap:
             kind, color, state = view[i][j]
             if kind:
                 self.cells[x + dx, y + dy] = Cell(kind, color, state)
-        # The agent's own cell shows what it carries, not the door it may stand in.
+        # The agent's own cell shows the carried object, not the door it may be in.
         own = Cell(*view[image.shape[0] // 2][image.shape[1] - 1])
         self.carrying = own if own.kind in MOVABLE else None
         if (x, y) not in self.cells or self.cells[x, y].kind != DOOR:
@@ -95,12 +95,12 @@ class SeenMap:
 
 
 def walkable(cell: Cell) -> bool:
-    """Whether the agent may stand here and lives."""
+    """Return whether the agent can enter a cell and survive."""
     return cell.kind in (EMPTY, FLOOR, GOAL) or (cell.kind == DOOR and cell.state == OPEN)
 
 
 def _view_offsets(size: int) -> list[list[tuple[int, int, int, int]]]:
-    """For each direction, (i, j, dx, dy) of every view cell except the agent's own."""
+    """Return, for each direction, (i, j, dx, dy) of every view cell except the agent's own."""
     half = size // 2
     result: list[list[tuple[int, int, int, int]]] = []
     for fx, fy in VECTORS:

@@ -1,8 +1,7 @@
-"""Reads the missions of MiniGrid and BabyAI.
+"""Parses the missions of MiniGrid and BabyAI.
 
-The grammar is BabyAI's (Chevalier-Boisvert et al., "BabyAI: A Platform to Study the Sample
-Efficiency of Grounded Language Learning", ICLR 2019, figure 3), and the fixed sentences of
-the MiniGrid environments.
+The grammar is BabyAI's (Chevalier-Boisvert et al., "BabyAI: A Platform to Study the Sample Efficiency of
+Grounded Language Learning", ICLR 2019, figure 3), with the fixed sentences of the MiniGrid environments.
 """
 
 from __future__ import annotations
@@ -50,9 +49,9 @@ class Thing:
     """A described object.
 
     Attributes:
-        kinds: Object numbers it may have.
-        color: Colour number, or ``None`` for any.
-        place: ``front``, ``behind``, ``left`` or ``right`` of the start pose, or empty.
+        kinds: Possible object numbers.
+        color: Color number, or ``None`` for any.
+        place: Side of the start pose: ``front``, ``behind``, ``left`` or ``right``; empty for any.
     """
 
     kinds: frozenset[int] = frozenset()
@@ -62,7 +61,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class Task:
-    """One thing to do; ``beside`` is the object to put ``thing`` next to."""
+    """A task of a mission; ``beside`` is the object next to which ``thing`` is to be put."""
 
     verb: Verb
     thing: Thing = Thing()

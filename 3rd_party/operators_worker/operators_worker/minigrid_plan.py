@@ -31,24 +31,24 @@ _OBSTACLE_COST = 8
 
 
 def front_of(pose: Pose) -> Point:
-    """The cell faced from ``pose``."""
+    """Return the cell that is faced from ``pose``."""
     dx, dy = VECTORS[pose[2]]
     return pose[0] + dx, pose[1] + dy
 
 
 def unlocks(carrying: Cell | None, door: Cell) -> bool:
-    """Whether what is in hand is a key that fits the locked ``door``."""
+    """Return whether the carried object is a key that fits the locked ``door``."""
     return carrying is not None and carrying.kind == KEY and carrying.color == door.color
 
 
 class Way(NamedTuple):
-    """What a plan may do on its way.
+    """Actions that a plan may use on its way.
 
     Attributes:
-        doors: Open shut doors.
-        key: Use the key in hand on locked ones.
-        lift: Lift things that stand in the way.
-        look: Go to shut doors to see what is behind them.
+        doors: Open closed doors.
+        key: Unlock doors with the carried key.
+        lift: Move objects out of the way.
+        look: Go to closed doors to see the cells behind them.
     """
 
     doors: bool = True
@@ -64,30 +64,30 @@ WALKING = Way(doors=False, key=False, look=False)
 
 
 class Planner:
-    """Finds where to go next from the agent's pose.
+    """Finds shortest paths from the agent's pose.
 
-    Every search gives the poses from here on, this one included, or ``None`` when there is no way.
+    Every search returns the poses from the current one to the end, or ``None`` if there is no path.
 
     Args:
-        seen: The map; read at each call.
+        seen: The map, which is read at each call.
     """
 
     def __init__(self, seen: SeenMap) -> None:
         self._seen = seen
 
     def to_cells(self, cells: Collection[Point]) -> list[Pose] | None:
-        """To standing on one of ``cells``."""
+        """Return a path onto one of ``cells``."""
         return self._search(lambda pose: (pose[0], pose[1]) in cells, PLAIN) if cells else None
 
     def to_face(self, cells: Collection[Point], way: Way = PLAIN) -> list[Pose] | None:
-        """To facing one of ``cells``."""
+        """Return a path to a pose that faces one of ``cells``."""
         return self._search(lambda pose: front_of(pose) in cells, way) if cells else None
 
     def to_unseen(self, way: Way = PLAIN) -> list[Pose] | None:
-        """To the nearest view of something new.
+        """Return a path to the nearest pose that faces an unseen cell.
 
-        A shut door counts only when all of this side of the doors has been seen: opening a
-        wrong one ends some episodes (MiniGrid-GoToDoor, MiniGrid-RedBlueDoors).
+        Closed doors count only if all cells on this side of the doors have been seen: opening a wrong door
+        ends some episodes (MiniGrid-GoToDoor, MiniGrid-RedBlueDoors).
         """
         known = self._seen.cells
 
@@ -99,13 +99,13 @@ class Planner:
         return path or (self._search(faces_door, way) if way.look else None)
 
     def _shut(self, cell: Cell, way: Way) -> bool:
-        """A door that is not open and that could be opened."""
+        """Return whether a cell is a door that is not open and can be opened."""
         if cell.kind != DOOR or cell.state == OPEN:
             return False
         return cell.state == CLOSED or (way.key and unlocks(self._seen.carrying, cell))
 
     def _cost(self, cell: Cell | None, way: Way) -> int:
-        """Actions to move into a cell ahead; 0 when it cannot be entered."""
+        """Return the number of actions to enter the cell ahead; 0 if it cannot be entered."""
         if cell is None:
             return 0
         if walkable(cell):
@@ -150,7 +150,7 @@ def _walk_back(pose: Pose, before: dict[Pose, Pose]) -> list[Pose]:
 
 
 def first_move(path: list[Pose]) -> int | None:
-    """The action from the first to the second pose of ``path``; ``None`` when it is there already."""
+    """Return the action from the first to the second pose of ``path``; ``None`` without a second pose."""
     if len(path) < 2:
         return None
     turn = (path[1][2] - path[0][2]) % 4

@@ -1,10 +1,10 @@
-"""Two-level control of MiniGrid: a scripted manager, and the skills it asks for.
+"""Two-level control of MiniGrid: a scripted manager and the skills for its options.
 
-The manager's slot (``agent_0/goal``) sees MiniGrid's observation and the mask of options that can start; it
-takes the most wanted of them: what the mission names, a goal, a door, a key, else a look around. It keeps no
-memory. The controller's slot sees ``{"observation": MiniGrid's, "option": number}``, and knows its options by
-number (:attr:`Slot.options`); it draws a map of what it has seen in the episode, plans on it, and takes one
-step towards what the option names. Neither draws random numbers.
+The manager's slot (``agent_0/goal``) gets MiniGrid's observation and the mask of options that can start. It
+chooses, in this order, what the mission names, a goal, a door, a key, or exploration. It keeps no memory. The
+controller's slot gets ``{"observation": MiniGrid's, "option": number}``, and knows its options by number
+(:attr:`Slot.options`). It builds a map of the cells seen in the episode, plans on it, and takes one step
+towards the option's target. Neither draws random numbers.
 
 Measured strength, both together, share of 100 episodes solved within the step limit: 1.0 on
 DoorKey-5x5 and -8x8, FourRooms, MultiRoom-N6, KeyCorridorS3R3 and BabyAI-GoToLocal; 0.5 on UnlockPickup,
@@ -37,7 +37,7 @@ _VERBS: dict[str, Verb] = {
 
 
 def _task(option: str) -> Task | None:
-    """What an option asks for; ``None`` where it is none of MiniGrid's."""
+    """Return the task of an option; ``None`` if it is no option of MiniGrid."""
     match = _NAME.fullmatch(option)
     verb = _VERBS.get(match["skill"]) if match is not None else None
     if match is None or verb is None:
@@ -62,7 +62,7 @@ def _tasks(options: Sequence[str], behavior: str, needs: str, slot: Slot) -> lis
 
 
 class MiniGridManager(Behavior):
-    """Chooses options."""
+    """Behavior of a manager, which chooses options."""
 
     def __init__(self, slot: Slot) -> None:
         super().__init__(slot)
@@ -92,7 +92,7 @@ class MiniGridManager(Behavior):
         return next((number for number in self._ranking if can[number]), self._ranking[-1])
 
     def _hands_are_full(self, can: Any, task: Task) -> bool:
-        """Whether something may be dropped, and what is to be taken is in sight."""
+        """Return whether the agent can drop an object and sees the one to pick up."""
         drop = Task("drop")
         in_sight = (
             can[n] and each.verb == "goto" and _fits(each, task) for n, each in enumerate(self._tasks)
@@ -104,7 +104,7 @@ _WANTED = (Task("reach"), Task("open"), Task("pickup"), Task("explore"))
 
 
 def _rank(task: Task) -> int:
-    """How much an option is wanted, whatever the mission is: 0 is most; others are none of them."""
+    """Return an option's rank without regard to the mission: 0 is wanted most, the last rank never."""
     if task.verb == "pickup" and KEY not in task.thing.kinds:
         return len(_WANTED)
     return next((rank for rank, each in enumerate(_WANTED) if each.verb == task.verb), len(_WANTED))
@@ -115,14 +115,14 @@ def _serves(option: Task, task: Task) -> bool:
 
 
 def _fits(option: Task, task: Task) -> bool:
-    """Whether an option is about something that the mission may mean."""
+    """Return whether an option's object can be the one that the mission means."""
     if task.verb == "reach":
         return True
     return option.thing.kinds <= task.thing.kinds and task.thing.color in (None, option.thing.color)
 
 
 class _Carrying:
-    """What is carried out in one episode: the guide with its map, and for which option."""
+    """State of one episode: the guide with its map, and the current option."""
 
     def __init__(self) -> None:
         self.guide = Guide([Task("explore")])
@@ -130,7 +130,7 @@ class _Carrying:
 
 
 class MiniGridSkills(EpisodicBehavior[_Carrying]):
-    """Carries options out."""
+    """Behavior of a controller, which carries out options."""
 
     def __init__(self, slot: Slot) -> None:
         super().__init__(slot)

@@ -21,7 +21,7 @@ _RETRY_STREAM = 0x7E7
 
 
 class RandomLegal(Behavior):
-    """Draws from the slot's action space, within the mask where there is one."""
+    """Draws actions from the slot's action space, within the action mask if there is one."""
 
     def __init__(self, slot: Slot) -> None:
         super().__init__(slot)
@@ -31,7 +31,7 @@ class RandomLegal(Behavior):
     def select(self, batch: Batch) -> Any:
         seeds, masks = batch.seeds, batch.action_masks
         if batch.attempts and any(batch.attempts):
-            # Asked again, the same answer would be refused again.
+            # A retry with the same answer would be refused again.
             again = np.asarray(batch.attempts, np.uint64)
             seeds = np.where(again > 0, bits(seeds, again, _RETRY_STREAM), seeds)
         if self._discrete:
@@ -46,7 +46,7 @@ class RandomLegal(Behavior):
         return sample(self.slot.action_space, keys)
 
     def _components(self, masks: NDArray[np.bool_], keys: NDArray[np.uint64]) -> Any:
-        """Legal values of each component; the mask is the components' masks end to end."""
+        """Draw legal values of each component; the mask holds the components' masks one after the other."""
         space = self.slot.action_space
         sizes = np.asarray(space.nvec).reshape(-1).tolist()
         parts = np.split(masks, np.cumsum(sizes)[:-1], axis=1)
@@ -61,7 +61,7 @@ def pick_legal(masks: NDArray[np.bool_], drawn: NDArray[np.float64]) -> NDArray[
 
     Args:
         masks: bool (N, n).
-        drawn: In [0, 1), shape (N,).
+        drawn: Uniform numbers in [0, 1), shape (N,).
 
     Returns:
         int64 (N,); 0 for a row without a legal entry.
@@ -72,7 +72,7 @@ def pick_legal(masks: NDArray[np.bool_], drawn: NDArray[np.float64]) -> NDArray[
 
 
 def _flagged(actions: NDArray[np.int64], possible: NDArray[np.bool_]) -> Any:
-    """Replace the action of rows in which nothing is legal."""
+    """Replace the actions of rows without a legal action."""
     if possible.all():
         return actions
     none = Invalid("the action mask allows no action")

@@ -1,7 +1,7 @@
 """Draws values of any space from counter-based random numbers.
 
-Each value has a 64-bit key of its own, from which all its parts derive, so that a value
-never depends on what else is drawn in the same call.
+Each value has its own 64-bit key, from which all its parts derive. So a value does not depend on other values
+drawn in the same call.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from mosaic_worker.spaces import Space, take
 Keys = NDArray[np.uint64]
 
 _MOST_ELEMENTS = 8
-"""Longest Sequence and most Graph nodes or edges that are drawn; the spaces set no bound."""
+"""Largest length of a Sequence and number of Graph nodes or edges that are drawn; the spaces set no bound."""
 
 
 def samplable(space: Space) -> bool:
-    """Whether every part of ``space`` is of a known kind."""
+    """Return whether every part of ``space`` is of a known kind."""
     return space.kind != "Custom" and all(samplable(child) for child in space.spaces.values())
 
 
 def sample(space: Space, keys: Keys) -> Any:
-    """One value of ``space`` per key, stacked as :data:`mosaic_worker.spaces.Stacked` says.
+    """Draw one value of ``space`` per key, stacked as in :data:`mosaic_worker.spaces.Stacked`.
 
-    Distributions are Gymnasium's: uniform on bounded intervals and finite sets, shifted
-    exponential where one bound is infinite, standard normal where both are.
+    Distributions are Gymnasium's: uniform on bounded intervals and finite sets, shifted exponential with one
+    infinite bound, standard normal with two.
 
     Args:
         space: Any space without ``Custom`` parts.
@@ -48,7 +48,7 @@ def sample(space: Space, keys: Keys) -> Any:
 
 
 def _uniforms(keys: Keys, count: int, stream: int = 0) -> NDArray[np.float64]:
-    """Shape (N, count)."""
+    """Draw uniform numbers of shape (N, count)."""
     return uniform(keys[:, None], np.arange(count), stream)
 
 
@@ -119,14 +119,14 @@ def _graph(space: Space, key: Keys) -> GraphInstance:
 
 
 def _elements(space: Space, key: Keys, count: int, stream: int) -> Any:
-    """``count`` values of ``space``, stacked."""
+    """Draw ``count`` values of ``space``, stacked."""
     if count == 0:
         return stack(space, [])
     return sample(space, bits(key, np.arange(count), stream))
 
 
 def _integer(key: Keys, low: int, high: int) -> int:
-    """Uniform in [low, high]."""
+    """Draw a uniform integer from [low, high]."""
     return low + int(uniform(key, 0)[0] * (high - low + 1))
 
 

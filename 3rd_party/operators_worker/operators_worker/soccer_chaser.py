@@ -1,6 +1,6 @@
 """A player for MosaicMultiGrid soccer (``MosaicMultiGrid-S-…``, mosaic-multigrid 7).
 
-Sees and remembers what :mod:`operators_worker.soccer_player` says.
+Its observations and memory are those of :mod:`operators_worker.soccer_player`.
 
 Strategy: carrying the ball, walk into the nearest cell of the other goal (walking in
 scores). Facing an opponent with the ball, take it. Seeing the ball, or an opponent with
@@ -23,7 +23,7 @@ from operators_worker.soccer_player import Match, SoccerPlayer, SoccerView
 
 
 class SoccerChaser(SoccerPlayer):
-    """Wants the ball, and with it the goal."""
+    """Fetches the ball and scores."""
 
     def __init__(self, slot: Slot) -> None:
         super().__init__(slot, "soccer_chaser", slot.observation_space)

@@ -1,4 +1,4 @@
-"""The published layout of MosaicMultiGrid's soccer field, and where on it a view can be from.
+"""The published layout of MosaicMultiGrid's soccer field, and the positions that fit a view.
 
 The field is 16 x 11 cells with a wall around it; each goal is three cells before the end
 wall. Green (team 1) defends the left goal, blue (team 2) the right one. Observations
@@ -20,24 +20,24 @@ GOALS: dict[int, tuple[Point, ...]] = {
     GREEN: ((1, 4), (1, 5), (1, 6)),
     BLUE: ((14, 4), (14, 5), (14, 6)),
 }
-"""Goal cells by the colour of the team that defends them."""
+"""Goal cells by the color of the team that defends them."""
 NOOP, LEFT, RIGHT, FORWARD, PICKUP, DROP = range(6)
 VECTORS: tuple[Point, ...] = ((1, 0), (0, 1), (-1, 0), (0, -1))
 CARRYING = 100
 
 _ANY, _FREE, _OPEN = -1, 0, 9
-"""What an observed cell says of the ground: nothing; no wall; neither wall nor goal."""
+"""Constraints on a cell's fixed content: none; no wall; neither wall nor goal."""
 
 
 def view_offsets(size: int) -> list[list[Point]]:
-    """For each direction, the (dx, dy) of every view cell, row by row as ``image.reshape(-1, 3)``."""
+    """Return, for each direction, (dx, dy) of every view cell, row by row as ``image.reshape(-1, 3)``."""
     half = size // 2
     cells = [(i - half, size - 1 - j) for i in range(size) for j in range(size)]
     return [[(fx * ahead - fy * side, fy * ahead + fx * side) for side, ahead in cells] for fx, fy in VECTORS]
 
 
 class Locator:
-    """Which positions agree with what is seen.
+    """Finds the positions that agree with a view.
 
     Args:
         size: Width of the square view.
@@ -58,13 +58,13 @@ class Locator:
         ]
 
     def everywhere(self) -> NDArray[np.bool_]:
-        """All cells an agent can stand on, shape (WIDTH, HEIGHT)."""
+        """Return all cells on which an agent can be, shape (WIDTH, HEIGHT)."""
         possible = np.zeros((WIDTH, HEIGHT), np.bool_)
         possible[1:-1, 1:-1] = True
         return possible
 
     def agree(self, image: NDArray[np.integer], direction: int) -> NDArray[np.bool_]:
-        """Positions from which ``image`` can be seen, shape (WIDTH, HEIGHT)."""
+        """Return the positions from which ``image`` can be seen, shape (WIDTH, HEIGHT)."""
         codes = np.array([_ground(kind, color) for kind, color, _ in image.reshape(-1, 3).tolist()])
         codes[self._own] = _ANY
         expected = self._expected[direction]
@@ -73,7 +73,7 @@ class Locator:
 
 
 def _ground(kind: int, color: int) -> int:
-    """What a seen cell says of the ground beneath."""
+    """Return the fixed content of the field under a seen cell."""
     if kind == UNSEEN:
         return _ANY
     if kind == AGENT:

@@ -1,9 +1,8 @@
-"""What every player of MosaicMultiGrid soccer can do: know where it is, remember what it saw, and move.
+"""Base class of MosaicMultiGrid soccer players, which locates the player, keeps a memory and has moves.
 
-Sees: its own partial view (3 x 3 cells ahead), the compass, and nothing else; it knows the
-field's layout and which goal is its own from its slot's name. It does not know where it
-stands: it keeps every position that agrees with what it has seen, acts as if the
-likeliest were true, and is corrected by walls and goals.
+A player gets its own partial view (3 x 3 cells ahead) and its direction, nothing else. It knows the field's
+layout, and which goal is its own from its slot's name. It does not know its position: it keeps every position
+that agrees with its observations, acts as if one of these were true, and corrects it at walls and goals.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ from operators_worker.soccer_field import (
 _COOLDOWN = 10
 """Steps after a tackle in which neither side may tackle again."""
 _LONG = 60.0
-"""Steps after which a cell is as interesting as one never seen."""
+"""Steps after which a cell is as interesting as an unseen one."""
 _TEAMS = {"green": GREEN, "blue": BLUE}
 _X, _Y = np.meshgrid(np.arange(WIDTH), np.arange(HEIGHT), indexing="ij")
 
@@ -54,20 +53,20 @@ class Match:
     """Memory of one episode.
 
     Attributes:
-        team: Colour of the own team.
+        team: Color of the own team.
         goal: Cells of the goal to score in.
         own_goal: Cells of the goal to guard.
         possible: Positions that agree with everything seen, bool (WIDTH, HEIGHT).
-        position: The one acted upon.
+        position: Position that the player assumes.
         unseen: Steps since each cell was seen, at most ``_LONG``; float (WIDTH, HEIGHT).
-        target: Where the ball, or an opponent with it, was last seen.
-        waypoint: Where to look next.
+        target: Last seen position of the ball or of an opponent with the ball.
+        waypoint: Cell to look at next.
         wait_until: Step up to which a team-mate is believed to have the ball.
         tackle_from: Step from which a tackle may succeed again.
         tackling: Whether the last action was a tackle.
-        carrying: Whether the ball was in hand at the last look.
-        blocked: Whether a wall or the ball stood ahead at the last look.
-        last: The action played last.
+        carrying: Whether the player had the ball at the last observation.
+        blocked: Whether a wall or the ball was ahead at the last observation.
+        last: The last action.
     """
 
     team: int
@@ -87,12 +86,12 @@ class Match:
 
 
 class SoccerView(NamedTuple):
-    """What a decision is made from, beside the memory.
+    """Observation of a decision, which is used with the memory.
 
     Attributes:
-        view: The cells in view, row by row.
-        direction: Where the player looks.
-        step: Of the episode.
+        view: Cells in view, row by row.
+        direction: Direction of the player.
+        step: Step of the episode.
     """
 
     view: list[list[int]]
@@ -101,15 +100,15 @@ class SoccerView(NamedTuple):
 
 
 class SoccerPlayer(EpisodicBehavior[Match]):
-    """A seat of a MosaicMultiGrid soccer match; what it wants, a subclass says.
+    """A player in a MosaicMultiGrid soccer match; a subclass chooses its moves.
 
     The side is read from the name of the agent played (``green_0``; or a number, with the
     team sizes of the environment's id); ``settings["team"]`` (``green`` or ``blue``) overrides it.
 
     Args:
         slot: The slot to play.
-        behavior: Name, for what is said where it does not fit.
-        sees: The part of the slot's observation that is the environment's own.
+        behavior: Name of the behavior, for error messages.
+        sees: The environment's own part of the slot's observation space.
     """
 
     def __init__(self, slot: Slot, behavior: str, sees: Space | None) -> None:
@@ -130,11 +129,11 @@ class SoccerPlayer(EpisodicBehavior[Match]):
 
     @abstractmethod
     def seen(self, batch: Batch) -> Mapping[str, Any]:
-        """The environment's own observations in a batch."""
+        """Return the environment's own observations in a batch."""
 
     @abstractmethod
     def choose(self, state: Match, sight: SoccerView, batch: Batch, i: int) -> int:
-        """The action, once the memory holds what is seen."""
+        """Choose an action, after the memory was updated with the observation."""
 
     def new_state(self, seed: int, agent_id: str) -> Match:
         team = _team_of(self.slot, agent_id, self._behavior)
@@ -152,7 +151,7 @@ class SoccerPlayer(EpisodicBehavior[Match]):
         return state.last
 
     def _locate(self, state: Match, image: NDArray[np.integer], direction: int) -> None:
-        """Update where the player may be from its last action and the new view."""
+        """Update the player's possible positions with its last action and the new view."""
         if state.last == FORWARD and not state.blocked:
             dx, dy = VECTORS[direction]
             state.possible = np.roll(state.possible, (dx, dy), axis=(0, 1))
@@ -160,14 +159,14 @@ class SoccerPlayer(EpisodicBehavior[Match]):
         agree = self._locator.agree(image, direction)
         state.possible &= agree
         if not state.possible.any():
-            # Another player moved the ball just as we walked; start from what is seen now.
+            # Another player moved the ball just as we walked; restart from the current view.
             state.possible = agree & self._locator.everywhere()
         if not state.possible[state.position]:
             self._correct(state)
 
     @staticmethod
     def _correct(state: Match) -> None:
-        """Move to the nearest possible position, and the memory of the field with it."""
+        """Move the assumed position to the nearest possible one, and the memory of the field with it."""
         x, y = state.position
         distance = np.where(state.possible, np.abs(_X - x) + np.abs(_Y - y), WIDTH + HEIGHT)
         new = divmod(int(distance.argmin()), HEIGHT)
@@ -181,12 +180,12 @@ class SoccerPlayer(EpisodicBehavior[Match]):
             state.target = state.target[0] + dx, state.target[1] + dy
 
     def _look(self, state: Match, view: list[list[int]], direction: int, step: int) -> None:
-        """Note what is seen: ball, players with it, and which cells hold neither."""
+        """Record the ball, players with the ball, and cells without either."""
         own, front = self._own_cell, self._own_cell - 1
         carrying = view[own][0] == BALL
         if state.carrying and not carrying:
             if state.position in state.goal:
-                state.unseen[:] = _LONG  # scored: the new ball may lie anywhere
+                state.unseen[:] = _LONG  # scored: the new ball can be anywhere
             else:
                 state.tackle_from = step + _COOLDOWN
             state.waypoint = None
@@ -213,45 +212,45 @@ class SoccerPlayer(EpisodicBehavior[Match]):
 
     @property
     def _own_cell(self) -> int:
-        """Index of the player's own cell in the flattened view; the one ahead comes just before."""
+        """Index of the player's own cell in the flattened view; the index of the cell ahead is one less."""
         return (self._size // 2) * self._size + self._size - 1
 
     def score(self, state: Match, sight: SoccerView) -> int:
-        """One step with the ball to the nearest cell of the other goal; walking in scores."""
+        """Take one step with the ball to the nearest cell of the other goal; entering it scores."""
         x, y = state.position
         goal = min(state.goal, key=lambda cell: abs(cell[0] - x) + abs(cell[1] - y))
         return self._walk(state, goal, sight.direction)
 
     def pass_on(self) -> int:
-        """Give the ball to a team-mate, wherever it is."""
+        """Pass the ball to a team-mate, at any distance."""
         return DROP
 
     def take(self, state: Match, sight: SoccerView) -> int | None:
-        """The ball that lies directly ahead, or that an opponent there has; ``None`` where there is none."""
+        """Take the ball from the cell ahead or from an opponent there; return ``None`` if there is none."""
         kind, color, status = sight.view[self._own_cell - 1]
         opponent = kind == AGENT and status >= CARRYING and color != state.team
         state.tackling = opponent and not state.carrying and sight.step >= state.tackle_from
         return PICKUP if kind == BALL or state.tackling else None
 
     def fetch(self, state: Match, sight: SoccerView) -> int | None:
-        """One step towards where the ball was last seen; ``None`` where that is not known."""
+        """Take one step to the ball's last seen position; return ``None`` if it is unknown."""
         action = self.take(state, sight)
         if action is None and state.target is not None:
             action = self._walk(state, state.target, sight.direction)
         return action
 
     def support(self, state: Match, sight: SoccerView) -> int | None:
-        """One step to where a pass is waited for; ``None`` where no team-mate seems to have the ball."""
+        """Take one step to where a pass is awaited; return ``None`` if no team-mate seems to have it."""
         if sight.step >= state.wait_until:
             return None
         return self._walk(state, state.goal[1], sight.direction)
 
     def search(self, state: Match, sight: SoccerView) -> int:
-        """One step to where the player has not looked for longest, weighed against the way."""
+        """Take one step towards cells that were not seen for long, weighed against the distance."""
         return self._walk(state, self._look_next(state), sight.direction)
 
     def defend(self, state: Match, sight: SoccerView) -> int:
-        """Stand before the own goal and look around; take the ball from who comes with it."""
+        """Stay before the own goal and look around; take the ball from an opponent who comes with it."""
         action = self.take(state, sight)
         if action is not None:
             return action
@@ -261,7 +260,7 @@ class SoccerPlayer(EpisodicBehavior[Match]):
 
     @staticmethod
     def _walk(state: Match, cell: Point, direction: int) -> int:
-        """Go straight where that leads nearer, else turn to where it does."""
+        """Go forward if that leads closer to ``cell``, else turn towards it."""
         dx, dy = cell[0] - state.position[0], cell[1] - state.position[1]
         ahead = [dx * vx + dy * vy for vx, vy in VECTORS]
         if ahead[direction] > 0 and not state.blocked:
@@ -270,7 +269,7 @@ class SoccerPlayer(EpisodicBehavior[Match]):
 
     @staticmethod
     def _look_next(state: Match) -> Point:
-        """The cell whose surroundings are most worth seeing for the way there."""
+        """Return the cell whose surroundings are most worth seeing for their distance."""
         if state.waypoint is not None and state.unseen[state.waypoint] > 1.0:
             return state.waypoint
         inside = np.zeros_like(state.unseen)
@@ -285,10 +284,10 @@ class SoccerPlayer(EpisodicBehavior[Match]):
 
 
 def _team_of(slot: Slot, agent_id: str, behavior: str) -> int:
-    """The colour of the team of ``agent_id``.
+    """Return the color of the team of ``agent_id``.
 
     Raises:
-        LoadError: When neither the settings nor the names tell.
+        LoadError: Neither the settings nor the names say the team.
     """
     word = str(slot.settings.get("team", agent_id.partition("_")[0])).lower()
     if word in _TEAMS:

@@ -1,11 +1,10 @@
-"""Two-level control of MosaicMultiGrid soccer: a scripted manager, and the skills it asks for.
+"""Two-level control of MosaicMultiGrid soccer: a scripted manager and the skills for its options.
 
-The manager's slot (``green_0/goal``) sees what the player sees and the mask of options that can start; it
-keeps no memory. With the ball it wants to score, and passes where a player stands in the way; without, it
-fetches the ball that is in view, guards the own goal while a team-mate in view has the ball, and searches
-else. The controller's slot sees ``{"observation": …, "option": number}`` and knows its options by number
-(:attr:`Slot.options`); it carries them out with the memory and the moves of the chaser. Neither draws random
-numbers.
+The manager's slot (``green_0/goal``) gets the player's observation and the mask of options that can start; it
+keeps no memory. With the ball it scores, or passes if a player is directly ahead. Without the ball it fetches
+one that can be fetched, defends if a team-mate in view has the ball, and searches otherwise. The controller's
+slot gets ``{"observation": …, "option": number}`` and knows its options by number (:attr:`Slot.options`); it
+carries them out with the memory and the moves of the chaser. Neither draws random numbers.
 
 Measured strength, 2v2, two such players, 100 matches a side: 200 of 200 won against two random players, 399
 goals to 1 (two flat chasers: 200 of 200); 103 of 200 against two flat chasers, 251 goals to 241, which
@@ -28,7 +27,7 @@ SKILLS = ("fetch", "pass", "score", "defend", "search")
 
 
 def _skills(options: Sequence[str], behavior: str, slot: Slot) -> list[str]:
-    """The skill that each option names, without its arguments."""
+    """Return the skill that each option names, without its arguments."""
     require("fetch" in options, behavior, "a slot with a manager of MosaicMultiGrid soccer", slot)
     skills = [option.partition("(")[0] for option in options]
     for option, skill in zip(options, skills, strict=True):
@@ -40,7 +39,7 @@ def _skills(options: Sequence[str], behavior: str, slot: Slot) -> list[str]:
 
 
 class SoccerManager(Behavior):
-    """Chooses options."""
+    """Behavior of a manager, which chooses options."""
 
     def __init__(self, slot: Slot) -> None:
         super().__init__(slot)
@@ -71,7 +70,7 @@ class SoccerManager(Behavior):
 
 
 class SoccerSkills(SoccerPlayer):
-    """Carries options out."""
+    """Behavior of a controller, which carries out options."""
 
     def __init__(self, slot: Slot) -> None:
         self._skills = _skills(slot.options, "soccer_skills", slot)

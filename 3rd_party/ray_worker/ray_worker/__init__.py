@@ -1,1 +1,1 @@
-"""Ray RLlib as a worker: trains with its new API stack, plays and takes over what came out."""
+"""Ray RLlib as a MOSAIC worker: trains with RLlib's new API stack, and plays and imports policies."""

@@ -1,4 +1,4 @@
-"""The algorithms of this worker. Nothing of Ray or torch is imported before it is needed."""
+"""Lists the algorithms of this worker, without importing Ray or torch."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _ANY = ("discrete", "multi_discrete", "continuous")
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One algorithm.
+    """Entry of the list of algorithms.
 
     Attributes:
-        name: As it is asked for.
-        title: As people know it.
+        name: Name for the command line.
+        title: Name to show to users.
         config: ``module:Class`` of RLlib's configuration.
-        config_class: Its settings.
-        actions: Kinds of action it learns.
-        masks: Whether it never plays what an action mask forbids.
-        recurrent: Whether it remembers earlier observations of the episode.
-        observations: Kinds of observation it learns from.
-        paradigms: How agents may take turns where it learns.
+        config_class: Class of its settings.
+        actions: Kinds of actions that it learns.
+        masks: Whether its policy never plays an action that the action mask forbids.
+        recurrent: Whether its policy remembers earlier observations of the episode.
+        observations: Kinds of observations that it learns from.
+        paradigms: How agents may take turns in its environments.
     """
 
     name: str

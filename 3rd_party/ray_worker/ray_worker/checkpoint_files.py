@@ -1,7 +1,7 @@
-"""RLlib's checkpoints, read as data: their pickles are never run.
+"""Reads RLlib's checkpoints as data, without running their pickles.
 
-Of each folder RLlib keeps a class and the arguments it was made with (a pickle), and a state (another).
-Both are read by :mod:`mosaic_worker.unpickling`: classes become names, objects records.
+For each folder RLlib stores a class with its constructor's arguments (a pickle), and a state (another
+pickle). Both are read by :mod:`mosaic_worker.unpickling`: classes become names, objects become records.
 """
 
 # What a pickle holds is untyped.
@@ -26,7 +26,7 @@ from mosaic_worker.spaces import Space
 from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle
 
 LARGEST = 512 << 20
-"""Bytes of one file of a checkpoint."""
+"""Largest size of one file of a checkpoint, in bytes."""
 
 _MADE = "class_and_ctor_args.pkl"
 _NAMES = ("ray.", "gymnasium.", "numpy.random.", "torch.device", "ray_worker.", "functools.partial")
@@ -43,16 +43,16 @@ _OUTSIDE = {
 
 @dataclass(frozen=True)
 class SavedModule:
-    """One network.
+    """A network in a checkpoint.
 
     Attributes:
-        name: As RLlib calls it.
+        name: RLlib's name of the network.
         class_name: Full name of its class.
-        observation_space: What it takes.
-        action_space: What it does.
+        observation_space: Space of its input.
+        action_space: Space of its actions.
         model_config: Plain settings of its layers.
-        inference_only: It was kept without what only learning needs.
-        weights: By RLlib's names.
+        inference_only: Whether it was saved without the parts that only learning needs.
+        weights: Weights by RLlib's names.
     """
 
     name: str
@@ -66,17 +66,17 @@ class SavedModule:
 
 @dataclass(frozen=True)
 class Saved:
-    """What a checkpoint holds.
+    """Content of a checkpoint.
 
     Attributes:
-        modules: By name.
-        algorithm: Full name of the algorithm's class; empty where it is not among the files.
-        flattens: Observations were flattened by RLlib's connector.
-        filters: State of its running statistics of observations; ``None`` where there are none.
-        known: What was done to observations and actions is among the files.
-        scaling: ``unsquash`` or ``clip``, what was done to real-valued actions.
-        version: Of Ray.
-        sha256: Of all that was read.
+        modules: Networks by name.
+        algorithm: Full name of the algorithm's class; empty if it is not among the files.
+        flattens: Whether RLlib's connector flattened observations.
+        filters: State of the running statistics of observations; ``None`` without them.
+        known: Whether the files describe the processing of observations and actions.
+        scaling: Processing of real-valued actions: ``unsquash`` or ``clip``.
+        version: Version of Ray.
+        sha256: Digest of all files that were read.
     """
 
     modules: Mapping[str, SavedModule]
@@ -91,7 +91,7 @@ class Saved:
 
 @dataclass
 class _Reader:
-    """Reads files of a folder, and keeps count of what was read."""
+    """Reads pickles as data and updates the digest with all files that it read."""
 
     digest: Any = field(default_factory=hashlib.sha256)
 
@@ -106,7 +106,7 @@ class _Reader:
             raise ImportRefused(f"{path} cannot be read: {error.strerror}") from error
 
     def made(self, folder: Path) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
-        """Class name, arguments and keywords of what a folder keeps."""
+        """Return class name, arguments and keywords of the object in a folder."""
         found = self.pickle(folder / _MADE)
         try:
             name = str(found["class"])
@@ -120,8 +120,8 @@ def read_checkpoint_folder(path: Path) -> Saved:
     """Read a checkpoint of an algorithm, of its networks or of one network.
 
     Raises:
-        ImportRefused: It is none of RLlib's new API stack, is damaged or malicious, or was shown
-            observations in a way that is not known here.
+        ImportRefused: The checkpoint is not of RLlib's new API stack, is damaged or malicious, or used an
+            unknown processing of observations.
     """
     folder = path.parent if path.is_file() else path
     if not (folder / _MADE).exists():
@@ -151,7 +151,7 @@ def read_checkpoint_folder(path: Path) -> Saved:
 
 
 def _algorithm(reader: _Reader, folder: Path) -> str:
-    """Its class; empty where functions that a user wrote into its settings keep it from being read."""
+    """Return the algorithm's class; empty if functions of the user in its settings prevent reading it."""
     try:
         return reader.made(folder)[0]
     except ImportRefused:
@@ -206,7 +206,7 @@ def _module(reader: _Reader, folder: Path) -> SavedModule:
 
 
 def _inside(reader: _Reader, folder: Path) -> tuple[bool, Mapping[Any, Any] | None]:
-    """Whether observations were flattened, and running statistics of them."""
+    """Return whether observations were flattened, and their running statistics."""
     flattens, filters = False, None
     for name, full, told in _pieces(reader, folder):
         if name == "FlattenObservations" and not told.get("keys_to_remove") and not told.get("agent_ids"):
@@ -224,7 +224,7 @@ def _inside(reader: _Reader, folder: Path) -> tuple[bool, Mapping[Any, Any] | No
 
 
 def _outside(reader: _Reader, folder: Path) -> str:
-    """What was done to real-valued actions."""
+    """Return the processing of real-valued actions: ``unsquash`` or ``clip``."""
     scaling = "clip"
     for name, full, told in _pieces(reader, folder):
         if name not in _OUTSIDE:
@@ -237,7 +237,7 @@ def _outside(reader: _Reader, folder: Path) -> str:
 
 
 def _pieces(reader: _Reader, folder: Path) -> Sequence[tuple[str, str, Mapping[str, Any]]]:
-    """Of each connector its short name, empty where it is no RLlib's; its full name; what it was told."""
+    """Return short name, full name and keywords of each connector; the short name is empty if not RLlib's."""
     _, _, told = reader.made(folder)
     try:
         found = [(str(name), dict(keywords)) for name, _, keywords in told["connectors"]]
@@ -250,7 +250,7 @@ def _pieces(reader: _Reader, folder: Path) -> Sequence[tuple[str, str, Mapping[s
 
 
 def _plain(value: Any, what: str) -> Any:
-    """Settings without classes or functions in them."""
+    """Return settings after checking that they hold no classes or functions."""
     if isinstance(value, dict):
         return {str(key): _plain(each, what) for key, each in value.items()}
     if isinstance(value, list | tuple):

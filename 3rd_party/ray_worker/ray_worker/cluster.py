@@ -1,4 +1,4 @@
-"""Ray itself: one of a training's own, or a cluster that is there already."""
+"""Starts Ray for one training, or connects to a running cluster."""
 
 # Ray is not among what the checks install.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -27,12 +27,12 @@ from mosaic_worker.failures import one_line
 from mosaic_worker.learning.training_command import ConfigError
 
 _OBJECT_STORE = 128 << 20
-"""Bytes in which Ray's processes hand each other batches."""
+"""Size of the shared memory for batches between Ray's processes, in bytes."""
 _LONGEST = 40
-"""Letters that the path of its sockets may begin with: a socket's own path has at most 107."""
+"""Longest prefix of the sockets' paths, in characters: a socket's whole path has at most 107."""
 _ANSWER_S = 5.0
 _MARK = "MOSAIC_RAY_OF"
-# Ray's own processes end with a training that is killed, but for two of their helpers.
+# Ray's own processes end with a training that is killed, except two of their helpers.
 _GUARD = """
 import os, shutil, signal, sys, time
 needle, folder = sys.argv[1].encode(), sys.argv[2]
@@ -55,10 +55,10 @@ _RESULTS = "DEFAULT_STORAGE_PATH"
 
 
 def check_cluster(address: str) -> None:
-    """See that a Ray cluster listens, before anything is started.
+    """Check that a Ray cluster answers, before anything is started.
 
     Raises:
-        ConfigError: It does not.
+        ConfigError: No cluster answers.
     """
     host, _, port = address.rpartition(":")
     try:
@@ -73,7 +73,7 @@ def check_cluster(address: str) -> None:
 
 
 def quiet() -> None:
-    """To call before Ray is imported: Ray sends no usage reports, and writes nothing into the home folder."""
+    """Disable Ray's usage reports and warnings; call this before importing Ray."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
     os.environ["RAY_DEDUP_LOGS"] = "0"
@@ -83,25 +83,25 @@ def quiet() -> None:
 
 @contextlib.contextmanager
 def connected(address: str, cores: int, gpus: int) -> Generator[None, None, None]:
-    """Ray, for as long as a training runs; what was started for it ends with it.
+    """Run Ray during a training; everything that was started for the training ends with it.
 
     Args:
-        address: Of a cluster; empty for one of its own.
-        cores: That its own one shares out.
-        gpus: The same.
+        address: Address of a cluster; empty to start Ray for this training.
+        cores: Number of cores for a Ray that is started here.
+        gpus: Number of GPUs for a Ray that is started here.
 
     Raises:
-        ConfigError: The cluster cannot be joined.
+        ConfigError: The cluster cannot be joined, or Ray cannot be started.
     """
     folder = _folder()
     quiet()
     guard = _guard(folder)
     if not address:
-        # Others of this machine may not hand it work.
+        # Other users of this machine may not give this Ray work.
         os.environ["RAY_AUTH_MODE"], os.environ["RAY_AUTH_TOKEN"] = "token", secrets.token_hex(32)
     import ray
 
-    # Where each of RLlib's algorithms makes a folder of its own: in the home folder, if it is not told.
+    # Each algorithm of RLlib makes a folder there; by default it is in the home folder.
     setattr(importlib.import_module("ray.tune.trainable.trainable"), _RESULTS, str(folder / "results"))
     handlers = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -112,18 +112,18 @@ def connected(address: str, cores: int, gpus: int) -> Generator[None, None, None
             where = f"the Ray cluster at {address} cannot be joined" if address else "Ray cannot be started"
             raise ConfigError(f"{where}: {one_line(error)}") from error
         finally:
-            for name, handler in handlers.items():  # Ray has its own, which end the process at once
+            for name, handler in handlers.items():  # Ray's own handlers end the process at once
                 signal.signal(name, handler)
         logging.getLogger("ray").setLevel(logging.ERROR)
         yield
     finally:
-        with contextlib.suppress(Exception):  # it may be the cluster that went away
+        with contextlib.suppress(Exception):  # the cluster itself may have ended
             ray.shutdown()
         guard.communicate()
 
 
 def _guard(folder: Path) -> subprocess.Popen[bytes]:
-    """A process that ends what bears our mark when its standard input does: also when we are killed."""
+    """Start a process that kills all processes with our mark when its stdin closes, also if we are killed."""
     mark = secrets.token_hex(16)
     command = [sys.executable, "-I", "-S", "-c", _GUARD, f"{_MARK}={mark}", str(folder)]
     guard = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
@@ -134,7 +134,7 @@ def _guard(folder: Path) -> subprocess.Popen[bytes]:
 def _options(address: str, folder: Path, cores: int, gpus: int) -> dict[str, Any]:
     common: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address:
-        # Its nodes need not have this worker: the packages travel there.
+        # The cluster's nodes need not have this worker: its packages are sent there.
         packages = [Path(__file__).parent, Path(mosaic_worker.__file__).parent, mosaic_folder()]
         carried = [str(package) for package in packages if package is not None]
         return {
@@ -153,14 +153,14 @@ def _options(address: str, folder: Path, cores: int, gpus: int) -> dict[str, Any
 
 
 def _folder() -> Path:
-    """A new folder for its sockets and logs, on a path that is short enough."""
+    """Make a folder for Ray's sockets and logs, on a path that is short enough."""
     place = tempfile.gettempdir()
     return Path(tempfile.mkdtemp(prefix="ray-", dir=place if len(place) <= _LONGEST - 12 else "/tmp"))
 
 
 @contextlib.contextmanager
 def _silenced() -> Generator[None, None, None]:
-    """Discard what Ray prints as it starts."""
+    """Discard Ray's output during its start."""
     with (
         Path(os.devnull).open("w") as nowhere,
         contextlib.redirect_stderr(nowhere),

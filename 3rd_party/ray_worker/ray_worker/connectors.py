@@ -1,4 +1,4 @@
-"""What RLlib's connectors did to observations, as steps of preprocessing."""
+"""Converts RLlib's connectors for observations to preprocessing steps."""
 
 # What a pickle or a state of RLlib's holds is untyped.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -20,21 +20,21 @@ from mosaic_worker.limits import inflated, size_of
 _ARRAY = "_array"
 _SMALL = 1e-6
 _LARGEST = 64 << 20
-"""Bytes of one array of a state."""
+"""Largest size of one array in a state, in bytes."""
 """What RLlib adds to a deviation before it divides."""
 _NONE = 1e-30
-"""Nothing, for a step that wants a positive number: the deviation has it already."""
+"""A negligible epsilon, because steps need a positive one: RLlib's is already in the deviation."""
 
 
 def normalize_step(state: Mapping[Any, Any], agent: str | None) -> dict[str, Any]:
-    """The ``normalize`` step that a ``MeanStdFilter`` stands for.
+    """Convert the state of a ``MeanStdFilter`` to a ``normalize`` step.
 
     Args:
-        state: Of a pipeline with one in it, or of itself.
-        agent: Whose statistics; ``None`` where there is one agent.
+        state: State of the filter, or of a pipeline that contains one.
+        agent: Agent of the statistics; ``None`` with one agent.
 
     Raises:
-        KeyError: There is none.
+        KeyError: The state has no such filter.
     """
     filters = state.get("MeanStdFilter", state)
     found: Mapping[str, Any] = filters[agent]
@@ -54,10 +54,10 @@ def normalize_step(state: Mapping[Any, Any], agent: str | None) -> dict[str, Any
 
 
 def array_of(packed: Any) -> NDArray[np.float64]:
-    """An array as RLlib keeps it in a state: the bytes of a ``.npy`` file, deflated, in base 64.
+    """Decode an array of RLlib's state: the bytes of a ``.npy`` file, compressed, in base 64.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The value is no array.
     """
     if isinstance(packed, np.ndarray):
         return np.asarray(packed, np.float64)
@@ -65,7 +65,7 @@ def array_of(packed: Any) -> NDArray[np.float64]:
     with contextlib.suppress(zlib.error):
         raw = inflated(raw, _LARGEST)
     with io.BytesIO(raw) as file:
-        # NumPy makes room for what the head of a file promises.
+        # NumPy allocates the size that the header declares.
         shape, _, dtype = _head(file)
         if not dtype.hasobject and size_of(shape, dtype) > len(raw):
             raise ValueError(f"an array of shape {shape} in {len(raw)} bytes")
@@ -80,14 +80,14 @@ def _head(file: io.BytesIO) -> Any:
 
 
 def as_arrays(state: Any) -> Any:
-    """A connector's state with its arrays as arrays: RLlib's form of them may hold pickles, which it runs."""
+    """Decode the arrays in a connector's state: RLlib's own reader would run pickles in them."""
     if isinstance(state, Mapping):
         return {k: array_of(v) if str(k).endswith(_ARRAY) else as_arrays(v) for k, v in state.items()}
     return [as_arrays(each) for each in state] if isinstance(state, list | tuple) else state
 
 
 def as_rllib_has_them(state: Any) -> Any:
-    """The reverse of :func:`as_arrays`; what is no array where one has to be is refused."""
+    """Encode the arrays that :func:`as_arrays` decoded; raise an error if a value is no array of numbers."""
     if isinstance(state, Mapping):
         return {k: _text_of(v) if str(k).endswith(_ARRAY) else as_rllib_has_them(v) for k, v in state.items()}
     return [as_rllib_has_them(each) for each in state] if isinstance(state, list | tuple) else state

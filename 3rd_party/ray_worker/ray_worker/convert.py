@@ -1,4 +1,4 @@
-"""RLlib's modules as networks of :mod:`ray_worker.network`, layer by layer."""
+"""Converts RLlib's modules, layer by layer, to networks of :mod:`ray_worker.network`."""
 
 # Ray is not among what the checks install.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -21,11 +21,11 @@ MODULES = {
     "DefaultDQNTorchRLModule": "dqn",
     "DefaultSACTorchRLModule": "sac",
 }
-"""RLlib's own modules, and the algorithm each is of."""
+"""RLlib's own modules with the algorithm of each."""
 
 
 class NotConvertible(ValueError):
-    """A module that is not one of RLlib's own, or has a part that is not known; says which."""
+    """Raised for a module that is not RLlib's own or has an unknown part; the message says which."""
 
 
 class _Part(NamedTuple):
@@ -44,11 +44,11 @@ _PLAIN: Mapping[type[nn.Module], str] = {
 
 
 class Converted(NamedTuple):
-    """A network without RLlib.
+    """A network that needs no RLlib.
 
     Attributes:
-        network: What it is.
-        weights: Copies of its weights, by name.
+        network: Description of the network.
+        weights: Copies of the weights, by name.
     """
 
     network: Network
@@ -56,24 +56,24 @@ class Converted(NamedTuple):
 
 
 class ChannelsFirst(nn.Module):
-    """Stands for the turn from (N, H, W, C) to (N, C, H, W)."""
+    """Marks the transposition from (N, H, W, C) to (N, C, H, W)."""
 
 
 class ChannelsLast(nn.Module):
-    """Stands for the turn from (N, C, H, W) to (N, H, W, C)."""
+    """Marks the transposition from (N, C, H, W) to (N, H, W, C)."""
 
 
 def convert(module: Any, action_space: Any, *, epsilon: float = 0.0, scaling: str = "unsquash") -> Converted:
-    """The same network, without RLlib.
+    """Convert a module of RLlib to a network that needs no RLlib.
 
     Args:
-        module: RLlib's.
+        module: Module of RLlib.
         action_space: Gymnasium space, counted from zero.
-        epsilon: Share of random actions where actions are drawn from values.
+        epsilon: Share of random actions when a value-based policy samples.
         scaling: See :class:`ray_worker.network.Network`.
 
     Raises:
-        NotConvertible: It has a part that is not known here.
+        NotConvertible: The module has an unknown part.
     """
     kind = next((name for name in (cls.__name__ for cls in type(module).__mro__) if name in MODULES), "")
     trunk, value_trunk, value_head = _NOTHING, _NOTHING, _NOTHING
@@ -123,7 +123,7 @@ def convert(module: Any, action_space: Any, *, epsilon: float = 0.0, scaling: st
 
 
 def _part(model: Any, name: str) -> _Part:
-    """Layers of an encoder or a head."""
+    """Describe the layers of an encoder or a head."""
     try:
         told, modules = _described(list(_layers(model.net)))
     except (AttributeError, ValueError) as error:
@@ -142,10 +142,10 @@ def _layers(net: Any) -> Sequence[nn.Module]:
 
 
 def _described(modules: Sequence[nn.Module]) -> tuple[list[Mapping[str, Any]], list[nn.Module]]:
-    """Layers as data, and those of them that are kept, in the same order.
+    """Return the layers as data, and their modules in the same order.
 
     Raises:
-        ValueError: One is none that is known.
+        ValueError: A layer is unknown.
     """
     told: list[Mapping[str, Any]] = []
     kept: list[nn.Module] = []

@@ -1,4 +1,4 @@
-"""Environments as RLlib's networks see them: made, masks taken out, preprocessed, actions from zero."""
+"""Makes environments for RLlib: without action masks, preprocessed, with actions counted from zero."""
 
 # What environments hand out is untyped.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -22,15 +22,15 @@ from ray_worker.settings import RayConfig
 Env = gym.Env[Any, Any]
 
 IMAGE_SIZES = (42, 64, 84, 96)
-"""Heights and widths that RLlib has convolutions for."""
+"""Heights and widths of images for which RLlib has convolutions."""
 OURS = ("ray_worker",)
 
 
 class Unmasked(gym.Wrapper[Any, Any, Any, Any]):
-    """Takes the action mask out of observations: RLlib's own networks know none.
+    """Wrapper that takes the action mask out of observations: RLlib's own networks use none.
 
     Attributes:
-        masked: Whether there is one.
+        masked: Whether observations had a mask.
     """
 
     def __init__(self, env: Env) -> None:
@@ -53,7 +53,7 @@ class Unmasked(gym.Wrapper[Any, Any, Any, Any]):
 
 
 class FromZero(gym.ActionWrapper[Any, Any, Any]):
-    """Counts actions from zero, which is all RLlib knows."""
+    """Wrapper that counts actions from zero, as RLlib requires."""
 
     def __init__(self, env: Env) -> None:
         super().__init__(env)
@@ -65,12 +65,12 @@ class FromZero(gym.ActionWrapper[Any, Any, Any]):
 
 
 def starts_of(space: Any) -> Any:
-    """The first of each choice."""
+    """Return the first action of each choice."""
     return np.asarray(getattr(space, "start", 0), np.int64)
 
 
 def from_zero(space: Any) -> Any:
-    """The same actions, counted from zero."""
+    """Return the space with actions counted from zero."""
     if not np.any(starts_of(space)):
         return space
     return (
@@ -81,7 +81,7 @@ def from_zero(space: Any) -> Any:
 
 
 def unbounded(space: Any) -> Any:
-    """The same vectors without bounds: RLlib wants equal spaces where agents share a network."""
+    """Return a vector space without bounds: RLlib requires equal spaces if agents share a network."""
     if isinstance(space, spaces.Box) and len(space.shape) == 1:
         return spaces.Box(-np.inf, np.inf, space.shape, np.float32)
     return space
@@ -97,20 +97,20 @@ def make_environment(env_id: str, steps: Steps = (), render_mode: str | None = N
 
 
 def trainable(env: Env) -> Env:
-    """The same environment with actions that RLlib knows.
+    """Return the environment with actions that RLlib can handle.
 
     Raises:
-        ConfigError: It acts in another way.
+        ConfigError: RLlib cannot handle its actions.
     """
     check_actions(env.spec.id if env.spec else type(env.unwrapped).__name__, env.action_space)
     return FromZero(env) if np.any(starts_of(env.action_space)) else env
 
 
 def check_actions(where: str, space: Any) -> None:
-    """See that RLlib can learn such actions.
+    """Check that RLlib can learn actions of this space.
 
     Raises:
-        ConfigError: It cannot.
+        ConfigError: RLlib cannot learn them.
     """
     if isinstance(space, spaces.Box):
         if len(space.shape) != 1 or not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
@@ -125,17 +125,17 @@ def check_actions(where: str, space: Any) -> None:
 
 
 def action_kind(space: Any) -> str:
-    """``discrete``, ``multi_discrete`` or ``continuous``."""
+    """Return ``discrete``, ``multi_discrete`` or ``continuous``."""
     if isinstance(space, spaces.Box):
         return "continuous"
     return "discrete" if isinstance(space, spaces.Discrete) else "multi_discrete"
 
 
 def steps_for(space: Any, config: RayConfig) -> list[dict[str, Any]]:
-    """What is to be done to observations so that RLlib's networks can learn from them.
+    """Return the preprocessing steps that RLlib's networks need to learn from the observations.
 
     Raises:
-        ConfigError: A setting names what is not there, or an image is of a size RLlib has no network for.
+        ConfigError: A setting does not fit the observation, or RLlib has no network for the image size.
     """
     steps: list[dict[str, Any]] = []
     if isinstance(space, spaces.Dict):
@@ -163,7 +163,7 @@ def steps_for(space: Any, config: RayConfig) -> list[dict[str, Any]]:
 
 
 def is_picture(space: Any) -> bool:
-    """Whether a space is an image of bytes, height by width by channels or without channels."""
+    """Return whether a space is an image of bytes: height by width, with or without channels."""
     if not isinstance(space, spaces.Box) or space.dtype != np.uint8 or len(space.shape) not in (2, 3):
         return False
     return bool((space.low == 0).all() and (space.high == 255).all())
@@ -195,15 +195,15 @@ def _image_steps(shape: tuple[int, ...], config: RayConfig) -> list[dict[str, An
 
 
 def _no_mask(_: Any, __: Any) -> None:
-    """RLlib's networks know no masks."""
+    """Return no mask: RLlib's networks use none."""
 
 
 EVALUATION = PolicyEvaluation(make_environment, mask_of=_no_mask, max_steps=20_000)
-"""How good the policies of this worker are, and what they do."""
+"""Evaluates policies of this worker in environments made by :func:`make_environment`."""
 
 
 def is_joint(env_id: str) -> bool:
-    """Whether an environment has several agents; one that Gymnasium makes has one."""
+    """Return whether an environment has several agents; one that Gymnasium makes has one agent."""
     try:
         make_single(env_id).close()
     except ConfigError:

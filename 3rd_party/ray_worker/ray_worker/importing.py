@@ -17,7 +17,7 @@ from mosaic_worker.learning.importing import ImportMain
 
 
 def bring(args: argparse.Namespace) -> PolicyDescription:
-    """Read, convert, compare, write; see :func:`ray_worker.taking_over.take_over`."""
+    """Read, convert, compare and write a policy; see :func:`ray_worker.taking_over.take_over`."""
     from ray_worker.taking_over import take_over
 
     return take_over(args)

@@ -1,4 +1,4 @@
-"""The worker: plays a trained or imported policy in any slot whose spaces fit it. Ray is not imported."""
+"""The worker: plays a trained or imported policy in any slot whose spaces fit, without importing Ray."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ class RayWorker(CheckpointWorker):
     )
 
     def read(self, checkpoint: str, agent: str = "") -> Policy:
-        """Read a checkpoint."""
+        """Read a checkpoint, or one agent's part of it."""
         return Policy.load(checkpoint, agent)

@@ -1,4 +1,4 @@
-"""The networks that RLlib's modules become: layers as data, played in NumPy."""
+"""Describes converted RLlib networks as data and runs them in NumPy."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ from mosaic_worker.playing.layers import (
 )
 
 OUTPUTS = ("categorical", "gaussian", "squashed", "values")
-"""What the numbers at the end are: logits, means and log deviations (for ``squashed`` before the
-hyperbolic tangent), or values of actions."""
+"""Kinds of a network's outputs.
+
+They are logits, means with log deviations (for ``squashed`` before the hyperbolic tangent), or values of
+actions.
+"""
 _LARGEST = 1 << 20
 _MOST_LAYERS = 256
 _PLAIN: Mapping[str, Layer] = {
@@ -33,24 +36,25 @@ _PLAIN: Mapping[str, Layer] = {
     "channels_last": lambda x: x.transpose(1, 2, 0, 3),
 }
 LayerSpecs = tuple[Mapping[str, Any], ...]
-"""Each with its name under ``"layer"``."""
+"""Descriptions of layers; each has its kind under ``"layer"``."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """What the weights are.
+    """Description of a network.
 
     Attributes:
-        outputs: See :data:`OUTPUTS`.
-        trunk: From the observation to features.
-        head: From the features to the outputs.
-        value_trunk: The same for the value of a state, where it has one of its own.
-        value_head: From those features (else the trunk's) to the value; empty: none is known.
-        log_std: Log deviations that do not depend on the observation, so many; 0: the head gives them.
-        log_std_clip: Log deviations are kept within plus and minus this; 0: they are not.
-        dueling: For ``values``, the head gives advantages and ``value_head`` the value of the state.
-        scaling: ``unsquash``: from -1 … 1 to the action space's bounds; ``clip``: into its bounds.
-        epsilon: Share of random actions where actions are drawn, for ``values``.
+        outputs: Kind of the outputs, see :data:`OUTPUTS`.
+        trunk: Layers from the observation to features.
+        head: Layers from the features to the outputs.
+        value_trunk: Layers from the observation to the value's own features; empty if it has none.
+        value_head: Layers from those features (else the trunk's) to the value; empty without a value.
+        log_std: Number of log deviations that do not depend on the observation; 0 if the head gives them.
+        log_std_clip: Largest absolute log deviation; 0 for no limit.
+        dueling: Whether, for ``values``, the head gives advantages and ``value_head`` the state's value.
+        scaling: ``unsquash`` scales from [-1, 1] to the action space's bounds; ``clip`` clips to these
+            bounds.
+        epsilon: Share of random actions when sampling, for ``values``.
     """
 
     outputs: str
@@ -65,7 +69,7 @@ class Network:
     epsilon: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in ``policy.json``."""
+        """Return the entry ``network`` of ``policy.json``."""
         return {
             "type": "rllib",
             "outputs": self.outputs,
@@ -79,10 +83,10 @@ class Network:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Network:
-        """The reverse of :meth:`to_json`.
+        """Read a network that :meth:`to_json` wrote.
 
         Raises:
-            ValueError: It is no such network.
+            ValueError: The data describes no such network.
         """
         if data.get("type") != "rllib":
             raise ValueError(f"its network is of type {data.get('type')!r}, not rllib")
@@ -113,14 +117,14 @@ _PARTS = ("trunk", "head", "value_trunk", "value_head")
 
 
 class PlayingNetwork:
-    """A network of :class:`Network`'s form.
+    """A network in NumPy, built from its description.
 
     Args:
-        network: What it is.
-        weights: Its own, under the names of its parts and the places of their layers.
+        network: Description of the network.
+        weights: Weights, by the names of the parts and the indices of their layers.
 
     Raises:
-        ValueError: A layer is none that is known, or the weights are not those of the network.
+        ValueError: A layer is unknown, or the weights do not fit.
     """
 
     def __init__(self, network: Network, weights: Weights) -> None:
@@ -134,7 +138,7 @@ class PlayingNetwork:
         self._log_std = weights.take("log_std", _size(network.log_std))[:, None] if network.log_std else None
 
     def __call__(self, x: Columns) -> tuple[Columns, Columns | None]:
-        """Outputs (k, COLUMNS) and values (COLUMNS,), ``None`` where none are known."""
+        """Return outputs (k, COLUMNS) and values (COLUMNS,), or ``None`` without values."""
         network = self.network
         features = self._trunk(x)
         outputs, value = self._head(features), None

@@ -1,4 +1,4 @@
-"""Who learns what: the agents of an environment, what each is shown, and which network plays it."""
+"""Collects the agents of an environment with their spaces, preprocessing and networks."""
 
 # What environments hand out is untyped.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -33,19 +33,19 @@ from ray_worker.environments import (
 from ray_worker.settings import RayConfig, network_of
 
 ALONE = "default_policy"
-"""RLlib's name of the network of an environment with one agent."""
+"""RLlib's name for the network of an environment with one agent."""
 
 
 @dataclass(frozen=True)
 class Seat:
-    """One agent.
+    """An agent with its network and spaces.
 
     Attributes:
-        agent: Its name, as slots have it.
-        network: Which network plays it.
-        steps: Preprocessing of what it sees.
-        observation_space: What its slot gives.
-        action_space: What its slot takes.
+        agent: Name of the agent, as in slots.
+        network: Name of the network that plays the agent.
+        steps: Preprocessing of its observations.
+        observation_space: Observation space of its slot.
+        action_space: Action space of its slot.
     """
 
     agent: str
@@ -56,28 +56,28 @@ class Seat:
 
     @property
     def input_space(self) -> Any:
-        """Gymnasium space of what the network is shown."""
+        """Gymnasium space of the network's input."""
         return unbounded(Pipeline(self.steps, self.observation_space).input_space)
 
     @property
     def acts(self) -> Any:
-        """Gymnasium space of what the network does: actions from zero."""
+        """Gymnasium space of the network's actions, counted from zero."""
         return from_zero(self.action_space)
 
     def described(self) -> tuple[Space, Space]:
-        """Of its slot: observations, actions."""
+        """Return descriptions of the slot's observation and action space."""
         return describe(self.observation_space), describe(self.action_space)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everybody who learns.
+    """All agents of a training.
 
     Attributes:
-        joint: There are several agents.
+        joint: Whether there are several agents.
         seats: All agents.
         teams: Agents by team.
-        masked: The environment masks actions.
+        masked: Whether the environment masks actions.
     """
 
     joint: bool
@@ -87,7 +87,7 @@ class Plan:
 
     @property
     def networks(self) -> dict[str, Seat]:
-        """One agent of each network."""
+        """One agent for each network, by the network's name."""
         found: dict[str, Seat] = {}
         for seat in self.seats:
             found.setdefault(seat.network, seat)
@@ -95,10 +95,10 @@ class Plan:
 
 
 def plan_of(algorithm: Algorithm, config: RayConfig) -> Plan:
-    """Look at an environment, and decide.
+    """Inspect an environment and make the plan of a training.
 
     Raises:
-        ConfigError: It cannot be made, or the algorithm cannot learn there.
+        ConfigError: The environment cannot be made, or the algorithm cannot learn there.
     """
     if is_joint(config.env_id):
         plan = _joint(config)
@@ -138,7 +138,7 @@ def _joint(config: RayConfig) -> Plan:
 
 
 def _networks(config: RayConfig, shown: Mapping[str, Any], does: Mapping[str, Any]) -> dict[str, str]:
-    """Which network plays each agent."""
+    """Return the name of each agent's network."""
     if config.mapping:
         named = {agent: network_of(config.mapping, agent) for agent in shown}
         if missing := [agent for agent, name in named.items() if not name]:

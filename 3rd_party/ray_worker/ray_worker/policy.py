@@ -1,4 +1,4 @@
-"""A loaded policy: observations in, actions out, the same for any batch. Ray is not imported."""
+"""A loaded policy, which gives actions for observations, the same for any batch size and without Ray."""
 
 # numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -27,15 +27,15 @@ from ray_worker.network import Network, PlayingNetwork
 
 WORKER = "ray_worker"
 _LOG_STD = (-5.0, 2.0)
-"""Between which RLlib keeps the log deviations of its squashed Gaussian."""
+"""Lower and upper limit of the log deviations of RLlib's squashed Gaussian."""
 
 
 class Policy(NetworkPolicy):
-    """Weights and their description, ready to play.
+    """A policy that is ready to play.
 
     Args:
-        description: What the weights are.
-        network: The network, its weights in place.
+        description: Description of the policy.
+        network: Network with its weights.
     """
 
     worker, network_types = WORKER, frozenset({"rllib"})
@@ -48,20 +48,20 @@ class Policy(NetworkPolicy):
 
     @classmethod
     def build(cls, description: PolicyDescription, weights: Weights) -> Policy:
-        """Make it of a description and the weights that are its own.
+        """Build a policy from a description and its own weights.
 
         Raises:
-            ValueError: It asks for a network that cannot be built, or the weights are not those of it.
+            ValueError: The network cannot be built, or the weights do not fit it.
         """
         policy = cls(description, PlayingNetwork(Network.from_json(description.network), weights))
         policy.check()
         return policy
 
     def check(self) -> None:
-        """Try the network once.
+        """Run the network once to check its input and its number of outputs.
 
         Raises:
-            ValueError: It does not take what the input space gives, or gives no such actions.
+            ValueError: The network does not fit the input space or the action space.
         """
         outputs, _ = self._says(self._shown.columns)
         if outputs.ndim != 2:
@@ -76,7 +76,7 @@ class Policy(NetworkPolicy):
         draws: Draws | None,
         memory: NDArray[np.float32] | None,
     ) -> Choices:
-        """Decide at most :data:`BATCH` rows; there is no memory."""
+        """Choose actions for at most :data:`BATCH` rows; there is no memory."""
         count = len(rows)
         given, value = self._says(self._shown.fill(rows))
         outputs = np.ascontiguousarray(rows_of(given))
@@ -109,7 +109,7 @@ class Policy(NetworkPolicy):
             deviation = np.exp(np.clip(log_deviation, *_LOG_STD) if squashed else log_deviation)
             moved = (moved + deviation * normal).astype(np.float32)
         if squashed:
-            # The mode of what it learnt to draw from. RLlib's own deterministic action leaves this out.
+            # The mode of the distribution that was learnt. RLlib's own deterministic action omits the tanh.
             moved = np.tanh(moved)
         low, high = np.asarray(self._space.low), np.asarray(self._space.high)
         if self._network.scaling == "unsquash":

@@ -1,4 +1,4 @@
-"""What RLlib's runners import: environments in its form, who plays what, and reports of episodes."""
+"""Classes that RLlib's runners import: environments, the mapping of agents to networks, a callback."""
 
 # Ray is not among what the checks install.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -22,19 +22,19 @@ from mosaic_worker.learning.joint_env import AgentStep, make_joint
 from ray_worker.environments import from_zero, make_environment, starts_of, trainable, unbounded
 
 EPISODES = "mosaic_episodes"
-"""Under which finished episodes are told."""
+"""Key of the metric that holds finished episodes."""
 ALL = "__all__"
 
 
 def make_single(context: Mapping[str, Any]) -> Any:
-    """An environment with one agent."""
+    """Make an environment with one agent."""
     return _Watched(trainable(make_environment(context["env_id"], context["steps"])))
 
 
 def failure_key() -> str:
-    """Under which a runner leaves word, in the cluster's table, of why its environment failed.
+    """Return the key in the cluster's table under which a runner stores why its environment failed.
 
-    A runner in which anything raises ends its process (RLlib 2.60), and the reason with it.
+    An exception in a runner ends its process (RLlib 2.60), so the reason would be lost.
     """
     return f"mosaic-environment-failed-{ray.get_runtime_context().get_job_id()}"
 
@@ -49,7 +49,7 @@ def _said() -> Generator[None, None, None]:
 
 
 class _Watched(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An environment that leaves word where it fails."""
+    """An environment that stores an error under :func:`failure_key`."""
 
     def reset(self, **given: Any) -> Any:
         with _said():
@@ -61,7 +61,7 @@ class _Watched(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class JointEnv(MultiAgentEnv):
-    """An environment whose agents act at once, as RLlib has it.
+    """An environment whose agents act simultaneously, with RLlib's interface.
 
     Args:
         context: ``env_id``, and ``steps`` by agent.
@@ -86,7 +86,7 @@ class JointEnv(MultiAgentEnv):
         return {agent: seen[agent] for agent in self.agents}, {}
 
     def step(self, action_dict: Mapping[str, Any]) -> Any:
-        """One action of each agent."""
+        """Play one action of each agent."""
         starts = {agent: self._starts[agent] for agent in self.agents}
         played = {
             a: action_dict[a] + start if np.any(start) else action_dict[a] for a, start in starts.items()
@@ -104,15 +104,15 @@ class JointEnv(MultiAgentEnv):
         )
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the environment."""
         self._joint.close()
 
 
 class PlayedBy:
-    """Which network plays an agent.
+    """Maps an agent to its network.
 
     Args:
-        networks: By agent.
+        networks: Networks by agent.
     """
 
     def __init__(self, networks: Mapping[str, str]) -> None:
@@ -123,12 +123,12 @@ class PlayedBy:
 
 
 class Told(RLlibCallback):
-    """Hands on what became of each episode."""
+    """Callback that reports return and length of each episode as a metric."""
 
     def on_episode_end(
         self, *, episode: Any, prev_episode_chunks: Any = None, metrics_logger: Any = None, **_: Any
     ) -> None:
-        """An episode has ended; it may have come in pieces."""
+        """Report a finished episode, whose steps may be in several chunks."""
         chunks = [*(prev_episode_chunks or ()), episode]
         agents: dict[str, float] = {}
         if hasattr(episode, "agent_episodes"):

@@ -1,4 +1,4 @@
-"""What RLlib has learnt, and what happens between its iterations and the run folder."""
+"""Connects RLlib's iterations to the run folder: reports, commands, checkpoints."""
 
 # Ray is not among what the checks install, and torch is typed only in part.
 # pyright: reportMissingImports=false
@@ -30,7 +30,7 @@ from ray_worker.settings import IMPALAConfig, RayConfig
 from ray_worker.state import state_of
 
 EPISODES = "mosaic_episodes"
-"""Under which finished episodes are told by :mod:`ray_worker.rllib_env`."""
+"""Key of the metric in which :mod:`ray_worker.rllib_env` reports finished episodes."""
 _LOSSES = ("loss", "entropy", "kl", "explained_var", "qf_mean", "td_error", "alpha")
 _STEPS = "num_env_steps_sampled_lifetime"
 _LOOKS, _LOOK_S = 200, 0.03
@@ -38,15 +38,15 @@ _RUNNERS = "env_runners"
 
 
 class Session(Training):
-    """A training with RLlib's iterations.
+    """A training that runs RLlib's iterations.
 
     Args:
         algorithm: The algorithm's name.
-        config: Every setting.
+        config: Settings of the training.
         run: The run folder.
         scalars: TensorBoard's writer.
-        restored: State of the training that goes on.
-        plan: Who learns what.
+        restored: State of the training that is resumed.
+        plan: Agents with their networks.
         trained: RLlib's algorithm object.
     """
 
@@ -74,7 +74,7 @@ class Session(Training):
         self._kept: tuple[PolicyDescription, dict[str, Tensor]] | None = None
 
     def learn(self) -> None:
-        """RLlib's iterations, until the steps are played."""
+        """Run RLlib's iterations until all steps are played."""
         planned = self._config.planned_steps(self.step)
         while self.step < planned:
             self.updated(self._trained.train())
@@ -82,10 +82,10 @@ class Session(Training):
                 return
 
     def updated(self, results: Mapping[str, Any]) -> None:
-        """Report an iteration of RLlib's.
+        """Report an iteration of RLlib.
 
         Raises:
-            TrainingFailed: A loss or a return is no finite number.
+            TrainingFailed: A loss or a return is not finite.
         """
         runners: Mapping[str, Any] = results.get(_RUNNERS, {})
         played = results.get(_STEPS) or runners.get(_STEPS) or 0
@@ -107,8 +107,9 @@ class Session(Training):
     # -- what it has learnt --------------------------------------------------------------
 
     def weights(self) -> Mapping[str, Tensor]:
-        """Of each network, under its name where agents are several."""
-        # Once for weights and parts: making them draws from torch's generator, with which RLlib samples.
+        """Return the weights of each network; with several agents, names begin with the network's name."""
+        # Converted once for weights and parts: a conversion draws from torch's generator, which RLlib uses
+        # too.
         self._converted = self._modules()
         return {
             f"{name}.{key}" if self._plan.joint else key: tensor
@@ -117,37 +118,37 @@ class Session(Training):
         }
 
     def parts(self) -> Sequence[PolicyPart]:
-        """A part for each agent."""
+        """Return a part for each agent."""
         return [self._part(seat, self._converted[seat.network]) for seat in self._plan.seats]
 
     def state(self) -> State:
-        """What RLlib has learnt, and of episodes, what means are made of."""
+        """Return the algorithm's state and the statistics of episodes."""
         session = {**self.report.kept(), "agents": self._agents.kept()}
         return state_of(self._trained, {"session": session})
 
     def save_policy(self, result: float | None = None, seeds: tuple[int, ...] = ()) -> None:
-        """Keep the policy alone, with what its evaluation found."""
+        """Save the policy alone, with the result of its evaluation."""
         if result is None or self._kept is None:
             self._rest()
             self._kept = self.policy()
-        # What was evaluated is what is kept: a thread of RLlib's may have learnt on since.
+        # The saved policy is the evaluated one: a thread of RLlib may have learnt since.
         self.keep(*self._kept, result, seeds)
 
     # -- failures ------------------------------------------------------------------------
 
     def save_last_good(self) -> None:
-        """Keep policy and state, to go on from."""
+        """Save policy and state, to resume from."""
         self.save()
 
     def kept_words(self) -> str:
-        """What there is of the policy after a failure."""
+        """Return a sentence about the policy that is on disk after a failure."""
         step = self.step_on_disk()
         if step < 0:
             return "No policy was kept before"
         return f"The policy of step {step:,} is kept: go on with --resume"
 
     def reason(self, error: Exception) -> str:
-        """A failure in one sentence."""
+        """Return a failure as one sentence."""
         kind = type(error).__name__
         if any(word in kind for word in ("ActorDied", "ActorUnavailable", "WorkerCrashed", "NodeDied")):
             if said := _left_word():
@@ -160,7 +161,7 @@ class Session(Training):
     # -- RLlib's networks ----------------------------------------------------------------
 
     def _rest(self) -> None:
-        """Wait until the thread in which IMPALA and APPO learn has nothing left: weights of one update."""
+        """Wait until the learner thread of IMPALA and APPO is idle, so that all weights are of one update."""
         if not isinstance(self._config, IMPALAConfig):
             return
         module = self._trained.learner_group._learner.module
@@ -204,7 +205,7 @@ class Session(Training):
 
 
 def _rows(found: Any) -> Iterator[Mapping[str, Any]]:
-    """Episodes, however deep RLlib has put them."""
+    """Yield episodes from RLlib's nested results."""
     if isinstance(found, Mapping):
         yield cast("Mapping[str, Any]", found)
     elif isinstance(found, list | tuple | deque):
@@ -215,7 +216,7 @@ def _rows(found: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _losses(learners: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Numbers that say how learning goes, by TensorBoard name; of several networks, of each."""
+    """Yield losses by TensorBoard name; with several networks, for each network."""
     several = sum(name != "__all_modules__" for name in learners) > 1
     for network, found in learners.items():
         for name, value in found.items() if network != "__all_modules__" else ():
@@ -224,12 +225,12 @@ def _losses(learners: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _left_word() -> str:
-    """What a runner has left of why its environment failed."""
+    """Return the error that a runner stored about its environment; empty without one."""
     from ray.experimental.internal_kv import _internal_kv_get
 
     from ray_worker.rllib_env import failure_key
 
-    with contextlib.suppress(Exception):  # it may be the whole of Ray that is gone
+    with contextlib.suppress(Exception):  # Ray itself may have ended
         found = _internal_kv_get(failure_key())
         return "" if found is None else found.decode()
     return ""

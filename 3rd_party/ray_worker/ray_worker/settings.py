@@ -1,4 +1,4 @@
-"""Every setting of every algorithm. Names are RLlib's where it has one."""
+"""Settings of every algorithm; names are RLlib's if it has the setting."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from mosaic_worker.learning import training_fields as fields
 from mosaic_worker.learning.training_settings import LibrarySettings
 
 Width = Annotated[int, Field(ge=1, le=8192)]
-"""Of a layer."""
+"""Width of a layer."""
 Activation = Literal["tanh", "relu", "elu", "silu"]
 
 
 def batch(default: int, description: str) -> Any:
-    """``train_batch_size``."""
+    """Return the setting ``train_batch_size``."""
     return Field(
         default,
         ge=1,
@@ -28,19 +28,19 @@ def batch(default: int, description: str) -> Any:
 
 
 def runners(default: int, description: str) -> Any:
-    """``num_env_runners``."""
+    """Return the setting ``num_env_runners``."""
     return Field(
         default, ge=0, le=1024, title="Env runners", description=description, json_schema_extra=fields.MAIN
     )
 
 
 def grad_clip(default: float | None) -> Any:
-    """``grad_clip``."""
+    """Return the setting ``grad_clip``."""
     return fields.gradient_norm(default, le=1e6)
 
 
 def entropy_coeff(default: float) -> Any:
-    """``entropy_coeff``."""
+    """Return the setting ``entropy_coeff``."""
     return fields.entropy_weight(default, main=False)
 
 
@@ -97,12 +97,12 @@ class RayConfig(LibrarySettings):
         return mapping
 
     def arguments(self) -> dict[str, Any]:
-        """What goes to ``AlgorithmConfig.training``."""
+        """Return the arguments of ``AlgorithmConfig.training``."""
         return {**super().arguments(), "train_batch_size_per_learner": self.train_batch_size}
 
     @property
     def batch(self) -> int:
-        """Steps after which RLlib hands over, at the least."""
+        """Smallest number of steps of one RLlib iteration."""
         return self.train_batch_size
 
     @property
@@ -133,17 +133,17 @@ class OnPolicyConfig(RayConfig):
 
 
 def use_kl_loss(default: bool) -> Any:
-    """``use_kl_loss``."""
+    """Return the setting ``use_kl_loss``."""
     return Field(default, title="KL loss", description="Add RLlib's adaptive KL penalty.")
 
 
 def kl_coeff(default: float) -> Any:
-    """``kl_coeff``."""
+    """Return the setting ``kl_coeff``."""
     return Field(default, ge=0, le=100, title="KL weight", description="Of the penalty, at first.")
 
 
 def kl_target(default: float) -> Any:
-    """``kl_target``."""
+    """Return the setting ``kl_target``."""
     return Field(default, gt=0, le=100, title="KL target", description="Aimed at by its weight.")
 
 
@@ -270,7 +270,7 @@ class SACConfig(ReplayConfig):
 
 
 def network_of(mapping: str, agent: str) -> str:
-    """Which network a ``mapping`` gives an agent; empty where it does not say."""
+    """Return the network that a ``mapping`` gives an agent; empty if no entry matches."""
     for entry in filter(None, (part.strip() for part in mapping.split(","))):
         pattern, _, name = entry.partition("=")
         if fnmatchcase(agent, pattern.strip()):

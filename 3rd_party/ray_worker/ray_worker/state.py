@@ -1,9 +1,11 @@
-"""What a training needs to go on, beside its policy, see :mod:`mosaic_worker.learning.training_state`.
+"""Saves and restores what a training needs besides its policy.
 
-RLlib's own checkpoints are pickles throughout, and going on from one runs what is in it. Here are the
-weights of whole modules (values and targets too), optimizers, observation statistics, and the weights that
-the algorithm learns itself (of SAC's entropy, of the KL penalty). Remembered steps are not kept: a replay
-buffer is filled anew. Episodes begin anew, seeded from the seed and the step.
+See :mod:`mosaic_worker.learning.training_state`.
+
+RLlib's own checkpoints consist of pickles, and resuming from one runs its content. This state holds the
+weights of whole modules (with values and target networks), optimizers, observation statistics, and the
+coefficients that the algorithm learns itself (of SAC's entropy, of the KL penalty). The replay buffer is not
+saved: it is filled again. New episodes begin, seeded from the seed and the step.
 """
 
 # Ray and torch are typed only in part, or not there.
@@ -25,7 +27,7 @@ _TENSOR, _TUPLE, _PAIRS = "tensor", "tuple", "pairs"
 
 
 def state_of(algorithm: Any, values: Mapping[str, Any]) -> State:
-    """What is to be kept: what RLlib's algorithm object has learnt, and plain values beside it."""
+    """Return the state to save: the algorithm object's state, and further plain values."""
     state = State(values=dict(values))
     state.values["learnt"] = packed(_learnt(algorithm), state.tensors)
     return state
@@ -45,10 +47,10 @@ def _learnt(algorithm: Any) -> dict[str, Any]:
 
 
 def put_back(algorithm: Any, state: State) -> None:
-    """The reverse of :func:`state_of`, for an algorithm of the same settings.
+    """Restore a result of :func:`state_of` in an algorithm with the same settings.
 
     Raises:
-        ConfigError: It does not fit.
+        ConfigError: The state does not fit.
     """
     learner = algorithm.learner_group._learner
     with fitting():
@@ -78,10 +80,10 @@ def _with_state(state: Any) -> Callable[[Any], None]:
 
 
 def packed(value: Any, tensors: dict[str, Tensor]) -> Any:
-    """Nested data as JSON has it, its arrays and tensors moved to ``tensors``.
+    """Convert nested data to JSON data; arrays and tensors are moved to ``tensors``.
 
     Raises:
-        TypeError: There is something else in it than dicts, lists, tuples, numbers and text.
+        TypeError: The data holds other types than dicts, lists, tuples, numbers and text.
     """
     if isinstance(value, Tensor | np.ndarray):
         name = str(len(tensors))
@@ -103,7 +105,7 @@ def packed(value: Any, tensors: dict[str, Tensor]) -> Any:
 
 
 def unpacked(value: Any, tensors: Mapping[str, Tensor]) -> Any:
-    """The reverse of :func:`packed`."""
+    """Restore data that :func:`packed` converted."""
     if isinstance(value, list):
         return [unpacked(each, tensors) for each in value]
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""A checkpoint of RLlib's becomes a policy: converted once, and taken only where both do the same."""
+"""Imports a checkpoint of RLlib as a policy, after checking that both play alike."""
 
 # Ray is not among what the checks install, and torch is typed only in part.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -50,9 +50,9 @@ from ray_worker.policy import WORKER, Policy
 from ray_worker.settings import network_of
 
 OBSERVATIONS = 1000
-"""On which both have to do the same."""
+"""Number of observations on which both must choose the same actions."""
 SEEDS = tuple(range(10_000, 10_020))
-"""Of the episodes in which both have to earn the same."""
+"""Seeds of the episodes whose returns are compared."""
 _MOST_STEPS = 5_000
 _LONGEST_S, _LEAST = 100.0, 5
 _INPUT = "input_observation_space"
@@ -66,20 +66,20 @@ Observe = Callable[[Any], NDArray[np.float32]]
 
 
 class Player:
-    """RLlib's own network and connectors, as they decide when they do not explore.
+    """RLlib's own network and connectors, which choose actions without exploration.
 
     Args:
-        module: Its module.
-        observe: What its connectors make of an observation.
+        module: Module of RLlib.
+        observe: Function that processes an observation as its connectors do.
         action_space: Gymnasium space of the environment's actions.
-        scaling: What its connectors make of an action.
+        scaling: Processing of its actions by connectors: ``unsquash`` or ``clip``.
     """
 
     def __init__(self, module: Any, observe: Observe, action_space: Any, scaling: str) -> None:
         self._module, self._observe, self._space, self._scaling = module, observe, action_space, scaling
 
     def actions(self, observations: Sequence[Any]) -> list[Any]:
-        """What it does for each observation, as the environment takes it."""
+        """Return its action for each observation, as the environment takes it."""
         found: list[Any] = []
         for i in range(0, len(observations), BATCH):
             seen = np.stack([self._observe(each) for each in observations[i : i + BATCH]])
@@ -99,7 +99,7 @@ class Player:
             kind = self._module.get_inference_action_dist_cls()
             drawn_from = kind.from_logits(out["action_dist_inputs"])
             if hasattr(drawn_from, "_squash"):
-                # Its to_deterministic leaves the squashing out: that is no action it ever learnt to take.
+                # Its to_deterministic omits the squashing: the result is no action that it learnt to take.
                 chosen = drawn_from._squash(drawn_from.loc)
             else:
                 chosen = drawn_from.to_deterministic().sample()
@@ -111,7 +111,7 @@ class Player:
 
 
 def take_over(args: argparse.Namespace) -> PolicyDescription:
-    """Read, convert, compare, write.
+    """Read a checkpoint, convert it, compare both policies and write the new one.
 
     Raises:
         ConfigError: The environment cannot be made, or does not fit.
@@ -181,7 +181,7 @@ def _algorithm(saved: Saved) -> str:
 
 
 def _seats(env_id: str, saved: Saved, mapping: str) -> dict[str, tuple[str, Any, Any]]:
-    """Network, observation and action space by agent."""
+    """Return network, observation space and action space of each agent."""
     if not is_joint(env_id):
         if len(saved.modules) != 1:
             raise ImportRefused(
@@ -206,10 +206,10 @@ def _seats(env_id: str, saved: Saved, mapping: str) -> dict[str, tuple[str, Any,
 
 
 def _rebuilt(saved: SavedModule) -> Any:
-    """RLlib's own network, with its weights in place.
+    """Rebuild RLlib's own network with its weights.
 
     Raises:
-        ImportRefused: It is none of RLlib's own, or the weights do not fit; names the keys.
+        ImportRefused: The class is not RLlib's own, or the weights do not fit; the message names the keys.
     """
     if saved.class_name not in _CLASSES:
         known = ", ".join(MODULES)
@@ -225,7 +225,7 @@ def _rebuilt(saved: SavedModule) -> Any:
             inference_only=saved.inference_only,
             model_config=_whole_config(saved),
         )
-    except Exception as error:  # RLlib raises all sorts for settings that cannot be
+    except Exception as error:  # RLlib raises various errors for invalid settings
         raise ImportRefused(f"{saved.name} cannot be built from its settings: {one_line(error)}") from error
     if hasattr(module, "make_target_networks") and not saved.inference_only:
         module.make_target_networks()
@@ -243,7 +243,7 @@ def _rebuilt(saved: SavedModule) -> Any:
 
 
 def _whole_config(saved: SavedModule) -> dict[str, Any]:
-    """Settings of the layers; a checkpoint gives only those that differ from RLlib's defaults."""
+    """Return all settings of the layers; a checkpoint holds only those that differ from RLlib's defaults."""
     from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 
     told = dict(saved.model_config)
@@ -267,7 +267,7 @@ def _check_spaces(env_id: str, agent: str, module: SavedModule, does: Any) -> No
 def _steps(
     saved: Saved, module: SavedModule, sees: Any, agent: str | None, env_id: str
 ) -> list[dict[str, Any]]:
-    """From what a slot gives to what the network takes."""
+    """Return the preprocessing steps from the slot's observation to the network's input."""
     steps: list[dict[str, Any]] = []
     takes = build(module.observation_space)
     if saved.flattens or (not saved.known and getattr(sees, "shape", None) != takes.shape):
@@ -288,7 +288,7 @@ def _steps(
 
 
 def _observer(saved: Saved, sees: Any, agent: str | None) -> Observe:
-    """What RLlib's own connectors make of an observation."""
+    """Return a function that processes an observation as RLlib's own connectors do."""
     from ray.rllib.utils.numpy import flatten_inputs_to_1d_tensor
     from ray.rllib.utils.spaces.space_utils import get_base_struct_from_space
 
@@ -313,9 +313,9 @@ def _filter(saved: Saved, sees: Any, agent: str | None) -> Callable[[Any], Any]:
 
     shown: Any = flatten_space(sees) if saved.flattens else sees
     found = MeanStdFilter(multi_agent=agent is not None)
-    # Not told as it is made: RLlib 2.60 asks it for its clipping then, which it does not have yet.
+    # Set after construction: RLlib 2.60 would otherwise use its clipping, which is not yet set.
     setattr(found, _INPUT, shown if agent is None else spaces.Dict({agent: shown}))
-    # Its own reading of a state runs the pickles that an array may be: it gets one without.
+    # RLlib's reader of a state would run pickles in arrays, so it gets a state without any.
     found.set_state(as_rllib_has_them(as_arrays({agent: saved.filters[agent]})))
 
     def normalized(seen: Any) -> Any:
@@ -356,15 +356,15 @@ def _part(
 
 
 def compare(policy: Policy | JointPolicy[Policy], players: Mapping[str, Player], env_id: str) -> None:
-    """See that a converted policy is RLlib's own.
+    """Check that a converted policy plays as RLlib's own.
 
     Args:
-        policy: The converted one.
-        players: RLlib's, by agent.
-        env_id: Where both play.
+        policy: The converted policy.
+        players: RLlib's players, by agent.
+        env_id: Environment in which both play.
 
     Raises:
-        ImportRefused: They differ, in an action or in what they earn.
+        ImportRefused: The policies differ in an action or in their returns.
     """
     about = policy.description
     parts = {agent: policy if isinstance(policy, Policy) else policy.policies[agent] for agent in players}
@@ -392,7 +392,7 @@ def compare(policy: Policy | JointPolicy[Policy], players: Mapping[str, Player],
 
 
 class _Table:
-    """An environment as agents meet it, one or several: what slots give, and what they take."""
+    """An environment with one or several agents, with one interface for both."""
 
     def __init__(self, env_id: str, agents: Sequence[str]) -> None:
         self._one = None if is_joint(env_id) else make_environment(env_id)
@@ -400,14 +400,14 @@ class _Table:
         self._agents = list(agents)
 
     def reset(self, seed: int) -> dict[str, Any]:
-        """What each agent sees first."""
+        """Start an episode; return the first observation of each acting agent."""
         if self._one is not None:
             return {self._agents[0]: self._one.reset(seed=seed)[0]}
         assert self._several is not None
         return self._acting(self._several.reset(seed=seed)[0])
 
     def step(self, actions: Mapping[str, Any]) -> tuple[dict[str, Any], float]:
-        """Observations of the agents that act next, none at the end; and the sum of all rewards."""
+        """Step; return observations of the agents that act next, none at the end, and the sum of rewards."""
         if self._one is not None:
             seen, reward, terminated, truncated, _ = self._one.step(actions[self._agents[0]])
             return {} if terminated or truncated else {self._agents[0]: seen}, float(reward)
@@ -416,20 +416,20 @@ class _Table:
         return self._acting(seen), float(sum(rewards.values()))
 
     def sample(self, agent: str) -> Any:
-        """Any action."""
+        """Draw a random action of an agent."""
         if self._one is not None:
             return self._one.action_space.sample()
         assert self._several is not None
         return self._several.action_space(agent).sample()
 
     def seed(self, seed: int) -> None:
-        """Of the actions that are drawn."""
+        """Seed the random actions."""
         for agent in self._agents:
             space = self._one.action_space if self._one is not None else self._several.action_space(agent)  # pyright: ignore[reportOptionalMemberAccess]
             space.seed(seed)
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the environment."""
         env: Any = self._one if self._one is not None else self._several
         env.close()
 
@@ -439,7 +439,7 @@ class _Table:
 
 
 def _met(env_id: str, players: Mapping[str, Player]) -> dict[str, list[Any]]:
-    """Observations that each agent met, half of the time led by RLlib's own policy."""
+    """Collect observations of each agent; every second step plays RLlib's own actions, else random ones."""
     found: dict[str, list[Any]] = {agent: [] for agent in players}
     with contextlib.closing(_Table(env_id, list(players))) as table:
         table.seed(0)
@@ -467,7 +467,7 @@ def _met(env_id: str, players: Mapping[str, Player]) -> dict[str, list[Any]]:
 def _compare_returns(
     parts: Mapping[str, Policy], pipelines: Mapping[str, Pipeline], players: Mapping[str, Player], env_id: str
 ) -> None:
-    """See that both earn the same in the same episodes, within the interval of the paired differences."""
+    """Check that mean returns are equal, within the interval of the paired differences of episodes."""
 
     def ours() -> Callable[[str, Any], Any]:
         streams = {agent: pipeline.stream() for agent, pipeline in pipelines.items()}

@@ -1,4 +1,4 @@
-"""A whole training: RLlib's algorithm, its log, checkpoints, evaluation."""
+"""Runs a whole training: RLlib's algorithm, TensorBoard log, checkpoints, evaluation."""
 
 # Ray is not among what the checks install, and torch is typed only in part.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -28,7 +28,7 @@ from ray_worker.settings import DQNConfig, IMPALAConfig, OnPolicyConfig, RayConf
 from ray_worker.state import put_back
 
 _OFTEN = 50
-"""Reports of a training that learns from remembered steps."""
+"""Number of reports of a training with a replay buffer."""
 _ENV = "mosaic"
 
 
@@ -36,8 +36,8 @@ def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: S
     """Train a policy into a run folder, as :class:`~mosaic_worker.learning.train_main.TrainMain` calls it.
 
     Raises:
-        ConfigError: The environment cannot be trained in by this algorithm, or there is no such cluster.
-        TrainingFailed: A number is not finite any more, or a runner or the environment failed.
+        ConfigError: The algorithm cannot train in the environment, or no cluster answers.
+        TrainingFailed: A number is not finite, or a runner or the environment failed.
         OSError: The folder cannot be written.
     """
     if config.address:
@@ -56,7 +56,7 @@ def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: S
                 put_back(trained, restored)
             return Session(algorithm.name, config, run, scalars, restored, plan, trained).train()
         finally:
-            with contextlib.suppress(Exception):  # a runner may be gone
+            with contextlib.suppress(Exception):  # a runner may have ended
                 trained.stop()
 
 
@@ -75,7 +75,7 @@ def _scalars(run: TrainingRun, start: Beginning) -> Generator[Any, None, None]:
 
 
 def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, start: Beginning, gpus: int) -> Any:
-    """RLlib's algorithm object, every random number from the one seed."""
+    """Build RLlib's algorithm object; all its random numbers follow from one seed."""
     from ray import tune
     from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 
@@ -118,7 +118,7 @@ def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, start: Beginning
         for logger in ("ray", "ray.rllib"):
             logging.getLogger(logger).setLevel(logging.CRITICAL)
         return trained
-    except Exception as error:  # RLlib raises all sorts for settings that cannot be
+    except Exception as error:  # RLlib raises various errors for invalid settings
         found = getattr(error, "cause", None) or error
         raise ConfigError(f"{algorithm.name} cannot be trained so: {one_line(found)}") from error
 
@@ -158,14 +158,14 @@ def _training(config: RayConfig, plan: Plan, step: int) -> dict[str, Any]:
 
 
 def _iteration(config: RayConfig) -> int:
-    """Steps after which RLlib hands over."""
+    """Return the smallest number of steps of one RLlib iteration."""
     if isinstance(config, ReplayConfig):
         return max(1, min(1000, config.total_steps // _OFTEN))
     return config.train_batch_size
 
 
 def _check_room(config: RayConfig, plan: Plan) -> None:
-    """Refuse a buffer that does not fit, before RLlib begins to fill it."""
+    """Raise an error for a buffer that would not fit, before RLlib fills it."""
     seen = sum(4 * math.prod(seat.input_space.shape) for seat in plan.seats)
     acts = sum(8 * math.prod(seat.acts.shape or (1,)) for seat in plan.seats)
     if isinstance(config, ReplayConfig):
@@ -175,5 +175,5 @@ def _check_room(config: RayConfig, plan: Plan) -> None:
 
 
 def _given() -> bool:
-    """Whether the program that started this training gave it a GPU."""
+    """Return whether the program that started this training gave it a GPU."""
     return bool(os.environ.get("CUDA_VISIBLE_DEVICES"))

@@ -1,4 +1,4 @@
-"""The algorithms of this worker. Nothing of torch is imported before it is needed."""
+"""Lists the algorithms of this worker, without importing torch."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _ANY = (*_DISCRETE, "continuous")
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One algorithm.
+    """Entry of the list of algorithms.
 
     Attributes:
-        name: As it is asked for.
-        title: As people know it.
-        model: ``module:Class`` of the library's.
-        family: Which kind of network it trains, see :mod:`sb3_worker.families`.
-        config_class: Its settings.
-        actions: Kinds of action it learns.
-        masks: Whether it never plays what an action mask forbids.
-        recurrent: Whether it remembers earlier observations of the episode.
-        observations: Kinds of observation it learns from.
+        name: Name for the command line.
+        title: Name to show to users.
+        model: ``module:Class`` of the library's algorithm.
+        family: Kind of network that it trains, see :mod:`sb3_worker.families`.
+        config_class: Class of its settings.
+        actions: Kinds of actions that it learns.
+        masks: Whether its policy never plays an action that the action mask forbids.
+        recurrent: Whether its policy remembers earlier observations of the episode.
+        observations: Kinds of observations that it learns from.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Algorithm:
 
     @property
     def paradigms(self) -> tuple[str, ...]:
-        """How agents take turns where it learns: the library knows of one agent."""
+        """How agents take turns in its environments: the library supports only one agent."""
         return ("SINGLE_AGENT",)
 
 

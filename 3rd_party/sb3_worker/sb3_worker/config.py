@@ -1,4 +1,4 @@
-"""Every setting of every algorithm, with the library's own defaults where they learn."""
+"""Settings of every algorithm; defaults are the library's own wherever these learn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mosaic_worker.learning.training_settings import LibrarySettings, Width
 
 
 def learning_rate(default: float) -> Any:
-    """``learning_rate``."""
+    """Return the setting ``learning_rate``."""
     return fields.learning_rate(default, "Step size of the optimizer at the start.")
 
 
@@ -141,7 +141,7 @@ class TRPOConfig(OnPolicyConfig):
 
 
 def learning_starts(default: int) -> Any:
-    """``learning_starts``."""
+    """Return the setting ``learning_starts``."""
     return fields.learning_starts(default, "Steps of random play before the first gradient step.")
 
 

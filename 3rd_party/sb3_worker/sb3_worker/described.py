@@ -1,9 +1,9 @@
-"""Features extractors of an author's own, as a list of layers: described and checked.
+"""Describes and checks custom features extractors, given as a list of layers.
 
 A layer is a name (``"relu"``, ``"flatten"``), or a mapping, as
 ``{"layer": "linear", "size": 64, "name": "net.0"}`` and
-``{"layer": "conv", "channels": 32, "kernel": 8, "stride": 4, "name": "cnn.0"}``. ``name`` is what the
-author's class calls it, so that its weights are found.
+``{"layer": "conv", "channels": 32, "kernel": 8, "stride": 4, "name": "cnn.0"}``. ``name`` is the layer's name
+in the author's class, which identifies its weights.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _SIZES: Mapping[str, Mapping[str, int | None]] = {
     "flatten": {},
     **{name: {} for name in ACTIVATIONS},
 }
-"""Sizes of a layer, each with its default; ``None``: there is none, so the description has to say it."""
+"""Sizes of each kind of layer with their defaults; ``None`` has no default: the description must give it."""
 _LARGEST, _MOST = 65_536, 64
 
 
 def check_layers(layers: Iterable[Any]) -> list[dict[str, Any]]:
-    """Layers in full.
+    """Check a description and return its layers as mappings with all sizes.
 
     Raises:
-        ValueError: One is none; it is named.
+        ValueError: A layer is not valid; the message names it.
     """
     given = list(layers)
     if len(given) > _MOST:
@@ -62,7 +62,7 @@ def _in_full(given: Any) -> dict[str, Any]:
 
 
 def renamed(weights: Mapping[str, Any], layers: Iterable[Any]) -> dict[str, Any]:
-    """Weights of an author's class, by the names that the same layers have here."""
+    """Rename the weights of an author's class to the names of the same layers here."""
     places = {layer["name"]: i for i, layer in enumerate(check_layers(layers)) if layer["name"]}
     if not places:
         return dict(weights)
@@ -77,10 +77,10 @@ def renamed(weights: Mapping[str, Any], layers: Iterable[Any]) -> dict[str, Any]
 
 
 def shape_after(layer: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of what comes out of a layer, without the batch.
+    """Return the shape of a layer's output, without the batch axis.
 
     Raises:
-        ValueError: The layer cannot take what has this shape.
+        ValueError: The layer cannot take an input of this shape.
     """
     kind = layer["layer"]
     if kind == "linear":
@@ -101,14 +101,14 @@ def shape_after(layer: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[int, 
 def shapes_through(
     layers: Iterable[Any], shape: tuple[int, ...]
 ) -> list[tuple[dict[str, Any], tuple[int, ...]]]:
-    """Layers in full, each with the shape of what it takes.
+    """Return the layers with all sizes, each with the shape of its input.
 
     Args:
-        layers: The description.
-        shape: Of one observation; of images, channels first.
+        layers: Description of the layers.
+        shape: Shape of one observation; for images, channels first.
 
     Raises:
-        ValueError: They cannot follow one another, or do not end with a vector.
+        ValueError: The layers do not fit each other, or do not end with a vector.
     """
     if not shape:
         raise ValueError("described layers take a Box with a shape")

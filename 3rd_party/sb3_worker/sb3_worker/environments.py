@@ -1,4 +1,4 @@
-"""The training worker's own environments: made, masked, preprocessed as the policy will see them."""
+"""Makes environments for training, with action masks taken out and observations preprocessed."""
 
 # What environments hand out is untyped.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -27,17 +27,17 @@ Step = Mapping[str, Any]
 
 OURS = ("sb3_worker",)
 CNN_SIZE = 36
-"""The convolutions of the library take no smaller images."""
+"""Smallest side of an image, in pixels, for the library's convolutions."""
 
 
 class Masked(gym.Wrapper[Any, Any, Any, Any]):
-    """Takes the action mask out of observations, and answers for it where the library asks.
+    """Wrapper that takes the action mask out of observations and provides it to the library.
 
-    The mask is read from an ``action_mask`` beside the observation, else from the info (where a
-    missing one means that every action is legal); what ``action_masks()`` of the environment tells is there.
+    The mask is read from ``action_mask`` in the observation, else from the info (without a mask every action
+    is legal). If the environment has a method ``action_masks()``, the info holds its result.
 
     Attributes:
-        masks: Whether there is a mask at all, as far as is known.
+        masks: Whether the environment has given or declared a mask so far.
     """
 
     def __init__(self, env: Env) -> None:
@@ -61,7 +61,7 @@ class Masked(gym.Wrapper[Any, Any, Any, Any]):
         return self._split(observation, info), float(reward), terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """True where legal; for the library's maskable algorithms."""
+        """Return the mask, true for legal actions, for the library's maskable algorithms."""
         if self._mask is not None:
             return self._mask
         acts: Any = self.action_space
@@ -80,7 +80,7 @@ class Masked(gym.Wrapper[Any, Any, Any, Any]):
 
 
 class FromZero(gym.ActionWrapper[Any, Any, Any]):
-    """Counts actions from zero, which is all the library knows."""
+    """Wrapper that counts actions from zero, as the library requires."""
 
     def __init__(self, env: Env) -> None:
         super().__init__(env)
@@ -94,7 +94,7 @@ class FromZero(gym.ActionWrapper[Any, Any, Any]):
 
 
 def make_environment(env_id: str, steps: Sequence[Step] = (), render_mode: str | None = None) -> Env:
-    """Make one environment, its masks taken out and ``steps`` applied.
+    """Make one environment with its masks taken out and ``steps`` applied.
 
     Raises:
         ConfigError: The id is unknown, a package is missing, or the steps do not fit.
@@ -108,14 +108,14 @@ def _mask_of(env: Any, _: Any) -> NDArray[np.bool_] | None:
 
 
 EVALUATION = PolicyEvaluation(make_environment, mask_of=_mask_of, max_steps=20_000)
-"""How good the policies of this worker are, and what they do."""
+"""Evaluates policies of this worker in environments made by :func:`make_environment`."""
 
 
 def playable(env: Env) -> Env:
-    """The same environment with actions that the library knows.
+    """Return the environment with actions that the library can handle.
 
     Raises:
-        ConfigError: Its actions are of a kind that the library does not handle.
+        ConfigError: The library does not handle actions of this kind.
     """
     acts: Any = env.action_space
     if isinstance(acts, spaces.Box):
@@ -130,7 +130,7 @@ def playable(env: Env) -> Env:
 
 
 def action_kind(space: Any) -> str:
-    """``discrete``, ``multi_discrete``, ``multi_binary`` or ``continuous``; else the space's name."""
+    """Return ``discrete``, ``multi_discrete``, ``multi_binary`` or ``continuous``; else the space's name."""
     kinds = {
         spaces.Discrete: "discrete",
         spaces.MultiDiscrete: "multi_discrete",
@@ -141,14 +141,14 @@ def action_kind(space: Any) -> str:
 
 
 def steps_for(space: Any, config: TrainingConfig) -> list[dict[str, Any]]:
-    """What is to be done to observations so that a network can learn from them.
+    """Return the preprocessing steps that a network needs to learn from the observations.
 
     Args:
-        space: What the environment shows, the mask taken out.
-        config: ``select``, ``grayscale``, ``resize`` and ``frame_stack``.
+        space: Observation space of the environment, without the mask.
+        config: Settings: ``select``, ``grayscale``, ``resize`` and ``frame_stack``.
 
     Raises:
-        ConfigError: ``select`` names no entry, or an image setting meets no image.
+        ConfigError: ``select`` names no entry, or an image setting is used without images.
     """
     steps: list[dict[str, Any]] = []
     while isinstance(space, spaces.Dict):
@@ -179,7 +179,7 @@ def steps_for(space: Any, config: TrainingConfig) -> list[dict[str, Any]]:
 
 
 def is_picture(space: Any) -> bool:
-    """Whether a space is an image of bytes, height by width by channels or without channels."""
+    """Return whether a space is an image of bytes: height by width, with or without channels."""
     if not isinstance(space, spaces.Box) or space.dtype != np.uint8 or len(space.shape) not in (2, 3):
         return False
     return bool((space.low == 0).all() and (space.high == 255).all())
@@ -202,7 +202,7 @@ def _image_steps(shape: tuple[int, ...], config: TrainingConfig) -> list[dict[st
             steps.append({"step": "transpose", "axes": [2, 0, 1]})
         axis = None if flat else 0
         if flat and config.frame_stack == 1:
-            # A network of images wants channels: one.
+            # A network for images needs an axis for channels: one channel.
             steps.append({"step": "frame_stack", "size": 1})
     if config.frame_stack > 1:
         steps.append({"step": "frame_stack", "size": config.frame_stack, "axis": axis})
@@ -214,11 +214,11 @@ def _main_entry(space: spaces.Dict) -> str:
 
 
 def name_of(env: Env) -> str:
-    """Its id, or the name of its class."""
+    """Return the environment's id, or the name of its class."""
     return env.spec.id if env.spec else type(env.unwrapped).__name__
 
 
 def quiet() -> None:
-    """Ignore the library's warnings, which are for people at a console: this process has no such reader."""
+    """Ignore the library's warnings, which are for people at a console; this process has no console."""
     warnings.filterwarnings("ignore", module="stable_baselines3")
     warnings.filterwarnings("ignore", module="gymnasium")

@@ -1,4 +1,4 @@
-"""Kinds of network, and the library's classes of them; imported before anything heavy."""
+"""Kinds of network with the library's class for each; imports nothing large."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FAMILIES: Mapping[str, str] = {
     "td3": "stable_baselines3.td3.policies:TD3Policy",
     "tqc": "sb3_contrib.tqc.policies:TQCPolicy",
 }
-"""The library's class for vector observations by the name in ``policy.json``."""
+"""The library's class for vector observations, by the kind's name in ``policy.json``."""
 
 
 def load(path: str) -> Any:
-    """What ``module:name`` is."""
+    """Import and return the object that ``module:name`` names."""
     module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)

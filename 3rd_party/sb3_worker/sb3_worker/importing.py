@@ -29,7 +29,7 @@ Steps = list[dict[str, Any]]
 
 
 def bring(args: argparse.Namespace) -> PolicyDescription:
-    """Read, check against the environment, write.
+    """Read a policy's file, check it against the environment and write it as a checkpoint.
 
     Raises:
         ConfigError: The environment cannot be made, or does not fit.
@@ -70,7 +70,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
             f"after preprocessing, observations of {args.env_id} are {words_of(input_space)}, but the "
             f"policy takes {words_of(network.observation_space)}"
         )
-    # Bounds do not change what a network is, and an environment may have moved its own since.
+    # Bounds do not change a network, and the environment's may have changed since the training.
     network = dataclasses.replace(network, action_space=from_zero(action_space))
     try:
         module = build(network)
@@ -99,10 +99,10 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
 
 
 def _layers(file: Path) -> list[Any]:
-    """The layers that ``--describe`` tells.
+    """Read the layers from the file of ``--describe``.
 
     Raises:
-        ConfigError: It tells none.
+        ConfigError: The file holds no layers.
     """
     described: Any = json_of(str(file), "--describe")
     layers: Any = described.get("features_extractor") if isinstance(described, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
@@ -114,17 +114,17 @@ def _layers(file: Path) -> list[Any]:
 def find_steps(
     env_id: str, observation_space: Space, takes: Space, statistics: dict[str, Any], frames: int
 ) -> Steps:
-    """What the wrappers of the training did, told from the spaces on both ends.
+    """Find the preprocessing of the training from the environment's and the network's spaces.
 
     Args:
         env_id: The environment's id, for the message.
         observation_space: Observation space of the environment.
         takes: Space that the network takes.
-        statistics: A ``normalize`` step, for a ``Dict`` space one by entry; or empty.
-        frames: Length of the frame stack; 0 where the user did not say.
+        statistics: A ``normalize`` step; for a ``Dict`` space, one for each entry; or empty.
+        frames: Length of the frame stack; 0 if the user did not give it.
 
     Raises:
-        ConfigError: Nothing known leads from one to the other; names both shapes.
+        ConfigError: No known preprocessing leads from one space to the other; the message names both shapes.
     """
     found = _chain(observation_space, takes, statistics, frames)
     if found is None and "step" not in statistics:
@@ -142,9 +142,9 @@ def find_steps(
 
 
 def _chain(observation_space: Space, takes: Space, statistics: dict[str, Any], frames: int) -> Steps | None:
-    """The plainest chain of steps from the one space to the other."""
+    """Return the simplest chain of steps from one space to the other; ``None`` if there is none."""
     if statistics and "step" not in statistics:
-        return None  # they are of entries
+        return None  # these statistics are for the entries of a Dict
     for steps in _ways(observation_space, takes, frames):
         for whole in _normalized(steps, statistics):
             try:
@@ -159,7 +159,7 @@ def _chain(observation_space: Space, takes: Space, statistics: dict[str, Any], f
 def _entry_chains(
     observation_space: Space, takes: Space, statistics: dict[str, Any], frames: int
 ) -> Steps | None:
-    """The same entry by entry, as the library's wrappers treat a ``Dict``."""
+    """Find a chain for each entry of a ``Dict``, as the library's wrappers treat entries separately."""
     if {observation_space.kind, takes.kind} != {"Dict"}:
         return None
     seen, taken = observation_space.spaces, takes.spaces
@@ -175,7 +175,7 @@ def _entry_chains(
 
 
 def _ways(observation_space: Space, takes: Space, frames: int) -> Iterator[Steps]:
-    """Chains of steps, the plainest first."""
+    """Yield possible chains of steps, the simplest first."""
     starts: list[tuple[Steps, Space]] = [([], observation_space)]
     if observation_space.kind == "Dict":
         starts += [
@@ -194,9 +194,9 @@ def _ways(observation_space: Space, takes: Space, frames: int) -> Iterator[Steps
 
 
 def _stacks(numbers: int, takes: Space, frames: int) -> Iterator[Steps]:
-    """No stack, or one of as many frames as were told or as the sizes say.
+    """Yield no frame stack, or one whose length the user gave or the sizes suggest.
 
-    The library fills up with zeros when an episode begins, and joins along the channels.
+    The library's stack starts an episode with zeros, and joins frames along the channels.
     """
     if frames <= 1:
         yield []
@@ -207,7 +207,7 @@ def _stacks(numbers: int, takes: Space, frames: int) -> Iterator[Steps]:
 
 
 def _normalized(steps: Steps, statistics: dict[str, Any]) -> Iterator[Steps]:
-    """The chain with the statistics where they fit: at the end, or before frames are stacked."""
+    """Yield chains with the statistics where they can be: at the end, or before the frame stack."""
     if not statistics:
         yield steps
         return

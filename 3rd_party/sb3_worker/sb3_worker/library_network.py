@@ -1,7 +1,7 @@
-"""The library's policy objects: built of a description, filled with weights, written.
+"""Builds the library's policy objects from descriptions and loads their weights.
 
-The weights of a policy are the parameters and buffers of its object, under their names; an extractor that
-actor and critic share is written once. Playing needs none of this: :mod:`sb3_worker.playing`.
+The weights of a policy are the parameters and buffers of its object, by their names; an extractor that actor
+and critic share is written once. Playing does not need this module but :mod:`sb3_worker.playing`.
 """
 
 # The library and torch are typed only in part.
@@ -43,11 +43,11 @@ _OF_FEATURES = ("features_dim", "cnn_output_dim")
 
 
 class DescribedExtractor(BaseFeaturesExtractor):
-    """The layers of a description, one after the other.
+    """Features extractor built from a description's layers.
 
     Args:
-        observation_space: A Box; of images, channels first.
-        layers: The description (:mod:`sb3_worker.described`).
+        observation_space: A Box; for images, channels first.
+        layers: Description of the layers (:mod:`sb3_worker.described`).
     """
 
     def __init__(self, observation_space: Any, layers: Sequence[Any]) -> None:
@@ -57,7 +57,7 @@ class DescribedExtractor(BaseFeaturesExtractor):
         self.layers = nn.Sequential(*made)
 
     def forward(self, observations: Tensor) -> Tensor:
-        """What the policy's own layers are given."""
+        """Return the features, which are the input of the policy's own layers."""
         return self.layers(observations)
 
 
@@ -81,7 +81,7 @@ FEATURES: Mapping[str, type[BaseFeaturesExtractor]] = {
 
 
 def arguments_of(network: Network) -> dict[str, Any]:
-    """``policy_kwargs`` of the library."""
+    """Return ``policy_kwargs`` for the library."""
     options = dict(network.options)
     extractor = {name: options.pop(name) for name in _OF_FEATURES if name in options}
     found: dict[str, Any] = {**options, "features_extractor_class": FEATURES[network.features]}
@@ -97,16 +97,16 @@ def arguments_of(network: Network) -> dict[str, Any]:
 
 
 def build(network: Network) -> Any:
-    """The library's policy object, its weights still to be loaded.
+    """Build the library's policy object; its weights must still be loaded.
 
     Raises:
-        ValueError: The library cannot build it.
+        ValueError: The library cannot build the network.
     """
     arguments = arguments_of(network)
     if "actor_critic" in network.family:
-        arguments["ortho_init"] = False  # takes time, and real weights follow
+        arguments["ortho_init"] = False  # initial weights would take time, and loaded ones replace them
     spaces = [gymnasium_spaces.build(s) for s in (network.observation_space, network.action_space)]
-    # Its first weights are drawn from the process-wide generator, which a training needs unmoved.
+    # The library draws initial weights from the process-wide generator, whose state a training must keep.
     with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -120,17 +120,17 @@ def build(network: Network) -> Any:
 
 
 def tensors_of(policy: nn.Module) -> dict[str, Tensor]:
-    """Parameters and buffers by name, shared ones under their first name only."""
+    """Return parameters and buffers by name; shared ones only by their first name."""
     return {**dict(policy.named_parameters()), **dict(policy.named_buffers())}
 
 
 def load_weights(policy: nn.Module, given: Mapping[str, Tensor | NDArray[Any]]) -> None:
-    """Put weights into a policy, all of them.
+    """Load all weights into a policy.
 
-    Shared parts may come under any of their names, or under several that agree.
+    Shared parts may be given by any of their names, or by several with the same values.
 
     Raises:
-        ValueError: One is missing, left over, of another shape, or no finite number; it is named.
+        ValueError: A weight is missing, unknown, of another shape or not finite; the message names it.
     """
     places = dict(policy.named_parameters(remove_duplicate=False))
     places |= dict(policy.named_buffers(remove_duplicate=False))
@@ -156,7 +156,7 @@ def _no_schedule(_: float) -> float:
 
 
 def _no_optimizer(*_: Any, **__: Any) -> None:
-    """Weights that are loaded need none, and the first one of a process imports torch's compiler."""
+    """Make no optimizer: loaded weights need none, and a process's first imports torch's compiler."""
 
 
 def _copy(net_arch: Any) -> Any:

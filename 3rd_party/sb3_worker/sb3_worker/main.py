@@ -1,4 +1,4 @@
-"""The worker: plays a trained or imported policy in any slot whose spaces fit it."""
+"""The worker: plays a trained or imported policy in any slot whose spaces fit the policy."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ class SB3Worker(CheckpointWorker):
     other_way = ", or take over a .zip with: mosaic policies add FILE --env"
 
     def read(self, checkpoint: str, agent: str = "") -> Policy:
-        """Read a checkpoint."""
+        """Read a checkpoint; a policy of this worker has one agent."""
         return Policy.load(checkpoint)

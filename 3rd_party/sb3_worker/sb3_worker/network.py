@@ -1,4 +1,4 @@
-"""The library's networks as plain data; needs neither the library nor torch.
+"""Describes the library's networks as plain data; needs neither the library nor torch.
 
 In ``policy.json`` a network is ``{"type": "sb3", "family": …, "features": …, "activation": …,
 "net_arch": …, "options": {…}, "observation_space": …}``. Its weights are the parameters and
@@ -18,7 +18,7 @@ from sb3_worker.described import DESCRIBED, check_layers
 from sb3_worker.families import FAMILIES
 
 FEATURES = ("flatten", "nature_cnn", "combined", DESCRIBED)
-"""Features extractors: the library's, or one of an author's own."""
+"""Features extractors: those of the library, and a custom one."""
 OPTIONS: Mapping[str, type] = {
     "use_sde": bool,
     "full_std": bool,
@@ -37,27 +37,27 @@ OPTIONS: Mapping[str, type] = {
     "features_dim": int,
     "cnn_output_dim": int,
 }
-"""Options of the library's policies that change what a network is, beside its layers."""
+"""Options of the library's policies that change the network, besides its layers."""
 _LARGEST = 65_536
 
 
 @dataclass(frozen=True)
 class Network:
-    """What has to be known to build one of the library's policies again.
+    """All that is needed to build one of the library's policies.
 
     Attributes:
         family: A key of :data:`sb3_worker.families.FAMILIES`.
-        observation_space: What the network itself takes: as many numbers as the worker is shown,
+        observation_space: Space of the network's own input: as many numbers as the policy's input has,
             perhaps in another shape.
-        action_space: What it does, counted from zero.
+        action_space: Space of the actions, counted from zero.
         features: One of :data:`FEATURES`.
         activation: A key of :data:`mosaic_worker.playing.layers.ACTIVATIONS`; empty for the
             library's own choice.
         net_arch: Hidden widths, or widths by part (``pi``, ``vf``, ``qf``); ``None`` for the
             library's own choice.
-        options: Of :data:`OPTIONS`.
-        exploration: How often a value-based policy acts at random where it samples.
-        layers: Of a features extractor of its author's own (:mod:`sb3_worker.described`).
+        options: Values of :data:`OPTIONS`.
+        exploration: Share of random actions of a value-based policy when it samples.
+        layers: Layers of a custom features extractor (:mod:`sb3_worker.described`).
     """
 
     family: str
@@ -71,7 +71,7 @@ class Network:
     layers: Sequence[Any] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """For ``policy.json``, which holds the action space already."""
+        """Return plain data for ``policy.json``, without the action space, which that file already holds."""
         return {
             "type": "sb3",
             "family": self.family,
@@ -86,10 +86,10 @@ class Network:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], action_space: Space) -> Network:
-        """Read a description.
+        """Read a network's description.
 
         Raises:
-            ValueError: It is none of this worker; the message says why.
+            ValueError: The description does not fit this worker; the message says why.
         """
         try:
             if data["type"] != "sb3":
@@ -111,10 +111,10 @@ class Network:
         return network
 
     def check(self) -> None:
-        """Refuse what the library would not build, or would build too large.
+        """Raise an error for a network that the library would not build, or would build too large.
 
         Raises:
-            ValueError: Naming the part.
+            ValueError: A part is not valid; the message names it.
         """
         for value, known, what in (
             (self.family, FAMILIES, "family"),

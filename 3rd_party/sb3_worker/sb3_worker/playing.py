@@ -1,4 +1,4 @@
-"""The library's networks at play, in NumPy: by the same parameter names, without the library and torch."""
+"""Runs the library's networks in NumPy, by the same parameter names, without the library and torch."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from sb3_worker.described import DESCRIBED, shape_after, shapes_through
 from sb3_worker.network import Network
 
 _EPSILON = np.float32(1e-6)
-"""Of the library's state-dependent noise."""
+"""Epsilon of the library's state-dependent noise."""
 _NATURE = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
 """Channels, kernel and stride (Mnih et al., "Human-level control through deep RL", 2015)."""
 Seen = Mapping[str, Columns]
-"""Observations (*shape, COLUMNS), a leaf of a ``Dict`` by its key, all of another space under ``""``."""
+"""Observations (*shape, COLUMNS): the leaves of a ``Dict`` by key, any other space under ``""``."""
 
 
 class Outputs(NamedTuple):
-    """What a network says.
+    """Outputs of a network.
 
     Attributes:
-        kind: ``logits`` (of one or more choices), ``bits``, ``values`` (of actions), ``normal``,
-            ``squashed`` or ``fixed``.
+        kind: ``logits`` (of one or more choices), ``bits``, ``values`` (of actions), ``normal``, ``squashed``
+            or ``fixed``.
         first: Logits, values, means or actions, (k, COLUMNS).
-        deviation: Of ``normal`` and ``squashed``.
-        value: Of the state, (COLUMNS,), or ``None``.
+        deviation: Standard deviations, for ``normal`` and ``squashed``.
+        value: Value of the state, (COLUMNS,), or ``None``.
     """
 
     kind: str
@@ -51,18 +51,18 @@ class Outputs(NamedTuple):
 
 
 class PlayingNetwork:
-    """A policy of the library's, of which only what acts is there, and the value of a state beside it.
+    """A policy of the library, reduced to the parts that act and the value of a state.
 
     Args:
-        network: What it is.
-        weights: Its own, by the library's names.
+        network: Description of the network.
+        weights: Weights of the policy, by the library's names.
 
     Attributes:
-        memory: Numbers that it remembers from step to step of an episode; 0 for most.
-        training_only: Beginnings of names of weights that only learning needs.
+        memory: Numbers that the policy keeps from step to step of an episode; 0 for most.
+        training_only: Prefixes of the names of weights that only learning needs.
 
     Raises:
-        ValueError: It asks for what cannot be built, or the weights are not those of it.
+        ValueError: The network cannot be built, or the weights do not fit it.
     """
 
     def __init__(self, network: Network, weights: Weights) -> None:
@@ -80,7 +80,7 @@ class PlayingNetwork:
         self._says = build(network, weights)
 
     def __call__(self, seen: Seen, memory: Columns) -> tuple[Outputs, Columns]:
-        """Outputs for observations, and the memory (memory, COLUMNS) after them."""
+        """Return outputs for observations, and the new memory (memory, COLUMNS)."""
         return self._says(seen, memory)
 
     def _recurrent(self, network: Network, weights: Weights) -> Says:
@@ -152,7 +152,7 @@ def _actor_critic(network: Network, weights: Weights) -> Says:
 
 
 def _actor(network: Network, weights: Weights, width: int) -> Callable[[Columns, Columns | None], Outputs]:
-    """From features to actions, of a policy with a critic beside it."""
+    """Return the layers from features to actions, for a policy with a critic."""
     space, options = network.action_space, network.options
     inner, last = _widths(network, "pi", [64, 64], width)
     own = weights.under("mlp_extractor.policy_net")
@@ -221,7 +221,7 @@ def _soft(network: Network, weights: Weights) -> Says:
 
 
 def _state_noise(network: Network, weights: Weights, latent: int, outputs: int) -> Layer:
-    """Deviation of state-dependent noise whose matrix is drawn anew: normal, as gSDE's is."""
+    """Return the layer for the deviation of state-dependent noise (gSDE) whose matrix is drawn anew."""
     full = network.options.get("full_std", True)
     log_std = weights.take("log_std", latent, outputs if full else 1)
     spread = np.exp(log_std)
@@ -231,7 +231,7 @@ def _state_noise(network: Network, weights: Weights, latent: int, outputs: int) 
     variances = (np.broadcast_to(spread, (latent, outputs)) ** 2).astype(np.float32)
 
     def forward(x: Columns) -> Columns:
-        # A sum for each output in place of a product: equal bits in each column.
+        # A sum for each output instead of a matrix product gives equal bits in each column.
         found = [(x * x * variances[:, k, None]).sum(axis=0) for k in range(outputs)]
         return np.sqrt(np.stack(found) + _EPSILON)
 
@@ -250,7 +250,7 @@ def _activation(network: Network, otherwise: str) -> str:
 
 
 def _widths(network: Network, part: str, otherwise: Sequence[int], width: int) -> tuple[tuple[int, ...], int]:
-    """Widths of the hidden layers, from that of the features on, and the last of them."""
+    """Return the widths from the features through the hidden layers, and the last of them."""
     given: Any = network.net_arch
     if given is None:
         of_images = network.features == "nature_cnn" and network.family not in ("td3", "sac", "tqc")
@@ -263,7 +263,7 @@ def _widths(network: Network, part: str, otherwise: Sequence[int], width: int) -
 def _features(
     network: Network, weights: Weights, name: str = "features_extractor"
 ) -> tuple[Callable[[Seen], Columns], int]:
-    """From observations to features (width, COLUMNS), and their width."""
+    """Return the layers from observations to features (width, COLUMNS), and the width."""
     own, space, options = weights.under(name), network.observation_space, network.options
     scaled = options.get("normalize_images", True)
     if network.features == "combined":
@@ -283,7 +283,7 @@ def _features(
 def _combined(
     weights: Weights, space: Space, width: int, *, scaled: bool
 ) -> tuple[Callable[[Seen], Columns], int]:
-    """``CombinedExtractor``: images by convolutions, all else as it is, end to end."""
+    """Build ``CombinedExtractor``: images go through convolutions; all parts are then joined."""
     parts: list[tuple[str, Layer]] = []
     total = 0
     for key, leaf in space.leaves:
@@ -338,7 +338,7 @@ def _last_width(layers: Sequence[Any], shape: tuple[int, ...]) -> int:
 
 
 def _prepared(space: Space, *, scaled: bool) -> tuple[Layer, tuple[int, ...]]:
-    """What the library does with observations before its layers, and the shape of what comes out."""
+    """Return the library's preparation of observations before the layers, and the resulting shape."""
     if space.kind == "Discrete":
         return lambda x: (np.arange(space.n)[:, None] == x).astype(np.float32), (space.n,)
     if space.kind == "MultiDiscrete":
@@ -356,7 +356,7 @@ def _prepared(space: Space, *, scaled: bool) -> tuple[Layer, tuple[int, ...]]:
 
 
 def _is_image(space: Space, *, scaled: bool) -> bool:
-    """Whether the library takes it for an image; where images are scaled already, by its shape alone."""
+    """Return whether the library treats a space as an image; ``scaled=False`` checks the shape alone."""
     if space.kind != "Box" or len(space.shape) != 3:
         return False
     if not scaled:
@@ -366,7 +366,7 @@ def _is_image(space: Space, *, scaled: bool) -> bool:
 
 
 def _numbers_of(space: Space) -> int:
-    """Numbers that a network says for a space of actions."""
+    """Return the number of outputs that a network has for an action space."""
     if space.kind == "Discrete":
         return space.n
     if space.kind == "MultiDiscrete":

@@ -1,4 +1,4 @@
-"""A loaded policy: observations in, actions out, the same for any batch."""
+"""A loaded policy, which gives actions for observations, the same for any batch size."""
 
 # numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -26,12 +26,12 @@ WORKER = "sb3_worker"
 
 
 class Policy(NetworkPolicy):
-    """Weights and their description, ready to play.
+    """A policy that is ready to play.
 
     Args:
-        description: What the weights are.
-        network: The description of the network.
-        plays: The network, its weights in place.
+        description: Description of the policy.
+        network: Description of the network.
+        plays: Network with its weights.
     """
 
     worker, network_types = WORKER, frozenset({"sb3"})
@@ -44,20 +44,20 @@ class Policy(NetworkPolicy):
 
     @property
     def memory(self) -> int:
-        """Numbers that it remembers from step to step of an episode; 0 for most."""
+        """Numbers that the policy keeps from step to step of an episode; 0 for most."""
         return self._plays.memory
 
     @property
     def training_only(self) -> tuple[str, ...]:
-        """Beginnings of names of weights that only learning needs."""
+        """Prefixes of the names of weights that only learning needs."""
         return self._plays.training_only
 
     @classmethod
     def build(cls, description: PolicyDescription, weights: Weights) -> Policy:
-        """Make it of a description and the weights that are its own.
+        """Build a policy from a description and its own weights.
 
         Raises:
-            ValueError: It asks for a network that cannot be built, or the weights are not those of it.
+            ValueError: The network cannot be built, or the weights do not fit it.
         """
         network = Network.from_json(description.network, from_zero(description.action_space))
         if _count(network.observation_space) != _count(description.shown_space):
@@ -65,7 +65,7 @@ class Policy(NetworkPolicy):
         return cls(description, network, PlayingNetwork(network, weights))
 
     def rows(self, observations: Any) -> dict[str, NDArray[Any]]:
-        """The leaves of observations, by path."""
+        """Return the leaves of observations, by path."""
         return {path: _leaf(observations, path) for path in self._leaves}
 
     def decide(
@@ -75,7 +75,7 @@ class Policy(NetworkPolicy):
         draws: Draws | None,
         memory: NDArray[np.float32] | None,
     ) -> Choices:
-        """Decide at most :data:`BATCH` rows, by path of the leaf."""
+        """Choose actions for at most :data:`BATCH` rows, given by path of the leaf."""
         count = len(next(iter(rows.values())))
         seen = {path: self._leaves[path].fill(leaf) for path, leaf in rows.items()}
         before = np.zeros((count, self.memory), np.float32)
@@ -125,7 +125,7 @@ class Policy(NetworkPolicy):
         return self._within(kind, moved.astype(np.float32))
 
     def _within(self, kind: str, moved: NDArray[np.float32]) -> NDArray[Any]:
-        """Real-valued actions, in the space's own precision, as the library does."""
+        """Convert real-valued actions to the action space, in its own precision, as the library does."""
         space: Any = self._actions
         low, high = np.asarray(space.low), np.asarray(space.high)
         if kind == "squashed":
@@ -137,7 +137,7 @@ class Policy(NetworkPolicy):
 
 
 def from_zero(space: Space) -> Space:
-    """The same space, its whole numbers counted from zero: the library knows no others."""
+    """Return the space with whole numbers counted from zero, as the library requires."""
     if space.kind == "Discrete":
         return Space("Discrete", space.dtype, n=space.n)
     if space.kind == "MultiDiscrete":
@@ -146,7 +146,7 @@ def from_zero(space: Space) -> Space:
 
 
 def _shape(leaf: Space) -> tuple[int, ...]:
-    """Of one observation."""
+    """Return the shape of one observation."""
     if not leaf.fixed:
         raise ValueError(f"it observes a {leaf.kind}, which no network of this worker takes")
     return leaf.shape if leaf.kind != "Discrete" else ()
@@ -168,5 +168,5 @@ def _rows(columns: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def input_space(policy: Policy) -> Any:
-    """Gymnasium's form of what the policy is shown."""
+    """Return the Gymnasium space of the policy's input."""
     return gymnasium_spaces.build(policy.description.shown_space)

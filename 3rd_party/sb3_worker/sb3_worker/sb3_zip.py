@@ -1,8 +1,7 @@
-"""A file that Stable-Baselines3 saved, read as data: nothing in it is ever run.
+"""Reads files that Stable-Baselines3 saved as data, without running anything in them.
 
-The archive holds ``data`` (JSON whose difficult members are pickles), and tensors in ``*.pth``. Of
-the pickles only those that say what the policy is are read, as data; tensors through torch's
-``weights_only``.
+The archive holds ``data`` (JSON with pickles for members that JSON cannot hold), and tensors in ``*.pth``.
+Only pickles that describe the policy are read, as data; tensors are read with torch's ``weights_only``.
 """
 
 # torch annotates only part of its functions.
@@ -36,9 +35,9 @@ from sb3_worker.library_network import ACTIVATIONS, FEATURES
 from sb3_worker.network import OPTIONS, Network
 
 LARGEST = 512 << 20
-"""Bytes of weights that a file may hold."""
+"""Largest size of a file's weights, in bytes."""
 _DATA = 16 << 20
-"""Bytes of JSON in it, and of statistics of observations."""
+"""Largest size of a file's JSON, and of observation statistics, in bytes."""
 
 _LIBRARIES = ("stable_baselines3.", "sb3_contrib.")
 _SPACES = (
@@ -64,16 +63,16 @@ _BY_CLASS = {cls.__name__: name for names in (FEATURES, ACTIVATIONS) for name, c
 
 @dataclass(frozen=True)
 class Saved:
-    """What a file holds of a policy.
+    """Content of a saved file.
 
     Attributes:
-        algorithm: As this worker calls it.
-        network: What its weights are.
-        weights: Of the policy, by the library's names.
-        seed: Of the training; 0 where none was given.
-        total_steps: It was trained for.
+        algorithm: Name of the algorithm in this worker.
+        network: Description of the network.
+        weights: Weights of the policy, by the library's names.
+        seed: Seed of the training; 0 if none was given.
+        total_steps: Number of trained steps.
         config: Plain settings of the training.
-        versions: Of the library that wrote it.
+        versions: Version of the library that wrote the file.
     """
 
     algorithm: str
@@ -86,14 +85,14 @@ class Saved:
 
 
 def read_zip(path: Path, layers: Sequence[Any] = ()) -> Saved:
-    """Read a file of ``model.save``.
+    """Read a file that ``model.save`` wrote.
 
     Args:
         path: The file.
-        layers: Of its features extractor, where that is the user's own.
+        layers: Layers of the features extractor, if that is the user's own.
 
     Raises:
-        ImportRefused: It is none, damaged, malicious, or needs code of its own to be played.
+        ImportRefused: The file is not of that kind, damaged, malicious, or needs its own code to be played.
     """
     try:
         with memory_for(path):
@@ -135,13 +134,13 @@ def _read(members: Mapping[str, bytes], layers: Sequence[Any]) -> Saved:
 
 
 def read_statistics(path: Path) -> dict[str, Any]:
-    """The ``normalize`` step that a pickled ``VecNormalize`` stands for.
+    """Read a pickled ``VecNormalize`` as a ``normalize`` step.
 
     Returns:
-        The step; empty where it normalises rewards only. Of a ``Dict``, a step by entry.
+        The step; empty if only rewards are normalized. For a ``Dict``, a step for each entry.
 
     Raises:
-        ImportRefused: It is none, damaged or malicious.
+        ImportRefused: The file is no ``VecNormalize``, damaged or malicious.
     """
     name = "stable_baselines3.common.vec_env.vec_normalize.VecNormalize"
     try:
@@ -205,7 +204,7 @@ def _json(raw: bytes) -> dict[str, Any]:
 
 
 def _named(data: Mapping[str, Any], key: str, classes: tuple[str, ...]) -> Any:
-    """A member of ``data``: as it stands, or out of its pickle, read as data."""
+    """Return a member of ``data``: plain, or read as data from its pickle."""
     if key not in data:
         raise ImportRefused(f"its member 'data' has no {key}")
     value = data[key]
@@ -218,7 +217,7 @@ def _named(data: Mapping[str, Any], key: str, classes: tuple[str, ...]) -> Any:
 
 
 def _weights(raw: bytes) -> dict[str, Tensor]:
-    """The tensors of the member that ``torch.save`` wrote."""
+    """Return the tensors of the member that ``torch.save`` wrote."""
     return weights_in(read_torch(io.BytesIO(raw), len(raw), "its policy.pth"), "its policy.pth")
 
 
@@ -226,9 +225,9 @@ def _weights(raw: bytes) -> dict[str, Tensor]:
 
 
 def _own_extractor(data: Mapping[str, Any]) -> str:
-    """The class of a features extractor that is not the library's, as its author named it; else ``""``.
+    """Return the class name of a features extractor that is not the library's; else ``""``.
 
-    ``data`` has each entry of ``policy_kwargs`` as text beside its pickle, for people to read.
+    ``data`` holds each entry of ``policy_kwargs`` also as text for people, beside its pickle.
     """
     kwargs = data.get("policy_kwargs")
     said = (
@@ -240,7 +239,7 @@ def _own_extractor(data: Mapping[str, Any]) -> str:
 
 
 def _mirrored(data: Mapping[str, Any]) -> dict[str, Any]:
-    """``policy_kwargs`` by what stands as text beside its pickle, which holds code of its author's own."""
+    """Read ``policy_kwargs`` from the texts beside its pickle, which needs the author's own code."""
     own = ("features_extractor_class", "features_extractor_kwargs")
     found: dict[str, Any] = {}
     for key, value in cast("dict[str, Any]", data["policy_kwargs"]).items():
@@ -264,7 +263,7 @@ def _network(
     options.pop("features_extractor_kwargs", None)
     net_arch = options.pop("net_arch", None)
     if isinstance(net_arch, list) and net_arch and isinstance(net_arch[0], dict):
-        net_arch = cast("list[Any]", net_arch)[0]  # as versions before 1.8 wrote it
+        net_arch = cast("list[Any]", net_arch)[0]  # the format of versions before 1.8
     if options.pop("lstm_kwargs", None):
         raise ImportRefused("its policy_kwargs hold lstm_kwargs, which cannot be imported")
     if data.get("use_sde") is True:
@@ -289,7 +288,7 @@ def _network(
 
 def _extractor(given: Any) -> dict[str, Any]:
     settings = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-    # How the extractor treats images that are scaled already follows from normalize_images.
+    # The extractor's treatment of already scaled images follows from normalize_images.
     return {key: value for key, value in settings.items() if key not in ("normalized_image", "device")}
 
 

@@ -1,4 +1,4 @@
-"""What the library has learnt, and what happens between its loop and the run folder."""
+"""Connects the library's training loop to the run folder: reports, commands, checkpoints."""
 
 # The library and torch are typed only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -32,19 +32,19 @@ _SKIPPED = ("train/n_updates", "train/learning_rate")
 
 
 class Session(Training):
-    """A training with the library's loop.
+    """A training that runs the library's loop.
 
     Args:
         algorithm: The algorithm's name.
-        config: Every setting.
+        config: Settings of the training.
         run: The run folder.
         scalars: TensorBoard's writer.
-        restored: State of the training that goes on.
+        restored: State of the training that is resumed.
         model: The library's algorithm object.
         normalizer: Its ``VecNormalize``, or ``None``.
-        network: What its policy is.
-        spaces: Of a slot: observations, actions.
-        steps: Preprocessing.
+        network: Description of the policy's network.
+        spaces: Observation and action space of a slot.
+        steps: Preprocessing steps.
     """
 
     policies = Policy
@@ -68,18 +68,18 @@ class Session(Training):
         self._config = config
         self._model, self._normalizer, self._network = model, normalizer, network
         self._spaces, self._steps = spaces, steps
-        # The library's own reports go nowhere; its numbers are taken from here.
+        # The library's own reports are discarded; this session takes their numbers.
         self._log = Logger(None, [])
         model.set_logger(self._log)
         self._off_policy = isinstance(config, OffPolicyConfig)
         self._reported = self.step
 
     def learn(self) -> None:
-        """The library's loop, which calls back at every step."""
+        """Run the library's loop, which calls back at every step."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._model.learn(
-                # Whole rollouts, or what anneals would fall below zero in the last one.
+                # Whole rollouts; otherwise an annealed value would fall below zero in the last one.
                 self._config.planned_steps(self.step) - self.step,
                 callback=_Callback(self),
                 log_interval=None,
@@ -91,16 +91,16 @@ class Session(Training):
     # -- the library's calls -------------------------------------------------------------
 
     def stepped(self, infos: Sequence[Mapping[str, Any]]) -> bool:
-        """Every copy was stepped.
+        """Handle a step of all copies.
 
         Args:
-            infos: Of each copy.
+            infos: Info of each copy.
 
         Returns:
-            Whether to go on.
+            Whether to continue.
 
         Raises:
-            TrainingFailed: A return is no finite number.
+            TrainingFailed: A return is not finite.
         """
         self.step = int(self._model.num_timesteps)
         for info in infos:
@@ -114,15 +114,15 @@ class Session(Training):
         return self.go_on()
 
     def rollout_begins(self) -> None:
-        """An update is over, where the algorithm learns from rollouts."""
+        """Handle the start of a rollout: for algorithms with rollouts, the last update is complete."""
         if not self._off_policy and self.step > self._reported:
             self.updated()
 
     def updated(self) -> None:
-        """Report the last update, and look whether it is still sane.
+        """Report the last update and check its losses.
 
         Raises:
-            TrainingFailed: A loss is no finite number.
+            TrainingFailed: A loss is not finite.
         """
         self._reported = self.step
         said: dict[str, Any] = {k: v for k, v in self._log.name_to_value.items() if not isinstance(v, str)}
@@ -138,11 +138,11 @@ class Session(Training):
     # -- what it has learnt --------------------------------------------------------------
 
     def weights(self) -> Mapping[str, Tensor]:
-        """Of the library's policy, targets included."""
+        """Return the weights of the library's policy, with its target networks."""
         return tensors_of(self._model.policy)
 
     def parts(self) -> Sequence[PolicyPart]:
-        """The one part."""
+        """Return the policy's only part."""
         sees, does = self._spaces
         steps = [*self._steps, *self._statistics()]
         shown = gymnasium_spaces.describe(Pipeline(steps, sees).input_space)
@@ -150,7 +150,7 @@ class Session(Training):
         return (PolicyPart(("agent_0",), sees, does, network, tuple(steps), shown_else),)
 
     def state(self) -> State:
-        """Optimizers, statistics and remembered steps."""
+        """Return optimizers, statistics and stored steps."""
         return state_of(self._model, self._normalizer)
 
     def _statistics(self) -> list[dict[str, Any]]:
@@ -169,7 +169,7 @@ class Session(Training):
 
 
 class _Callback(BaseCallback):
-    """Hands the library's calls to a session."""
+    """Forwards the library's callbacks to a session."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()

@@ -1,8 +1,10 @@
-"""What a training needs to go on, beside its policy, see :mod:`mosaic_worker.learning.training_state`.
+"""Saves and restores what a training needs besides its policy.
 
-The policy itself, targets included, is in ``model.safetensors``. Environments of the library's
-cannot be stored in general: a training that goes on begins new episodes, seeded from the seed and
-the step, and is as good as one that was not cut, though not the same bit by bit.
+See :mod:`mosaic_worker.learning.training_state`.
+
+The policy itself, with target networks, is in ``model.safetensors``. The library's environments cannot be
+stored in general. So a resumed training begins new episodes, seeded from the seed and the step. It is as good
+as an uninterrupted one, but not equal bit for bit.
 """
 
 # The library and torch are typed only in part.
@@ -19,13 +21,13 @@ from torch import Tensor
 from mosaic_worker.learning.training_state import State, fitting
 
 LARGEST_REPLAY = 64 << 20
-"""Bytes of remembered steps that are kept; a larger buffer is filled anew."""
+"""Largest size of stored steps, in bytes, that is saved; a larger buffer is filled again."""
 
 _REPLAY = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 
 
 def state_of(model: Any, normalizer: Any) -> State:
-    """What is to be kept.
+    """Return the state to save.
 
     Args:
         model: The library's algorithm object.
@@ -51,10 +53,10 @@ def state_of(model: Any, normalizer: Any) -> State:
 
 
 def restore(state: State, model: Any, normalizer: Any) -> None:
-    """The reverse of :func:`state_of`, for a model of the same settings.
+    """Restore a result of :func:`state_of` in a model with the same settings.
 
     Raises:
-        ConfigError: It does not fit.
+        ConfigError: The state does not fit.
     """
     with fitting():
         model.num_timesteps = state.step
@@ -78,7 +80,7 @@ def restore(state: State, model: Any, normalizer: Any) -> None:
 
 
 def _pack_replay(buffer: Any, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
-    """Remembered steps, where they are plain arrays and few enough."""
+    """Add the stored steps to the state, if they are plain arrays and small enough."""
     if buffer is None or not isinstance(buffer.observations, np.ndarray):
         return
     filled = buffer.buffer_size if buffer.full else buffer.pos

@@ -1,4 +1,4 @@
-"""A whole training: environments, the library's algorithm, its log, checkpoints, evaluation."""
+"""Runs a whole training: environments, the library's algorithm, TensorBoard log, checkpoints, evaluation."""
 
 # The library and torch are typed only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -56,8 +56,8 @@ def train(
     """Train a policy into a run folder, as :class:`~mosaic_worker.learning.train_main.TrainMain` calls it.
 
     Raises:
-        ConfigError: The environment cannot be trained in by this algorithm.
-        TrainingFailed: A number is not finite any more, or the environment raised.
+        ConfigError: The algorithm cannot train in the environment.
+        TrainingFailed: A number is not finite, or the environment raised.
         OSError: The folder cannot be written.
     """
     quiet()
@@ -106,10 +106,10 @@ def _go_on(restored: State, run: TrainingRun, model: Any, normalizer: Any) -> No
 
 
 def _fitting_steps(algorithm: Algorithm, config: TrainingConfig, env: Env) -> list[dict[str, Any]]:
-    """Preprocessing of the environment.
+    """Return the preprocessing steps for the environment.
 
     Raises:
-        ConfigError: The algorithm does not learn such actions, or observations are beyond it.
+        ConfigError: The algorithm cannot learn such actions or observations.
     """
     playable(env)
     kind = action_kind(env.action_space)
@@ -118,7 +118,7 @@ def _fitting_steps(algorithm: Algorithm, config: TrainingConfig, env: Env) -> li
 
 
 def _copies(config: TrainingConfig, steps: list[dict[str, Any]]) -> Any:
-    """The library's vector of environments, with its running statistics where they are asked for."""
+    """Make the library's vector of environments, with running statistics if the settings ask for them."""
 
     def maker() -> Callable[[], Any]:
         return lambda: Monitor(playable(make_environment(config.env_id, steps)))
@@ -141,7 +141,7 @@ def _copies(config: TrainingConfig, steps: list[dict[str, Any]]) -> Any:
 
 
 def network_of(algorithm: Algorithm, config: TrainingConfig, envs: Any, does: Any) -> Network:
-    """Which of the library's networks fits what is seen."""
+    """Describe the network of the library that fits the observations and settings."""
     space = envs.observation_space
     pixels = isinstance(space, spaces.Box) and len(space.shape) == 3 and min(space.shape[1:]) >= CNN_SIZE
     options: dict[str, Any] = {}
@@ -168,7 +168,7 @@ def network_of(algorithm: Algorithm, config: TrainingConfig, envs: Any, does: An
 def _model(
     algorithm: Algorithm, config: TrainingConfig, network: Network, envs: Any, restored: State | None
 ) -> Any:
-    """The library's algorithm object, every random number from the one seed."""
+    """Make the library's algorithm object; all its random numbers follow from one seed."""
     _check_room(config, envs)
     policy_arguments = arguments_of(network)
     sde = {"use_sde": True} if policy_arguments.pop("use_sde", False) else {}
@@ -192,13 +192,13 @@ def _model(
         )
     except (AssertionError, ValueError, TypeError, RuntimeError) as error:
         raise ConfigError(f"{algorithm.name} cannot be trained so: {one_line(error)}") from error
-    # The network is built anew where it plays: both must be the same.
+    # A player builds the network from its description: both must be the same.
     load_weights(build(network), {k: t.detach().cpu() for k, t in tensors_of(model.policy).items()})
     return model
 
 
 def _check_room(config: TrainingConfig, envs: Any) -> None:
-    """Refuse a buffer that does not fit, before the library makes room for it."""
+    """Raise an error for a buffer that would not fit, before the library allocates it."""
     seen, acts = _bytes(envs.observation_space), _bytes(envs.action_space)
     if isinstance(config, OffPolicyConfig):
         # An observation and the next one; reward, end and time limit are float32 each.
@@ -208,12 +208,12 @@ def _check_room(config: TrainingConfig, envs: Any) -> None:
 
 
 def _bytes(space: Any) -> int:
-    """Of one observation or action, as the library keeps it."""
+    """Return the size of one observation or action in bytes, as the library stores it."""
     if isinstance(space, spaces.Dict):
         return sum(map(_bytes, space.values()))
     return math.prod(space.shape or (1,)) * np.dtype(space.dtype).itemsize
 
 
 def _falling(rate: float) -> Callable[[float], float]:
-    """From ``rate`` at the start (1 is left) to 0 at the end."""
+    """Return a schedule that falls linearly from ``rate`` at the start (1 is left) to 0 at the end."""
     return lambda left: rate * left

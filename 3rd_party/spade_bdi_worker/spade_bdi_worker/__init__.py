@@ -1,1 +1,1 @@
-"""BDI agents: AgentSpeak programs that decide for agents."""
+"""BDI agents: AgentSpeak programs that choose actions for agents."""

@@ -1,4 +1,4 @@
-"""An agent of a program in one episode: what it sees, hears, may do and says."""
+"""An agent in one episode that runs an AgentSpeak program."""
 
 # The interpreter has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -22,14 +22,14 @@ from spade_bdi_worker.program import Program, ProgramError
 
 
 class Episode:
-    """An agent of a program in one episode.
+    """An agent that runs a program in one episode.
 
     Args:
-        program: What it does.
+        program: Program that the agent runs.
         words: Words of the environment's actions, as atoms.
-        skills: What is called with parameters among them, likewise.
-        name: Of the agent.
-        seed: Of the episode; random numbers come from it and the step.
+        skills: Names, as atoms, of those actions that have parameters.
+        name: Name of the agent.
+        seed: Seed of the episode; random numbers depend on the seed and the step.
     """
 
     def __init__(
@@ -55,20 +55,20 @@ class Episode:
     def decide(
         self, step: int, facts: Sequence[str], heard: Sequence[str], *, cycles: int, until: float
     ) -> tuple[Any, Thought, str]:
-        """See, hear, think and act.
+        """Give the agent its percepts and messages, and run the program until it acts.
 
         Args:
-            step: Of the environment.
-            facts: All that the agent sees.
-            heard: What team-mates have said since.
-            cycles: Steps of the interpreter at most.
-            until: Moment (of ``time.monotonic``) at which it has to be done.
+            step: Step of the environment.
+            facts: All current percepts of the agent, as facts.
+            heard: Messages of team-mates since the last decision.
+            cycles: Largest number of interpreter steps.
+            until: Deadline of the decision, in ``time.monotonic`` seconds.
 
         Returns:
-            The action's literal, what was thought, and what is said to the team.
+            The action's literal, the record of the decision, and the messages to the team.
 
         Raises:
-            Undecided: There is no action.
+            Undecided: The program chose no action.
         """
         mind = self.mind
         mind.thought, mind.base.until = Thought(), until
@@ -81,12 +81,12 @@ class Episode:
         return action, mind.thought, self.told()
 
     def told(self) -> str:
-        """What is said to the team, once: it goes with an action, so a program that waits says it later."""
+        """Return and clear the messages to the team; a waiting program sends them with its next action."""
         said, self.mind.said = self.mind.said, []
         return "\n".join(said)
 
     def _attend(self, facts: Sequence[str], heard: Sequence[str]) -> None:
-        """See and hear what is new, and take up what was to be begun with."""
+        """Process new percepts and messages, and start initial goals."""
         seen, self._sees = self._sees, dict.fromkeys(facts)
         begun, self._begun = self._begun, []
         self.mind.perceive(
@@ -100,7 +100,7 @@ class Episode:
             self.mind.pursue(self._goals.pop(0))
 
     def _hear(self, words: str) -> None:
-        """Hear each line: a message of a program, or what an agent has said in words."""
+        """Process each line of a message: a program's message, or words that another kind of agent said."""
         sender, _, content = words.partition(": ")
         for line in content.splitlines():
             try:
@@ -116,7 +116,7 @@ class Episode:
 
 
 def _actions(words: Sequence[str], skills: Collection[str]) -> Actions:
-    """What a program may call: the environment's actions by their words, internal actions, messages."""
+    """Return what a program may call: the environment's actions, internal actions and messages."""
     actions = standard_actions()
 
     def act(agent: Mind, term: Any, intention: Any) -> Iterator[None]:
@@ -133,16 +133,16 @@ def _actions(words: Sequence[str], skills: Collection[str]) -> Actions:
 
 
 def words_of(meanings: Sequence[str]) -> Mapping[str, int]:
-    """Actions by the atoms that programs call them by."""
+    """Return the number of each action by the atom that programs use for it."""
     return {as_atom(word): number for number, word in enumerate(meanings)}
 
 
 def skills_of(meanings: Sequence[str]) -> frozenset[str]:
-    """The skills, as atoms, of actions that have parameters: ``go_to`` of ``"go to(yellow key)"``."""
+    """Return the names, as atoms, of actions with parameters: ``go_to`` for ``"go to(yellow key)"``."""
     return frozenset(as_atom(word.partition("(")[0]) for word in meanings if "(" in word)
 
 
 def as_atom(word: str) -> str:
-    """``go_to_yellow_key`` of ``"go to(yellow key)"``."""
+    """Return an action's words as an atom: ``go_to_yellow_key`` for ``"go to(yellow key)"``."""
     plain = re.sub(r"\W+", "_", word.lower()).strip("_")
     return plain if plain[:1].isalpha() else f"n{plain}"

@@ -1,4 +1,4 @@
-"""Random numbers of a program: from the episode's seed and the step, the same in Python and in Java."""
+"""Random numbers of a program, from the episode's seed and the step; equal in Python and in Java."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ _BITS = (1 << 64) - 1
 
 
 class Chance:
-    """SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014)."""
+    """SplitMix64 generator (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014)."""
 
     def __init__(self) -> None:
         self._state = 0
 
     def seed(self, seed: int, step: int) -> None:
-        """Begin with the numbers of one decision.
+        """Start the sequence of random numbers for one decision.
 
         Args:
-            seed: Of the episode.
-            step: Of the environment.
+            seed: Seed of the episode.
+            step: Step of the environment.
         """
         self._state = _mixed(_mixed(seed + _GAMMA) + step + _GAMMA)
 
     def random(self) -> float:
-        """The next number, at least 0 and below 1."""
+        """Return the next number, at least 0 and below 1."""
         self._state += _GAMMA
         return (_mixed(self._state) >> 11) * 2.0**-53
 

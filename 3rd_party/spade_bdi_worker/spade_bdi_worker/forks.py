@@ -1,4 +1,4 @@
-"""Steps of a plan that go on side by side (``!a |&| !b``): an intention for each, and what waits for them."""
+"""Parallel steps of a plan (``!a |&| !b``): an intention for each branch, and a waiter that joins them."""
 
 # The interpreter has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -14,12 +14,12 @@ from agentspeak.runtime import Intention
 
 
 class Join:
-    """What a plan waits for while its branches go on; a waiter as the interpreter has them.
+    """Waiter of a plan whose branches run, with the interface of the interpreter's waiters.
 
     Args:
         stack: The intention that waits.
-        branches: The intentions that it waits for.
-        enough: ``all``, or ``any`` where the first to end is enough.
+        branches: The intentions for which it waits.
+        enough: ``all``, or ``any`` if the first branch that ends is enough.
     """
 
     event: Any = None
@@ -30,19 +30,19 @@ class Join:
         self._frames = [branch[0] for branch in branches]
 
     def give_up(self, branch: Any) -> None:
-        """A branch is not waited for any more."""
+        """Stop waiting for a branch."""
         at = next(at for at, each in enumerate(self.branches) if each is branch)
         self.branches = [*self.branches[:at], *self.branches[at + 1 :]]
         del self._frames[at]
 
     def poll(self, _: Any) -> bool:
-        """Whether they have ended; what they have bound is then bound in the plan."""
+        """Return whether enough branches ended; if so, add their variables to those of the plan."""
         if not self.enough(not branch for branch in self.branches):
             return False
         waiting = self.stack[-1]
         for branch, frame in zip(self.branches, self._frames, strict=True):
             if branch:
-                branch.clear()  # one that is not waited for any more
+                branch.clear()  # a branch that is not needed any more
                 continue
             for variable, value in frame.scope.items():
                 if variable not in waiting.scope:
@@ -52,7 +52,7 @@ class Join:
 
 
 def fork(heads: Sequence[Any], enough: Callable[[Iterable[bool]], bool], agent: Any, intention: Any) -> bool:
-    """Begin the branches; an instruction as the interpreter has them."""
+    """Start the branches of a plan; this is an instruction of the interpreter."""
     stack = next(each for each in agent.intentions if each and each[-1] is intention)
     branches: list[Any] = []
     for head in heads:

@@ -1,10 +1,9 @@
-"""What AgentSpeak has and the interpreter's parser does not read, added to that parser.
+"""Extends the interpreter's parser by parts of AgentSpeak that it lacks.
 
-Its functions call each other as globals of their module, so that a function put there in the place of
-another is the one that is called. Added are: conditions as arguments (``.findall(X, p(X) & X > 1, L)``),
-plans as terms (``{+!go}``), branches that go on side by side (``!a |&| !b``), ``elif``, and lists that begin
-with several values (``[A, B | Rest]``). What needs no more than other tokens is in
-:mod:`spade_bdi_worker.tokens`.
+The parser's functions call each other as globals of their module, so a replacement there is called instead.
+The extensions are conditions as arguments (``.findall(X, p(X) & X > 1, L)``), plans as terms (``{+!go}``),
+parallel branches (``!a |&| !b``), ``elif``, and lists that begin with several values (``[A, B | Rest]``).
+Extensions that only need other tokens are in :mod:`spade_bdi_worker.tokens`.
 """
 
 # The interpreter has no types.
@@ -27,14 +26,14 @@ import agentspeak.runtime
 from spade_bdi_worker.forks import fork
 
 _JOINS = {"|&|": all, "|||": any}
-"""How many branches have to end before the plan goes on."""
+"""Function that decides, from the branches that ended, whether the plan continues."""
 
 
 class PlanTerm:
-    """A plan as a value, ``{+!go}``: what ``.wait`` waits for.
+    """A plan as a value, ``{+!go}``, for which ``.wait`` can wait.
 
     Attributes:
-        event: As the parser has read it.
+        event: The plan's event, as the parser returns it.
     """
 
     def __init__(self, event: Any) -> None:
@@ -62,7 +61,7 @@ class _PlanTermTree(agentspeak.parser.AstNode):  # type: ignore[misc]
 
 
 class _ForkTree(agentspeak.parser.AstNode):  # type: ignore[misc]
-    """Steps that go on side by side; each branch is a body of its own."""
+    """Syntax tree of parallel steps; each branch has its own body."""
 
     def __init__(self, between: str, branches: list[Any], loc: Any) -> None:
         super().__init__()
@@ -84,7 +83,7 @@ class _ForkTree(agentspeak.parser.AstNode):  # type: ignore[misc]
 
 
 def _parse_atom(before: Callable[..., Any], tok: Any, tokens: Any, log: Any) -> Any:
-    """A plan as a term, or what the interpreter knows."""
+    """Parse a plan as a term, or an atom that the interpreter knows."""
     if tok.lexeme != "{":
         return before(tok, tokens, log)
     begun = tok.loc
@@ -95,7 +94,7 @@ def _parse_atom(before: Callable[..., Any], tok: Any, tokens: Any, log: Any) -> 
 
 
 def _parse_body_formula(before: Callable[..., Any], tok: Any, tokens: Any, log: Any) -> Any:
-    """A step of a plan, or several with ``|&|`` or ``|||`` between them."""
+    """Parse a step of a plan, or several with ``|&|`` or ``|||`` between them."""
     begun = tok.loc
     tok, step = before(tok, tokens, log)
     between, branches = tok.lexeme, [_branch(step, begun)]
@@ -115,7 +114,7 @@ def _branch(step: Any, loc: Any) -> Any:
 
 
 def _parse_list(before: Callable[..., Any], tok: Any, tokens: Any, log: Any) -> Any:
-    """A list; ``[a, b | Rest]`` is ``[a | [b | Rest]]``."""
+    """Parse a list; ``[a, b | Rest]`` becomes ``[a | [b | Rest]]``."""
     values: list[Any] = []
     begun, tok = tok.loc, next(tokens)
     while tok.lexeme != "]":
@@ -138,7 +137,7 @@ def _parse_list(before: Callable[..., Any], tok: Any, tokens: Any, log: Any) -> 
 
 
 def _parse_if_then_else(before: Callable[..., Any], tok: Any, tokens: Any, log: Any) -> Any:
-    """A branch; ``elif (…) {…}`` behind it is one within its ``else``."""
+    """Parse a branch; ``elif (…) {…}`` becomes a branch inside the ``else``."""
     tok, branch = before(tok, tokens, log)
     if tok.lexeme == "elif":
         begun = tok.loc
@@ -154,7 +153,7 @@ def _variables_of_a_linked_list(self: Any, tree: Any) -> Iterator[Any]:
 
 
 def extend_interpreter() -> None:
-    """Have the interpreter's parser read more, and its literals fit in all ways; once in a process."""
+    """Extend the interpreter's parser and unification; later calls in a process do nothing."""
     parser: Any = agentspeak.parser
     if getattr(parser, "extended", False):
         return
@@ -166,7 +165,7 @@ def extend_interpreter() -> None:
         ("parse_list", _parse_list),
     ):
         setattr(parser, name, partial(ours, getattr(parser, name)))
-    # Arguments may be conditions: those that ask beliefs are no less terms than those that compare numbers.
+    # Arguments may be conditions, also those that query beliefs instead of comparing numbers.
     parser.BooleanFoldVisitor = parser.LogicalFoldVisitor
     parser.FindVariablesVisitor.visit_linked_list = _variables_of_a_linked_list
     literals: Any = agentspeak.Literal
@@ -178,7 +177,7 @@ def extend_interpreter() -> None:
 
 
 def order_of(value: Any) -> Any:
-    """A key to sort terms by: numbers, texts, lists, then atoms and structures, the shorter first."""
+    """Return a key to sort terms: numbers, texts, lists, then atoms and structures, shorter ones first."""
     if isinstance(value, bool) or agentspeak.is_number(value):
         return (0, float(value))
     if agentspeak.is_literal(value):
@@ -193,7 +192,7 @@ def _compared(holds: Callable[[Any, Any], bool], left: Any, right: Any) -> bool:
 
 
 def _modulo(left: float, right: float) -> float:
-    """With the sign of the first, as in Java; in Python it has that of the second."""
+    """Compute a remainder with the sign of ``left``, as in Java; in Python it has the sign of ``right``."""
     if not right:
         raise ZeroDivisionError("modulo by zero")
     return math.fmod(left, right)
@@ -204,9 +203,9 @@ def _whole_part(left: float, right: float) -> float:
 
 
 def _unify_annotated(self: Any, right: Any, scope: Any, bound: Any) -> Iterator[None]:
-    """Each way in which a literal with annotations fits another: ``b[source(S)]`` fits every source.
+    """Yield for each way in which a literal with annotations unifies: ``b[source(S)]`` fits every source.
 
-    The interpreter takes the first annotation that fits, in the order of the process's hashes.
+    The interpreter takes only the first annotation that fits, in the order of the process's hashes.
     """
     right = agentspeak.evaluate(right, scope)
     choicepoint = object()

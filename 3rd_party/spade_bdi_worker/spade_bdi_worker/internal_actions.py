@@ -1,4 +1,4 @@
-"""Internal actions, whose names begin with a dot: the interpreter's own, and those that it lacks."""
+"""Internal actions, whose names begin with a dot: the interpreter's own and additional ones."""
 
 # The interpreter has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -20,11 +20,11 @@ from spade_bdi_worker.mind import Answer, Mind
 
 _STANDARD = agentspeak.stdlib.actions
 _LEFT_OUT = (".control_flow", ".dump", ".inf_", ".unbind_all")
-"""These write a file, print past the record, mark code for an optimizer, undo what a plan has bound."""
+"""Omitted actions: they write files, print past the record, mark code to optimize or unbind variables."""
 
 
 def standard_actions() -> Actions:
-    """What each program may call beside the environment's actions."""
+    """Return the actions that every program may call besides those of the environment."""
     allowed = Actions()
     standard, variadic = _STANDARD.actions.items(), _STANDARD.variadic_actions.items()
     allowed.actions = {key: act for key, act in standard if not key[0].startswith(_LEFT_OUT)}
@@ -38,7 +38,7 @@ def standard_actions() -> Actions:
 
 
 def query_of(term: Any, mind: Mind, intention: Any) -> Any:
-    """What a condition asks that is the argument of an action."""
+    """Build the query for a condition that is an argument of an action."""
     asked: Any = agentspeak.evaluate(term, intention.scope) if isinstance(term, agentspeak.Var) else term
     if isinstance(asked, agentspeak.BinaryExpr):
         made = {BinaryOp.op_and.value: AndQuery, BinaryOp.op_or.value: OrQuery}.get(asked.binary_op)
@@ -54,7 +54,7 @@ def query_of(term: Any, mind: Mind, intention: Any) -> Any:
 
 
 def _asks(literal: Any, mind: Mind) -> Any:
-    """An internal action, or what is believed."""
+    """Build the query for a literal: an internal action or a belief."""
     try:
         return ActionQuery(literal, mind.actions.lookup(literal.functor, len(literal.args)))
     except KeyError:
@@ -64,7 +64,7 @@ def _asks(literal: Any, mind: Mind) -> Any:
 
 
 def _solutions(mind: Mind, pattern: Any, condition: Any, intention: Any) -> list[Any]:
-    """The pattern for each way in which a condition holds."""
+    """Return the pattern's value for each way in which a condition holds."""
     choicepoint, found = object(), list[Any]()
     intention.stack.append(choicepoint)
     for _ in query_of(condition, mind, intention).execute(mind, intention):
@@ -74,12 +74,12 @@ def _solutions(mind: Mind, pattern: Any, condition: Any, intention: Any) -> list
 
 
 def _gives(term: Any, value: Any, intention: Any) -> bool:
-    """Whether the last argument is, or becomes, a value."""
+    """Unify the last argument with a value; return whether they unify."""
     return bool(agentspeak.unify(term.args[-1], value, intention.scope, intention.stack))
 
 
 def _value(term: Any, intention: Any) -> Any:
-    """An argument without variables; a list as a tuple."""
+    """Return an argument without variables; a list becomes a tuple."""
     value = agentspeak.grounded(term, intention.scope)
     return tuple(value) if agentspeak.is_list(value) else value
 
@@ -101,7 +101,7 @@ def _count(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
 
 
 def in_order(values: Any) -> tuple[Any, ...]:
-    """Sorted, whatever they are."""
+    """Return the values sorted by :func:`order_of`, which orders terms of any type."""
     return tuple(sorted(values, key=order_of))
 
 
@@ -116,7 +116,7 @@ def _reverse(_: Mind, term: Any, intention: Any) -> Iterator[None]:
 
 
 def _delete(_: Mind, term: Any, intention: Any) -> Iterator[None]:
-    """What equals the first argument, or stands at that place; with four, from one place to another."""
+    """Delete elements equal to the first argument or at that index; with four arguments, an index range."""
     whole = _sequence(term.args[-2], intention)
     first = _value(term.args[0], intention) if len(term.args) == 4 else term.args[0]
     first = agentspeak.evaluate(first, intention.scope)
@@ -149,7 +149,7 @@ def _number(term: Any, intention: Any) -> float:
 
 
 def _range(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
-    """``.range(N, First, Last)``, with a step behind it if it is not 1."""
+    """Yield for each number of ``.range(N, First, Last)``; a fourth argument sets a step other than 1."""
     first, last, *step = (_number(each, intention) for each in term.args[1:])
     by = step[0] if step else 1.0
     if not by:
@@ -158,7 +158,7 @@ def _range(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
 
 
 def _range_to(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
-    """``.range(Count, N)``, the interpreter's own: from 0 on."""
+    """Yield for each number of ``.range(Count, N)``, the interpreter's own form, which starts at 0."""
     return _each(mind, term.args[1], _counted(0.0, _number(term.args[0], intention) - 1, 1.0), intention)
 
 
@@ -231,7 +231,7 @@ def _drop_intention(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
 
 
 def _drop_all(mind: Mind, _: Any, intention: Any) -> Iterator[None]:
-    """All but the one that says so."""
+    """Drop all intentions except the one that calls this action."""
     own = mind.stack_of(intention)
     for stack in list(mind.intentions):
         if stack is not own:
@@ -257,7 +257,7 @@ def _goal(term: Any, intention: Any) -> Any:
 
 
 def _wait(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
-    """For an event that is written as a plan's, ``.wait({+key(_)})``, or as the interpreter has it."""
+    """Wait for an event, written as a plan, ``.wait({+key(_)})``, or in the interpreter's form."""
     given = term.args[0]
     if isinstance(given, PlanTerm):
         text = str(given.event)

@@ -1,4 +1,4 @@
-"""Facts and messages as the interpreter's literals, and back."""
+"""Converts facts and messages to the interpreter's literals and back."""
 
 # The interpreter has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -24,27 +24,27 @@ _MESSAGE = re.compile(
     re.DOTALL,
 )
 _VARIABLE = re.compile(r"_X_[0-9a-f]{3}_[0-9a-f]+")
-"""How the interpreter writes one: by its place in memory."""
+"""Matches a variable as the interpreter writes it, with its memory address."""
 _FLAT = re.compile(r"([a-z]\w*)\(([^()\[\]\"\\]*)\)")
 _ARGUMENT = re.compile(r"(?P<number>-?[0-9]+(?:\.[0-9]+(?:e-?[0-9]+)?)?)|[a-z][A-Za-z0-9_]*")
 _OWN_WORDS = frozenset({"true", "false", "not", "div", "mod"})
-"""Atoms that are more than their name."""
+"""Atoms with a special meaning in the language."""
 FORCES = ("tell", "untell", "achieve", "unachieve")
-"""What a message may do to who gets it."""
+"""Performatives of messages: how a message changes the receiver's beliefs or goals."""
 ASKS = ("askOne", "askAll")
-"""What it may ask of that agent, which answers by itself."""
+"""Performatives of questions, which the receiver answers automatically."""
 
 
 @lru_cache(maxsize=20_000)
 def literal(text: str, source: str) -> Any:
-    """A ground literal with where it is from, as in ``door(yellow, locked, 2, -1)[source(percept)]``.
+    """Parse a literal and add its source, as in ``door(yellow, locked, 2, -1)[source(percept)]``.
 
     Args:
-        text: As AgentSpeak writes it.
-        source: An atom.
+        text: Literal in AgentSpeak.
+        source: Source, an atom.
 
     Raises:
-        ProgramError: It is none.
+        ProgramError: The text is no literal.
     """
     term = _flat(text)
     if term is None:
@@ -58,15 +58,15 @@ def literal(text: str, source: str) -> Any:
 
 @lru_cache(maxsize=1_000)
 def _from(source: str) -> frozenset[Any]:
-    """One set for all that is from there: its hash is computed once."""
+    """Return one shared annotation set for each source, so that its hash is computed once."""
     return frozenset({Literal("source", (Literal(source),))})
 
 
 class Ground(Literal):  # type: ignore[misc]
-    """A literal without variables: the interpreter would copy it, and go through it, at each touch.
+    """A literal without variables; unlike the interpreter's, it is not copied and traversed at every use.
 
     Attributes:
-        text: As a program writes it, without where it is from.
+        text: Literal as a program writes it, without its source.
     """
 
     def __init__(self, functor: str, args: Any, annots: Any) -> None:
@@ -89,7 +89,7 @@ class Ground(Literal):  # type: ignore[misc]
 
 
 def sourced(term: Any) -> Any:
-    """A literal that says where it is from: from the agent itself, where nothing else is said.
+    """Return a literal with a source, which is ``self`` if the literal has none.
 
     Raises:
         AslError: The term is no literal.
@@ -102,7 +102,7 @@ def sourced(term: Any) -> Any:
 
 
 def _flat(text: str) -> Any:
-    """A literal of numbers and atoms alone, fifty times as fast as the parser; ``None`` for all others."""
+    """Parse a literal of numbers and atoms alone, fifty times as fast as the parser; ``None`` for others."""
     found = _FLAT.fullmatch(text)
     if found is None or found[1] in _OWN_WORDS:
         return None
@@ -116,10 +116,10 @@ def _flat(text: str) -> Any:
 
 
 def parsed(text: str, *, lists: bool = False) -> Any:
-    """A literal, or where ``lists`` says so a list.
+    """Parse a literal, or with ``lists`` also a list.
 
     Raises:
-        ProgramError: The text is none.
+        ProgramError: The text is neither.
     """
     with said() as problems:
         log = agentspeak.Log(agentspeak.get_logger("agentspeak.facts"), 1)
@@ -141,11 +141,11 @@ class Addressed(NamedTuple):
     """A message as a program writes it.
 
     Attributes:
-        to: To whom; ``None``: to the team.
-        force: What it does.
-        content: The literal's text.
-        id: Of a question, for its answer.
-        re: Of the question that it answers.
+        to: Receiver; ``None`` for the whole team.
+        force: Performative.
+        content: Text of the literal.
+        id: Number of a question, to which its answer refers.
+        re: Number of the question that the message answers.
     """
 
     to: str | None
@@ -156,31 +156,31 @@ class Addressed(NamedTuple):
 
     @property
     def written(self) -> str:
-        """What it does, as it is written, with its question."""
+        """The performative as written, with the number of its question."""
         tag = f"[id({self.id})]" if self.id else f"[re({self.re})]" if self.re else ""
         return f"{self.force}{tag}"
 
 
 def addressed(line: str) -> Addressed | None:
-    """What ``.send(green_0, tell, ball(2, 3))`` says; ``None`` for other words."""
+    """Parse a message such as ``.send(green_0, tell, ball(2, 3))``; return ``None`` for other text."""
     found = _MESSAGE.fullmatch(line.strip())
     if found is None or found["force"] not in (*FORCES, *ASKS):
         return None
     asks, number = found["force"] in ASKS, found["number"] or ""
     if asks is not (found["tag"] == "id"):
-        return None  # a question has a number, and nothing else has one of its own
+        return None  # only a question has a number of its own
     return Addressed(found["to"], found["force"], found["content"], *((number, "") if asks else ("", number)))
 
 
 class Heard(NamedTuple):
-    """A message of a team-mate.
+    """A message from a team-mate.
 
     Attributes:
-        sender: Who sent it.
-        force: What it does.
-        id: Of a question, for its answer.
-        re: Of the question that it answers.
-        content: The term, with where it is from.
+        sender: Name of the sender.
+        force: Performative.
+        id: Number of a question, to which its answer refers.
+        re: Number of the question that the message answers.
+        content: Term with its source.
     """
 
     sender: str
@@ -191,17 +191,17 @@ class Heard(NamedTuple):
 
 
 def message(text: str, own: str) -> Heard | None:
-    """A message of a team-mate, who wrote it as its program does.
+    """Parse a message from a team-mate whose program wrote it.
 
     Args:
         text: ``"green_1: .send(green_0, tell, ball(2, 3))"``.
         own: The agent's own name.
 
     Returns:
-        It; ``None`` where it is for another agent.
+        The message; ``None`` if it is for another agent.
 
     Raises:
-        ProgramError: It is said in other words.
+        ProgramError: The text is no message of a program.
     """
     sender, _, content = text.partition(": ")
     sent = addressed(content)
@@ -209,13 +209,13 @@ def message(text: str, own: str) -> Heard | None:
         raise ProgramError([f"{content!r} is no message of a program"])
     if sent.to not in (None, own):
         return None
-    if sent.re and sent.content.startswith("["):  # of askAll
+    if sent.re and sent.content.startswith("["):  # an answer to askAll
         return Heard(sender, sent.force, sent.id, sent.re, parsed(sent.content, lists=True))
     return Heard(sender, sent.force, sent.id, sent.re, literal(sent.content, sender))
 
 
 def as_text(term: Any) -> str:
-    """A literal as a program writes it, without where it is from; variables without a value are ``_``."""
+    """Return a literal as a program writes it, without its source; unbound variables become ``_``."""
     if isinstance(term, Ground):
         return term.text
     if agentspeak.is_literal(term):
@@ -224,7 +224,7 @@ def as_text(term: Any) -> str:
 
 
 def shown(term: Any, *, inner: bool = False) -> str:
-    """A term as programs print it and make texts of it: texts as they are, no blanks behind commas."""
+    """Return a term as programs print it: texts at the top level without quotes, no spaces after commas."""
     if isinstance(term, str):
         return agentspeak.asl_repr(term) if inner else term
     if agentspeak.is_literal(term):

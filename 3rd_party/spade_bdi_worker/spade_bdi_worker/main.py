@@ -1,4 +1,4 @@
-"""The worker class that the SDK runs."""
+"""The worker that plays AgentSpeak programs."""
 
 # The interpreter has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -35,7 +35,7 @@ _ACTION_SPACES = ("Discrete", "Box", "MultiDiscrete", "MultiBinary")
 
 
 class _Player:
-    """A slot: its program, and the agents of its episodes."""
+    """A slot with its program and the agents of its episodes."""
 
     def __init__(self, slot: Slot) -> None:
         settings, kind = slot.settings, slot.action_space.kind
@@ -63,7 +63,7 @@ class _Player:
             self._join()
 
     def _check(self) -> None:
-        """Make an agent of the program: its calls of actions that there are not are told then."""
+        """Build an agent once, so that calls of unknown actions are reported at load."""
         with said() as problems:
             try:
                 self._make(EpisodeStart(0, 0, self.slot.agent_id))
@@ -80,7 +80,7 @@ class _Player:
         return Episode(self.program, list(self.words), self.skills, name, start.seed)
 
     def _join(self) -> None:
-        """Have messages carried by XMPP."""
+        """Connect the slot to the session's XMPP server for its messages."""
         problem = why_not()
         if not problem and self.slot.seats:
             problem = "needs agents that keep their seats, and this match swaps them"
@@ -119,10 +119,10 @@ class _Player:
             self._mailbox.close()
 
     def decide(self, decision: Decision) -> tuple[Any, dict[str, Any] | None]:
-        """An action, or why there is none, and what is recorded beside it.
+        """Return an action, or why there is none, with the data to record.
 
-        Where a message could not be carried, no answer of the episode is one any more: what follows would
-        be measured without it.
+        After a message that could not be delivered, every answer of the episode is invalid: the rest would be
+        measured without the message.
         """
         mailbox, episode = self._mailbox, decision.episode
         if mailbox is None:
@@ -165,7 +165,7 @@ class _Player:
         return self._number(action, decision), extras
 
     def _legal(self, decision: Decision) -> list[str]:
-        """Legal actions as facts, where not all are."""
+        """Return the legal actions as facts, unless all are legal."""
         if decision.choices:
             return [f"legal({_quoted(word)})" for _, word in decision.choices]
         legal = decision.legal_actions
@@ -176,7 +176,7 @@ class _Player:
         return [f"legal({by_number.get(number, number + start)})" for number in legal]
 
     def _number(self, action: Any, decision: Decision) -> Any:
-        """What a program's action is in the environment."""
+        """Convert a program's action to one of the environment."""
         start = self.slot.action_space.start
         if (called := _flat(action)) in self.words:
             return self.words[called] + start
@@ -195,13 +195,13 @@ class _Player:
 
 
 def _flat(action: Any) -> str:
-    """A call as one atom: ``go_to(yellow, key)``, and ``go_to(yellow_key)``, is ``go_to_yellow_key``."""
+    """Return a call as one atom: ``go_to_yellow_key`` for ``go_to(yellow, key)`` or ``go_to(yellow_key)``."""
     parts = [agentspeak.asl_str(each) for each in action.args]
     return as_atom("_".join([action.functor, *parts])) if parts else str(action.functor)
 
 
 def _played(given: Any, space: Space) -> Any:
-    """Numbers as an action of a space; :class:`Invalid` where one would become another in its type."""
+    """Convert numbers to an action of a space; return :class:`Invalid` if its type would change a number."""
     try:
         numbers = np.asarray(given, np.float64).reshape(-1)
     except (TypeError, ValueError, OverflowError):
@@ -225,7 +225,7 @@ def _quoted(text: str) -> str:
 
 
 class BdiWorker(Worker):
-    """Agents that are AgentSpeak programs; one agent per slot and episode."""
+    """Worker whose agents are AgentSpeak programs; one agent for each slot and episode."""
 
     inputs = ("facts", "messages")
 

@@ -1,4 +1,4 @@
-"""The interpreter's agent, made to act in steps, to repeat, to recover, and to tell what it thought."""
+"""The interpreter's agent, extended to act in steps, recover from failures and record its reasoning."""
 
 # The interpreter has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -25,33 +25,33 @@ from spade_bdi_worker.literals import ASKS, Ground, Heard, as_text, literal, sou
 from spade_bdi_worker.program import said
 
 LONGEST_SAID = 1000
-"""Characters that an agent may say to its team with one action."""
+"""Largest number of characters that an agent may send to its team with one action."""
 LONGEST_TOLD = 4000
-"""Characters that a decision's record keeps of what a program prints, and of goals that failed."""
+"""Largest number of characters of printed text, and of failed goals, in a decision's record."""
 _ENDLESS = "the program's rules call each other without end"
 _LOOKS = 256
-"""Looks into the belief base after which the clock is read."""
+"""Belief base accesses between two checks of the time."""
 
 
 class Undecided(Exception):
-    """An agent has not chosen an action; the message says why."""
+    """Raised if an agent chose no action; the message says why."""
 
 
 class Overdue(BaseException):
-    """The time for a decision is over. No error: the interpreter goes on after those."""
+    """Raised after the deadline of a decision; no ``Exception``: the interpreter catches those."""
 
 
 @dataclass
 class Thought:
-    """What happened in an agent for one decision; recorded beside the action.
+    """Record of an agent's reasoning for one decision, stored with the action.
 
     Attributes:
-        added: Beliefs that it has got: by seeing, by being told, or of its own.
-        removed: Beliefs that it has lost.
-        goals: The goals of the intention that acted, the outermost first; those of a loop once.
+        added: Beliefs that the agent gained from percepts, messages or its own plans.
+        removed: Beliefs that the agent lost.
+        goals: Goals of the intention that acted, outermost first; a loop's goal appears once.
         plan: The plan that acted: its trigger and context.
-        failed: Goals that failed, with the reason; recovered ones too.
-        printed: What its program prints.
+        failed: Failed goals with the reason, also those that recovered.
+        printed: Text that the program printed.
     """
 
     added: list[str] = field(default_factory=list)
@@ -62,27 +62,27 @@ class Thought:
     printed: list[str] = field(default_factory=list)
 
     def believes(self, belief: str) -> None:
-        """It has got a belief; one that it lost for this decision was not lost."""
+        """Record a gained belief; if it was lost during this decision, delete that entry instead."""
         if belief in self.removed:
             self.removed.remove(belief)
         else:
             self.added.append(belief)
 
     def believes_no_longer(self, belief: str) -> None:
-        """It has lost a belief; one that it got for this decision is not told."""
+        """Record a lost belief; if it was gained during this decision, delete that entry instead."""
         if belief in self.added:
             self.added.remove(belief)
         else:
             self.removed.append(belief)
 
     def to_record(self) -> dict[str, Any]:
-        """Plain data; what is empty is left out, and what is long is cut."""
+        """Return plain data, without empty entries; long ones are cut."""
         row = {**vars(self), "failed": bounded(self.failed), "printed": bounded(self.printed)}
         return {name: value for name, value in row.items() if value}
 
 
 def bounded(lines: Sequence[str]) -> list[str]:
-    """Lines up to :data:`LONGEST_TOLD` characters; then one that says how much is not kept."""
+    """Return lines up to :data:`LONGEST_TOLD` characters; a last line says how many were cut."""
     room = LONGEST_TOLD
     for number, line in enumerate(lines):
         if len(line) > room:
@@ -94,19 +94,19 @@ def bounded(lines: Sequence[str]) -> list[str]:
 
 
 class _Beliefs(dict[str, Any]):
-    """What is believed of one name, by its text, in the order of entry: the interpreter's own is a set."""
+    """Beliefs of one name, by their text and in the order of entry; the interpreter itself uses a set."""
 
     def __iter__(self) -> Iterator[Any]:
-        # The interpreter changes them while it looks through them.
+        # The interpreter changes the beliefs while it iterates over them.
         return iter(list(self.values()))
 
 
 class Answer:
-    """What a plan waits for that has asked a team-mate; a waiter as the interpreter has them.
+    """Waiter of a plan that asked a team-mate, with the interface of the interpreter's waiters.
 
     Args:
-        number: Of the question.
-        wanted: What the answer becomes.
+        number: Number of the question.
+        wanted: Term that is unified with the answer.
     """
 
     event: Any = None
@@ -116,12 +116,12 @@ class Answer:
         self.number, self.wanted = number, wanted
 
     def poll(self, _: Any) -> bool:
-        """It ends when the answer is heard."""
+        """Return false: the wait ends when the answer arrives, see :meth:`Mind.hear`."""
         return False
 
 
 class _Base(collections.defaultdict[Any, Any]):
-    """A belief base that is not asked for ever: one step of the interpreter may look there without end."""
+    """A belief base that checks the deadline: one interpreter step may access it without end."""
 
     def __init__(self) -> None:
         super().__init__(_Beliefs)
@@ -139,14 +139,14 @@ class _Base(collections.defaultdict[Any, Any]):
 
 
 def _fits(annot: Any, sought: Any, intention: Any) -> bool:
-    """Whether an annotation is one of those that are sought."""
+    """Return whether an annotation unifies with one of those of ``sought``."""
     return any(
         agentspeak.unifies(agentspeak.freeze(each, intention.scope, {}), annot) for each in sought.annots
     )
 
 
 def _named(term: Any) -> Any:
-    """A term in which each ``_`` is a variable that can be given a value."""
+    """Replace each ``_`` in a term by a variable that can be bound."""
     if isinstance(term, agentspeak.Wildcard):
         return agentspeak.Var()
     if agentspeak.is_literal(term):
@@ -155,15 +155,15 @@ def _named(term: Any) -> Any:
 
 
 class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
-    """The interpreter's agent, with what it lacks of AgentSpeak.
+    """The interpreter's agent, with parts of AgentSpeak that the interpreter lacks.
 
-    It knows where beliefs and goals of its own are from (``source(self)``), tests what it believes before it
-    asks plans, recovers (``-!goal``), and keeps an atomic plan apart.
+    Its own beliefs and goals get a source (``source(self)``). A test goal checks beliefs before it looks for
+    plans, failed goals can recover (``-!goal``), and an atomic plan is not interrupted.
 
     Args:
-        actions: What its programs may call.
-        env: The interpreter's.
-        name: Of the agent.
+        actions: Actions that the program may call.
+        env: Environment of the interpreter.
+        name: Name of the agent.
     """
 
     def __init__(self, actions: Any, env: Environment, name: str, *_: object) -> None:
@@ -172,14 +172,14 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         self.actions = actions
         self.thought = Thought()
         self.acted: Any = None
-        """The literal of the action that has been chosen."""
+        """The literal of the chosen action."""
         self.said: list[str] = []
-        """What the next action takes to the team."""
+        """Messages to send to the team with the next action."""
         self.chance = Chance()
         self._acting: Any = None
         self._asked = 0
         self._wanted: Any = None
-        """The goal for which a plan is sought."""
+        """The goal for which a plan is searched."""
         self._kind = ""
         self._bodies: list[Any] = []
         self._fired: dict[int, str] = {}
@@ -192,7 +192,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             self._atomic.add(id(plan.body))
 
     def name_plans(self, trees: Sequence[Any], program: str) -> None:
-        """Call plans as the program writes them, with their lines; ``trees`` come as the plans did."""
+        """Set the names of plans in the record, with their lines; ``trees`` has the order of the plans."""
         for body, tree in zip(self._bodies, trees, strict=True):
             context = f" : {tree.context}" if tree.context else ""
             file = "" if tree.loc.filename == program else f"{tree.loc.filename}, "
@@ -203,20 +203,20 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
     def call(
         self, trigger: Any, goal_type: Any, term: Any, calling_intention: Any, delayed: bool = False
     ) -> bool:
-        """A belief or a goal comes or goes: what the interpreter's instructions call.
+        """Handle a belief or goal that is added or removed; the interpreter's instructions call this.
 
         Args:
-            trigger: Whether it comes or goes.
-            goal_type: What it is.
-            term: The literal, as the plan has it.
-            calling_intention: The plan at work, whose variables the literal has.
-            delayed: An intention of its own is begun.
+            trigger: Whether it is added or removed.
+            goal_type: Whether it is a belief, a goal or a test.
+            term: The literal, as written in the plan.
+            calling_intention: The running plan, whose scope holds the literal's variables.
+            delayed: Whether a new intention is started.
 
         Returns:
-            Whether the plan goes on.
+            Whether the plan continues.
 
         Raises:
-            AslError: No plan does what the plan at work needs.
+            AslError: No plan achieves what the running plan needs.
         """
         scope = calling_intention.scope
         if goal_type == GoalType.belief:
@@ -247,7 +247,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         return True
 
     def _told(self, trigger: Any, belief: Any, term: Any, intention: Any, delayed: bool) -> None:
-        """What is believed has changed: plans may be about it, and others wait for it."""
+        """Handle a changed belief: wake intentions that wait for it and start a plan about it."""
         self._wake(trigger, GoalType.belief, belief)
         self._start(trigger, GoalType.belief, belief, term, None if delayed else self.stack_of(intention))
 
@@ -261,7 +261,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
                 stack[-1].waiter = None
 
     def _start(self, trigger: Any, goal_type: Any, event: Any, term: Any, stack: Any) -> bool:
-        """Begin the first plan that applies, on top of an intention or by itself; whether there is one."""
+        """Start the first applicable plan, in an intention or a new one; return whether there is one."""
         frame = self._applicable(trigger, goal_type, event)
         if frame is None:
             return False
@@ -274,7 +274,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         return True
 
     def _applicable(self, trigger: Any, goal_type: Any, event: Any) -> Any:
-        """The first plan that applies, as it begins; ``None`` where none does."""
+        """Return the first applicable plan, ready to run; ``None`` if there is none."""
         outer, self._wanted = self._wanted, event if goal_type == GoalType.achievement else None
         try:
             for plan in self.plans.get((trigger, goal_type, event.functor, len(event.args)), ()):
@@ -288,7 +288,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         return None
 
     def _enter(self, stack: Any, is_goal: bool) -> None:
-        """Note which plan is on top, and below which goal: a loop is a goal that leads to itself."""
+        """Record the plan on top and its outer goal; a goal that leads to itself counts as a loop."""
         frame, below = stack[-1], stack[-2] if len(stack) > 1 else None
         frame.plan, frame.is_goal = self._fired.get(id(frame.instr), ""), is_goal
         frame.atomic = id(frame.instr) in self._atomic
@@ -296,7 +296,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         frame.outer = below.outer if below is not None and below.goal == frame.goal else below
 
     def _unmet(self, goal: Any, term: Any, stack: Any) -> bool:
-        """No plan applies to a goal: its recovery plan takes over, or the plan that needs it fails."""
+        """Handle a goal without an applicable plan: run its recovery plan, or fail the calling plan."""
         key = (Trigger.addition, GoalType.achievement, goal.functor, len(goal.args))
         kind = "no_applicable" if self.plans.get(key) else "no_relevant"
         reason = f"no applicable plan for +!{goal.functor}/{len(goal.args)}"
@@ -311,25 +311,25 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         return True
 
     def pursue(self, goal: Any) -> None:
-        """Take up a goal of its own; one without a plan fails."""
+        """Start a goal as a new intention; a goal without a plan fails."""
         self._begin(Trigger.addition, GoalType.achievement, goal)
 
     def begin(self, beliefs: Iterable[Any]) -> list[Any]:
-        """Believe what the program says to begin with.
+        """Add the program's initial beliefs.
 
         Returns:
-            What is an event when the agent first sees something.
+            Beliefs that are events when the agent first gets percepts.
 
         Raises:
-            AslError: One is no fact.
+            AslError: A belief is no fact.
         """
         nothing = Intention()
         return [sourced(each) for each in beliefs if self.add_belief(each, nothing.scope)]
 
     def perceive(self, gone: Iterable[str], new: Iterable[str], begun: Sequence[Any] = ()) -> None:
-        """What it saw and sees no more, and what it sees now, as facts; both are events.
+        """Remove old percepts and add new ones, given as facts; both are events.
 
-        All of it is believed before any plan is chosen. Events of ``begun`` come first.
+        All beliefs are updated before any plan is chosen. Events of ``begun`` come first.
         """
         waits = any(waiter.event for waiter in self.waiters())
         heard = {key for key, plans in self.plans.items() if plans and key[1] == GoalType.belief}
@@ -342,7 +342,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
                     changed = self._enter_base(belief)
                 else:
                     changed = self._leave_base(belief)
-                # Nothing follows an event that no plan is about: what comes of it is the belief alone.
+                # An event without a plan about it has no further effect: only the belief changes.
                 if changed and (waits or (trigger, GoalType.belief, *belief.literal_group()) in heard):
                     events.append((trigger, belief))
         for trigger, belief in events:
@@ -351,7 +351,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
     # -- beliefs --
 
     def add_belief(self, term: Any, scope: Any) -> Any:
-        """Believe something; whether that is news."""
+        """Add a belief; return whether it or its source is new."""
         belief = sourced(term.grounded(scope))
         if not isinstance(belief, Ground):
             belief = Ground(belief.functor, belief.args, belief.annots)
@@ -370,12 +370,12 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         return True
 
     def remove_belief(self, term: Any, intention: Any) -> Any:
-        """Believe something no longer from the source that is named, by default the agent itself.
+        """Remove the named source from a belief, by default the agent itself.
 
-        What others have told, or what is seen, stays believed.
+        A belief that also has another source, such as a message or a percept, stays.
 
         Returns:
-            What is believed no longer; ``None`` where nothing of it was.
+            The belief with the removed sources; ``None`` if no belief matched.
         """
         sought = agentspeak.evaluate(term, intention.scope)
         if not agentspeak.is_literal(sought):
@@ -393,7 +393,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         return None
 
     def _leave_base(self, belief: Ground) -> bool:
-        """Believe this very fact no longer from where it says that it is from."""
+        """Remove this fact's own source from the belief; return whether the belief had it."""
         held = self._held(belief)
         known = held.get(belief.text)
         if known is None or not belief.annots <= known.annots:
@@ -410,11 +410,11 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         self.thought.believes_no_longer(as_text(belief))
 
     def _held(self, literal: Any) -> _Beliefs:
-        """What is believed of the same name, with as many values."""
+        """Return the beliefs with the same name and number of arguments."""
         return self.base[literal.literal_group()]
 
     def abolish(self, pattern: Any) -> None:
-        """Believe nothing of a kind any longer, wherever it is from."""
+        """Remove all beliefs that match a pattern, whatever their source."""
         held = self._held(pattern)
         for belief in held:
             if agentspeak.unifies_annotated(pattern, belief):
@@ -423,11 +423,11 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
     # -- intentions --
 
     def stack_of(self, intention: Any) -> Any:
-        """The intention that a plan is at the top of; ``None`` where it is of none."""
+        """Return the intention whose top plan this is; ``None`` if there is none."""
         return next((stack for stack in self.intentions if stack and stack[-1] is intention), None)
 
     def remove(self, stack: Any) -> None:
-        """An intention, with what goes on beside it for it, is no more."""
+        """Remove an intention with its parallel branches."""
         self.intentions = collections.deque(each for each in self.intentions if each is not stack)
         for frame in stack:
             if isinstance(frame.waiter, Join):
@@ -435,7 +435,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
                     self.remove(branch)
 
     def intends(self, goal: Any, scope: Any, bound: Any) -> Iterator[Any]:
-        """Each intention with a goal, and the place of the goal in it."""
+        """Yield each intention that has a goal, with the goal's index in it."""
         for stack in list(self.intentions):
             for place, frame in enumerate(stack):
                 if not getattr(frame, "is_goal", False):
@@ -449,19 +449,19 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
                     agentspeak.reroll(scope, bound, choicepoint)
 
     def desires(self, goal: Any, scope: Any, bound: Any) -> Iterator[Any]:
-        """Whether it has a goal, or seeks a plan for it."""
+        """Yield if the agent has a goal or searches a plan for it."""
         if self._wanted is not None:
             for _ in agentspeak.unify_annotated(goal, self._wanted, scope, bound):
                 yield None
         yield from self.intends(goal, scope, bound)
 
     def drop(self, goal: Any, scope: Any, bound: Any) -> None:
-        """Intentions with a goal are no more."""
+        """Remove the intentions that have a goal."""
         for stack, _ in list(self.intends(goal, scope, bound)):
             self.remove(stack)
 
     def end_goal(self, goal: Any, scope: Any, bound: Any, *, failed: bool) -> None:
-        """A goal is over, with all that it led to: achieved, or failed so that it is recovered."""
+        """End a goal and everything above it: as achieved, or as failed, so that it can recover."""
         for stack, place in list(self.intends(goal, scope, bound)):
             if all(each is not stack for each in self.intentions) or len(stack) <= place:
                 continue
@@ -480,25 +480,25 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
     # -- messages --
 
     def hear(self, heard: Heard) -> None:
-        """A message of a team-mate: an answer, a question, or something to believe or to do."""
+        """Process a message from a team-mate: an answer, a question, a belief or a goal."""
         if heard.re and self._answered(heard):
             return
         if heard.force in ASKS:
             self._safely(partial(self._answer, heard), heard.content)
             return
         if not agentspeak.is_literal(heard.content):
-            return  # an answer for which nothing waits any more
+            return  # an answer for which no plan waits any more
         goal_type = GoalType.achievement if heard.force.endswith("achieve") else GoalType.belief
         trigger = Trigger.removal if heard.force.startswith("un") else Trigger.addition
         self._begin(trigger, goal_type, heard.content)
 
     def ask(self) -> str:
-        """The number of a question that is asked now."""
+        """Return the number for a new question."""
         self._asked += 1
         return f"q{self._asked}"
 
     def _answered(self, heard: Heard) -> bool:
-        """Whether a plan waits for this; it goes on, or fails where it wanted another answer."""
+        """Give an answer to the plan that waits for it; return whether there is one."""
         for stack in self.intentions:
             waiter = stack[-1].waiter if stack else None
             if not isinstance(waiter, Answer) or waiter.number != heard.re:
@@ -511,7 +511,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         return False
 
     def _answer(self, heard: Heard) -> None:
-        """What is believed of a question, or what a plan for it finds out, goes back to the asker."""
+        """Answer a question with the matching beliefs, or with what a plan for it finds."""
         asked = Literal(heard.content.functor, map(_named, heard.content.args))
         intention, found = Intention(), list[Any]()
         for _ in TermQuery(asked).execute(self, intention):
@@ -537,17 +537,17 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             self.thought.failed.append(f"{as_text(about)}: {reason}")
 
     def deliberate(self, cycles: int) -> Any:
-        """Go on with what is intended until there is an action.
+        """Run the intentions until the program acts.
 
         Args:
-            cycles: Steps of the interpreter at most.
+            cycles: Largest number of interpreter steps.
 
         Returns:
             The action's literal.
 
         Raises:
-            Undecided: There is none.
-            Overdue: Its time is over.
+            Undecided: The program chose no action.
+            Overdue: The deadline is over.
         """
         self.acted = None
         self._take_turns()
@@ -563,7 +563,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         raise Undecided(f"the program has not come to an action within {cycles} steps of the interpreter")
 
     def _think(self, problems: list[str]) -> bool:
-        """One step of the interpreter; whether there is more to do."""
+        """Run one step of the interpreter; return whether there is more to do."""
         if self._atomic:
             self._put_atomic_first()
         try:
@@ -576,14 +576,14 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             problems.clear()
 
     def _take_turns(self) -> None:
-        """What has acted comes behind all others, new ones too: one without an end leaves them no time."""
+        """Move the intention that acted behind all others, so that an endless one leaves them time."""
         acting, self._acting = self._acting, None
         if any(each is acting for each in self.intentions):
             self.intentions = collections.deque(each for each in self.intentions if each is not acting)
             self.intentions.append(acting)
 
     def _put_atomic_first(self) -> None:
-        """A plan that is atomic goes on until it ends, unless it waits."""
+        """Move an intention with an atomic plan to the front until it ends, unless it waits."""
         for stack in self.intentions:
             if stack and any(frame.atomic for frame in stack) and stack[-1].waiter is None:
                 if stack is not self.intentions[0]:
@@ -599,7 +599,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         return "the program has nothing left to do and chooses no action"
 
     def act(self, action: Any, intention: Any) -> None:
-        """An action of the program: it is done with the environment's next step."""
+        """Record an action of the program, to be played in the environment's next step."""
         self.acted, self._acting = action, self.stack_of(intention)
         self.thought.goals, frame = [], intention
         while frame is not None:
@@ -608,13 +608,13 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         self.thought.plan = intention.plan
 
     def tell(self, text: str) -> None:
-        """Say something to the team with the next action."""
+        """Add a message to those sent to the team with the next action."""
         if sum(map(len, self.said)) + len(self.said) + len(text) > LONGEST_SAID:
             raise AslError(f"more than {LONGEST_SAID} characters are said to the team with one action")
         self.said.append(text)
 
     def _fail(self, reason: str, stack: Any = None) -> None:
-        """The plan that was at work has failed: the nearest of its goals that can recover does."""
+        """Fail the running plan; the innermost of its goals that has a recovery plan recovers."""
         if stack is None:
             stack = next(stack for stack in self.intentions if stack and stack[-1].waiter is None)
         kind, self._kind = self._kind or "ia_failed", ""
@@ -632,7 +632,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         self.remove(stack)
 
     def _fail_branch(self, join: Join, branch: Any, reason: str) -> None:
-        """One of several branches has failed, and with it the plan, unless another that goes on is enough."""
+        """Fail one of several branches and its plan, unless another running branch is enough."""
         self.remove(branch)
         others = [each for each in join.branches if each and each is not branch]
         if join.enough is any and others:
@@ -644,7 +644,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         self._fail(reason, join.stack)
 
     def _recover(self, stack: Any, goal: Any, term: Any, kind: str, reason: str) -> bool:
-        """Begin a plan for ``-!goal`` in the place of the plan that failed; it may ask why."""
+        """Start a plan for ``-!goal`` in place of the failed plan; the event's annotations tell it why."""
         why = (Literal("error", (Literal(kind),)), Literal("error_msg", (reason,)))
         event = Literal(goal.functor, goal.args, goal.annots | frozenset(why))
         if not self._start(Trigger.removal, GoalType.achievement, event, term, stack):

@@ -1,4 +1,4 @@
-"""AgentSpeak programs: read, and said where they are wrong."""
+"""Reads AgentSpeak programs and reports their errors."""
 
 # The interpreter has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -25,14 +25,14 @@ from spade_bdi_worker.tokens import MAX_BYTES, IncludeError, Tokens
 
 _INTERPRETER = logging.getLogger("agentspeak")
 _INTERPRETER.propagate = False
-"""What it says of programs is said in our sentences."""
+"""Its messages are converted to sentences, see :func:`said`."""
 
 
 class ProgramError(Exception):
-    """A program is wrong.
+    """Raised if a program is wrong.
 
     Args:
-        problems: Each with its place: ``solve.asl, line 3: expected '.' …``.
+        problems: Errors with their place: ``solve.asl, line 3: expected '.' …``.
     """
 
     def __init__(self, problems: Sequence[str]) -> None:
@@ -42,11 +42,11 @@ class ProgramError(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """A program that can be parsed.
+    """A parsed program.
 
     Attributes:
-        name: Of its file.
-        tree: As the interpreter's parser has read it; its initial goals are given when the agent first sees.
+        name: Name of the file.
+        tree: Result of the interpreter's parser; the agent gets the initial goals with its first percepts.
     """
 
     name: str
@@ -57,7 +57,7 @@ def read_program(path: str) -> Program:
     """Read a program from a file.
 
     Raises:
-        ProgramError: It cannot be read, or is wrong.
+        ProgramError: The file cannot be read, or the program is wrong.
     """
     try:
         content = read_file(path, links=True, limit=MAX_BYTES)
@@ -73,12 +73,12 @@ def parse_program(name: str, text: str, folder: Path | None = None) -> Program:
     """Parse a program.
 
     Args:
-        name: Named in errors.
-        text: AgentSpeak.
-        folder: Where the file is, for what it includes; ``None``: it includes nothing.
+        name: Name for error messages.
+        text: AgentSpeak source text.
+        folder: Folder of the file, for includes; ``None`` allows no includes.
 
     Raises:
-        ProgramError: It is wrong; every mistake is named that the parser gets to.
+        ProgramError: The program is wrong; the message names every error that the parser reaches.
     """
     extend_interpreter()
     with said() as problems:
@@ -98,10 +98,10 @@ def parse_program(name: str, text: str, folder: Path | None = None) -> Program:
 
 
 def _replace_whole(body: Any) -> None:
-    """Have ``-+state(idle)`` take the place of whatever ``state(_)`` there was, as in Jason.
+    """Make ``-+state(idle)`` replace any belief ``state(_)``, as in Jason.
 
-    The interpreter has it take the place of ``state(idle)`` alone, and only where a value is computed or a
-    variable that of another: so it is written out as two steps.
+    The interpreter would replace ``state(idle)`` alone, and only if a value is computed or a variable has
+    another value. So the step is split into two: a removal and an addition.
     """
     formulas: list[Any] = []
     for formula in getattr(body, "formulas", None) or ():
@@ -117,7 +117,7 @@ def _replace_whole(body: Any) -> None:
 
 
 def _removal(formula: Any) -> Any:
-    """The step before it: what is believed of the same name, and of as many values, no more."""
+    """Return the removal step: it removes beliefs with the same name and number of arguments."""
     removal = copy.copy(formula)
     removal.formula_type = agentspeak.FormulaType.remove
     removal.term = copy.copy(formula.term)
@@ -132,23 +132,23 @@ def _anything(term: Any) -> Any:
 
 
 def _inner(formula: Any) -> list[Any]:
-    """The bodies in a step that is a loop, a branch, or several side by side."""
+    """Return the bodies inside a loop, a branch or parallel steps."""
     inner = [getattr(formula, name, None) for name in ("body", "if_body", "else_body")]
     return [each for each in (*inner, *getattr(formula, "branches", ())) if each is not None]
 
 
 def unknown_actions(program: Program, words: Collection[str], skills: Collection[str] = ()) -> list[str]:
-    """Steps of plans that are no action of the environment.
+    """Return an error for each step of a plan that is no action of the environment.
 
-    The interpreter takes them for beliefs that it looks up, and the plan fails when it comes there.
+    The interpreter would look such a step up as a belief, and the plan would fail there.
 
     Args:
-        program: It.
-        words: Actions of the environment, as programs call them.
-        skills: What is called with parameters among them.
+        program: Program to check.
+        words: Actions of the environment, by the atoms that programs use.
+        skills: Names of those actions that have parameters.
 
     Returns:
-        A sentence for each, with its place.
+        A sentence for each error, with its place.
     """
     found: list[str] = []
     for literal in _steps([plan.body for plan in program.tree.plans]):
@@ -168,7 +168,7 @@ def unknown_actions(program: Program, words: Collection[str], skills: Collection
 
 
 def _steps(bodies: Sequence[Any]) -> Iterator[Any]:
-    """Literals that stand as steps in bodies of plans, loops and branches."""
+    """Yield the literals that are steps in bodies of plans, loops and branches."""
     for body in bodies:
         for formula in getattr(body, "formulas", None) or ():
             yield from _steps(_inner(formula))
@@ -197,7 +197,7 @@ class _Ear(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         place = getattr(record, "loc", None)
         where = f"{place.filename}, line {place.lineno}: " if place else ""
-        # What the interpreter did not expect; it would name it as Python does.
+        # An error that the interpreter did not expect; its own message would be Python's.
         failure = record.exc_info[1] if record.exc_info else None
         told = record.getMessage() if failure is None else str(failure)
         self.problems.append(where + _NO_ACTION.sub(_missing, told))
@@ -207,7 +207,7 @@ _NO_ACTION = re.compile(r"no such action '(\.[\w.]+)/(\d+)'")
 
 
 def _missing(found: re.Match[str]) -> str:
-    """An internal action that there is not, as a sentence."""
+    """Return a sentence about an internal action that does not exist."""
     return (
         f"no such action '{found[1]}' with {found[2]} argument{'s' * (found[2] != '1')} in this interpreter "
         "(docs/bdi/interpreters.md lists those that it has; jason_worker has Jason's)"

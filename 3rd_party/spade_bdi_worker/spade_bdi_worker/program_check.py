@@ -1,4 +1,4 @@
-"""Checks programs while they are written: ``python -m spade_bdi_worker.program_check``.
+"""Checks programs while a person writes them: ``python -m spade_bdi_worker.program_check``.
 
 One JSON object a line on stdin, ``{"name": "solve.asl", "text": "…", "actions": ["turn left", …], "folder":
 "…"}`` (without ``actions`` those are not checked, without ``folder`` nothing can be included); one JSON line
@@ -25,7 +25,7 @@ from spade_bdi_worker.program import ProgramError, parse_program, said, unknown_
 
 _HERE = Path(__file__).resolve()
 TEMPLATES = (_HERE.parents[3] / "docs" / "examples" / "bdi", _HERE.parents[2] / "examples" / "bdi")
-"""Where programs to begin with are: in a checkout, in a wheel."""
+"""Folders with example programs to begin with: in a checkout, in a wheel."""
 COLORS = (
     (r"[+\-]?[!?][a-z]\w*", "goal"),
     (r"^\s*[+\-][a-z]\w*", "goal"),
@@ -36,17 +36,17 @@ COLORS = (
     (r'"[^"]*"', "text"),
     (r"//.*$", "comment"),
 )
-"""What stands out in a program, the later over the earlier."""
+"""Patterns to highlight in a program; a later one overrides an earlier one."""
 _PLACE = re.compile(r"^(?P<name>.*?), line (?P<line>\d+): (?P<text>.*)$", re.DOTALL)
 _QUOTED = re.compile(r"no (?:such )?action '([\w.]+)")
 _UNKNOWN = "any_action"
 
 
 def check(asked: dict[str, Any]) -> dict[str, Any]:
-    """What is wrong with a text, and what an editor may know.
+    """Return the errors in a program's text, with templates and colors for an editor.
 
     Args:
-        asked: As the module says.
+        asked: Request, in the form that the module's docstring describes.
     """
     name, text = str(asked.get("name") or "program.asl"), str(asked.get("text") or "")
     actions, folder = asked.get("actions"), str(asked.get("folder") or "")
@@ -79,7 +79,7 @@ def _wrong(name: str, text: str, actions: list[str] | None, folder: Path | None)
 
 
 def _problem(name: str, sentence: str) -> dict[str, Any]:
-    """With its place, unless that is in a file that is included."""
+    """Return an error with its line; the line is 0 if the error is in an included file."""
     found, quoted = _PLACE.match(sentence), _QUOTED.search(sentence)
     here = found is not None and found["name"] == name
     place = (
@@ -91,7 +91,7 @@ def _problem(name: str, sentence: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer questions until stdin ends."""
+    """Answer requests until stdin ends."""
     for line in sys.stdin:
         print(json.dumps(check(json.loads(line))), flush=True)
 

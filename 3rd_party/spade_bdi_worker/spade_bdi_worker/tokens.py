@@ -1,4 +1,4 @@
-"""The words of a program as the interpreter's parser is to have them, files that it includes among them."""
+"""Prepares the tokens of a program, with those of included files, for the interpreter's parser."""
 
 # The interpreter has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -17,25 +17,25 @@ import agentspeak.lexer
 from agentspeak.lexer import TokenType
 
 MAX_BYTES = 1_000_000
-"""Of a program, with all that it includes."""
+"""Largest size of a program, in bytes, with all included files."""
 MOST_DEEP = 8
-"""Files within files."""
+"""Largest depth of files that include each other."""
 _NAMES = frozenset({"begin", "end", "include"})
-"""Words of directives; anywhere else they are names like any other."""
+"""Words of directives; elsewhere they are ordinary names."""
 
 
 class IncludeError(Exception):
-    """A file is not included; the message says why."""
+    """Raised if a file cannot be included; the message says why."""
 
 
 class Tokens:
-    """The tokens of a program, one after the other.
+    """Iterator over the tokens of a program.
 
     Args:
-        name: Of its file, for errors.
-        text: Its text.
-        log: Where the interpreter says what is wrong.
-        folder: Where the program is: files there, and in folders of it, may be included; ``None``: none may.
+        name: Name of the file, for errors.
+        text: Text of the program.
+        log: The interpreter's log for errors.
+        folder: Folder of the program; files below it may be included. ``None`` allows no includes.
     """
 
     def __init__(self, name: str, text: str, log: Any, folder: Path | None = None) -> None:
@@ -45,7 +45,7 @@ class Tokens:
         self._last: Any = None
 
     def peek(self) -> Any:
-        """The last token that was given."""
+        """Return the last token that was returned."""
         return self._last
 
     def __next__(self) -> Any:
@@ -73,7 +73,7 @@ class Tokens:
     def _directive(
         self, word: Any, tokens: Iterator[Any], name: str, within: tuple[str, ...]
     ) -> Iterator[Any]:
-        """What stands in the place of ``{ include("other.asl") }``."""
+        """Return the tokens that replace ``{ include("other.asl") }``."""
         place = f"{name}, line {word.loc.lineno}"
         if word.lexeme != "include":
             raise IncludeError(
@@ -87,7 +87,7 @@ class Tokens:
         yield from self._read(file, text, (*within, file))
 
     def _included(self, file: str, within: tuple[str, ...]) -> str:
-        """The text of a file of the program's own folder."""
+        """Return the text of a file in the program's own folder."""
         if self._folder is None:
             raise IncludeError("where the program's own file is, is not known here")
         if file in within:
@@ -103,15 +103,15 @@ class Tokens:
 
 
 def read_within(folder: Path, file: str, most: int) -> bytes:
-    """A file below a folder, by a path without links: what lies outside is not read.
+    """Read a file below a folder, without following links; files outside are not read.
 
     Args:
-        folder: Where it must lie.
-        file: Its path from there.
-        most: Bytes that it may have.
+        folder: Folder in which the file must be.
+        file: Path relative to the folder.
+        most: Largest size in bytes.
 
     Raises:
-        IncludeError: It is not there, is reached by a link, or is too long.
+        IncludeError: The file does not exist, is reached by a link, or is too long.
     """
     parts = PurePosixPath(file).parts
     if not parts or file.startswith("/") or ".." in parts or "\\" in file or ":" in file or "\0" in file:
@@ -138,7 +138,7 @@ def read_within(folder: Path, file: str, most: int) -> bytes:
 
 
 def _named(tokens: Iterator[Any], place: str) -> str:
-    """The file that ``include("…") }`` names."""
+    """Return the file that ``include("…") }`` names."""
     words: list[Any] = [next(tokens, None) for _ in range(4)]
     lexemes = [word and word.lexeme for word in words]
     if lexemes[0] != "(" or lexemes[2:] != [")", "}"] or not words[1].token.string:
@@ -147,7 +147,7 @@ def _named(tokens: Iterator[Any], place: str) -> str:
 
 
 def _mended(tokens: Iterator[Any]) -> Iterator[Any]:
-    """Names that are words of directives are names, and a step may be ended where the plan ends."""
+    """Convert directive words outside directives to names, and drop a ``;`` before the end of a plan."""
     waits: Any = None
     before = ""
     for token in tokens:

@@ -1,8 +1,8 @@
-"""Messages of a program over XMPP, through a server that only this session's agents reach.
+"""Carries a program's messages over XMPP, through a server that only this session's agents can reach.
 
-The session records what an agent says and announces it to the team-mates, whatever carries the message. An
-agent hears an announced message once it has come over XMPP, in the order of the record, so that the speed of
-a message does not change what an agent hears when.
+The session records an agent's messages and announces them to the team-mates over any transport. An agent
+processes an announced message once it arrived over XMPP, in the order of the record. So the speed of a
+message does not change what an agent hears at which step.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from spade_bdi_worker.xmpp_client import Postman
 
 START_S = 300.0
-"""For the server, and again for logging in: libraries may come from a cold disk on a busy machine."""
+"""Largest time for the server's start, and again for logging in: a cold disk or a busy machine is slow."""
 _LOOK_S = 0.05
 _ANSWER_S = 10.0
 _GONE = "the XMPP server is gone"
@@ -39,7 +39,7 @@ _NEEDS = ("slixmpp", "pyjabber", "greenlet")
 
 
 class XmppError(Exception):
-    """A message cannot be carried; the text is a sentence for a person."""
+    """Raised if a message cannot be delivered; the text is a sentence for a person."""
 
 
 class _Letter(NamedTuple):
@@ -51,7 +51,7 @@ class _Letter(NamedTuple):
 
 
 def why_not() -> str:
-    """Why there is no XMPP here; empty where there is."""
+    """Return why XMPP cannot be used here; empty if it can."""
     if sys.platform != "linux":
         return "needs Linux, whose sockets it meets at"
     lacking = [name for name in _NEEDS if find_spec(name) is None]
@@ -61,15 +61,15 @@ def why_not() -> str:
 
 
 class Mailbox:
-    """An agent's place in its session's XMPP, logged in.
+    """An agent's connection to its session's XMPP server, logged in.
 
     Args:
-        agent: Its name.
-        secret: What the agents of a session share.
-        port: Of the server that is started where there is none yet; 0 for any.
+        agent: Name of the agent.
+        secret: Secret that the agents of a session share.
+        port: Port of the server that is started if there is none; 0 for any.
 
     Raises:
-        XmppError: The server cannot be started, or does not take the agent.
+        XmppError: The server cannot be started, or rejects the agent.
     """
 
     def __init__(self, agent: str, secret: str, port: int = 0) -> None:
@@ -94,32 +94,32 @@ class Mailbox:
 
     @property
     def lost(self) -> bool:
-        """Whether the server is gone, or has closed the connection."""
+        """Whether the server ended or closed the connection."""
         if self._postman.lost or self._office.fileno() < 0:
             return True
         readable, _, _ = select.select([self._office], [], [], 0)
         return bool(readable) and not self._office.recv(1, socket.MSG_PEEK)
 
     def joined(self) -> Sequence[str]:
-        """All agents that have a mailbox now.
+        """Return the names of all agents that have a mailbox now.
 
         Raises:
-            OSError: The server is gone, or does not answer.
+            OSError: The server ended, or does not answer.
         """
         self._office.sendall(b"{}\n")
         return _line(self._office)["joined"]
 
     def send(self, words: str, team_mates: Sequence[str], episode: int, step: int) -> None:
-        """Send what a program says, to those of its team who have a mailbox.
+        """Send a program's messages to the team-mates that have a mailbox.
 
         Args:
             words: Lines as :func:`~spade_bdi_worker.literals.addressed` reads them.
-            team_mates: Its team, itself not among them.
-            episode: In which it is said.
-            step: The same.
+            team_mates: Names of the team-mates, without the agent itself.
+            episode: Number of the episode.
+            step: Step of the episode.
 
         Raises:
-            XmppError: There is no server any more.
+            XmppError: The server has ended.
         """
         messages = [sent for line in words.splitlines() if (sent := addressed(line))]
         if not messages:
@@ -138,18 +138,18 @@ class Mailbox:
                     _loop().call_soon_threadsafe(self._postman.tell, address, sent.content, told)
 
     def receive(self, announced: Sequence[str], episode: int, seconds: float) -> list[str]:
-        """Wait for what was announced by team-mates who have a mailbox.
+        """Wait for the announced messages of team-mates that have a mailbox.
 
         Args:
-            announced: Who and what: ``"agent_0: .send(agent_1, tell, may_open(blue))"``.
-            episode: In which it was said.
-            seconds: To wait at most.
+            announced: Senders with their messages: ``"agent_0: .send(agent_1, tell, may_open(blue))"``.
+            episode: Number of the episode.
+            seconds: Longest time to wait.
 
         Returns:
-            What has come, and at which step it was sent; what others said is not waited for.
+            Messages that arrived, with the step at which each was sent; other team-mates' are not waited for.
 
         Raises:
-            XmppError: Something has not come.
+            XmppError: A message did not arrive.
         """
         came: list[str] = []
         until = time.monotonic() + seconds
@@ -165,7 +165,7 @@ class Mailbox:
         return came
 
     def _wait(self, wanted: _Letter, until: float) -> _Letter | None:
-        """The letter, or ``None`` where its sender has no mailbox."""
+        """Wait for a message and return it; ``None`` if its sender has no mailbox."""
         found = self._take(wanted, 0)
         if found is not None:
             return found
@@ -196,18 +196,18 @@ class Mailbox:
         return next((each for each in self._letters if each._replace(step=wanted.step) == wanted), None)
 
     def forget(self, episode: int) -> None:
-        """An episode is over: discard its messages that no call has taken."""
+        """Discard the messages of a finished episode that were not received."""
         with self._news:
             self._letters = [each for each in self._letters if each.episode != str(episode)]
 
     def close(self) -> None:
-        """Leave."""
+        """Leave the XMPP server."""
         self._office.close()
         _loop().call_soon_threadsafe(self._postman.leave)
 
 
 def _join(agent: str, secret: str, port: int, until: float) -> tuple[socket.socket, dict[str, Any]]:
-    """Meet the session's server, which is started where there is none."""
+    """Connect to the session's server; start one if there is none."""
     while time.monotonic() < until:
         office = socket.socket(socket.AF_UNIX)
         office.settimeout(max(until - time.monotonic(), 1))
@@ -245,15 +245,15 @@ def _start_server(secret: str, port: int, until: float) -> None:
     process.stdin.close()
     if "problem" in told:
         raise XmppError(str(told["problem"]))
-    time.sleep(_LOOK_S)  # another agent's is about to listen, or to end
+    time.sleep(_LOOK_S)  # another agent's server is about to listen, or to end
 
 
 _servers: list[subprocess.Popen[bytes]] = []
-"""Those that this process has started."""
+"""Servers that this process started."""
 
 
 def end_servers() -> None:
-    """End the server, where this process has started it."""
+    """End the server, if this process started it."""
     while _servers:
         process = _servers.pop()
         process.kill()
@@ -263,11 +263,11 @@ def end_servers() -> None:
 
 
 def _line(office: socket.socket) -> dict[str, Any]:
-    """One answer.
+    """Read one answer of the server.
 
     Raises:
-        OSError: There is none.
-        ValueError: It is none.
+        OSError: The server closed the connection.
+        ValueError: The answer is no JSON.
     """
     got = b""
     while not got.endswith(b"\n"):
@@ -300,7 +300,7 @@ def _call(work: Coroutine[Any, Any, Any]) -> Any:
 
 @cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """Where all XMPP clients of a process live."""
+    """Return the event loop in which all XMPP clients of this process run."""
     loop = asyncio.new_event_loop()
 
     def run() -> None:
@@ -312,5 +312,5 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def new_secret() -> str:
-    """For an agent whose session has told it none: it is alone then."""
+    """Return a secret for an agent whose session gave none; such an agent has a server of its own."""
     return secrets.token_urlsafe(24)

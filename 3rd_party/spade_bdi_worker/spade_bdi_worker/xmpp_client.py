@@ -1,4 +1,4 @@
-"""The XMPP client that carries a program's messages, in the form that agents of spade-bdi read."""
+"""The XMPP client that carries a program's messages, in the format of spade-bdi agents."""
 
 # slixmpp is not installed where MOSAIC's own types are checked.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -17,11 +17,11 @@ from slixmpp import ClientXMPP
 from slixmpp.plugins.xep_0004 import Form
 
 METADATA = "spade:x:metadata"
-"""Title of the data form (XEP-0004) in which SPADE writes what it tells about a message."""
+"""Title of the data form (XEP-0004) that holds SPADE's data about a message."""
 PERFORMATIVE = {"performative": "BDI"}
-"""How agents of spade-bdi know each other's messages."""
+"""Field by which spade-bdi agents recognize each other's messages."""
 TOLD = ("ilf_type", "episode", "step")
-"""Fields of a message's form: what it does, as spade-bdi calls it, and where it belongs."""
+"""Fields of a message's form: its performative, by spade-bdi's name, and its episode and step."""
 _AGAIN_S = 0.1
 _ALIVE_S = 55
 
@@ -33,8 +33,8 @@ class Postman(ClientXMPP):
 
     Args:
         address: ``agent_0@localhost``.
-        password: For the server.
-        on_message: Gets a message's sender (the address's user), its text and its :data:`TOLD` fields.
+        password: Password for the server.
+        on_message: Called with a message's sender (the address's user), its text and its :data:`TOLD` fields.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Postman(ClientXMPP):
     ) -> None:
         super().__init__(address, password)
         self.enable_direct_tls = False
-        # The server makes its certificate anew; it is reached on the loopback interface alone.
+        # The server creates a new certificate; it is reached on the loopback interface alone.
         self.ssl_context.check_hostname = False
         self.ssl_context.verify_mode = ssl.CERT_NONE
         for plugin in ("xep_0004", "xep_0199"):
@@ -52,7 +52,7 @@ class Postman(ClientXMPP):
         self._heard_itself, self._greeting = asyncio.Event(), token_hex(4)
         self._refused = asyncio.Event()
         self.lost = False
-        """Whether the server has closed the connection, or is gone."""
+        """Whether the server closed the connection or ended."""
         self.add_event_handler("session_start", self._appear)
         self.add_event_handler("failed_all_auth", self._note_refusal)
         self.add_event_handler("disconnected", self._note_loss)
@@ -68,10 +68,10 @@ class Postman(ClientXMPP):
         self.lost = True
 
     async def join(self, host: str, port: int) -> None:
-        """Log in; returns when messages arrive, which is later than the server's welcome.
+        """Log in and return once messages arrive, which is later than the server's welcome.
 
         Raises:
-            ConnectionError: The server does not take the agent.
+            ConnectionError: The server rejects the agent.
         """
         self.connect(host, port)
         while not self._heard_itself.is_set():
@@ -96,14 +96,14 @@ class Postman(ClientXMPP):
         if any(told.get(name) != value for name, value in PERFORMATIVE.items()):
             return
         if message["from"].bare == self.boundjid.bare:
-            # What it has sent itself when it was here before may come as well.
+            # The greeting of an earlier connection may arrive as well.
             if message["body"] == self._greeting:
                 self._heard_itself.set()
             return
         self._on_message(message["from"].user, message["body"], {name: told.get(name, "") for name in TOLD})
 
     def tell(self, address: str, text: str, told: Mapping[str, str]) -> None:
-        """Send a message through the server, to agents of this process too."""
+        """Send a message through the server, also to agents of this process."""
         message = self.make_message(address, text, mtype="chat")
         form: Any = Form()
         form["type"] = "form"

@@ -45,33 +45,33 @@ _CREDENTIALS = struct.Struct("3i")
 
 
 def meeting_place(secret: str) -> str:
-    """Address of the abstract Unix socket of a session; nothing of it is a file."""
+    """Return the address of a session's abstract Unix socket, which has no file."""
     return f"\0mosaic-xmpp-{hashlib.sha256(secret.encode()).hexdigest()[:32]}"
 
 
 def same_user(connection: socket.socket) -> bool:
-    """Whether the process at the other end of a Unix socket is of our user."""
+    """Return whether the process at the other end of a Unix socket runs as our user."""
     given = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     return _CREDENTIALS.unpack(given)[1] == os.getuid()
 
 
 def user_of(agent: str) -> str:
-    """An agent's name as XMPP allows it: small letters, digits and ``_``; others are spelt out."""
+    """Return an agent's name as an XMPP user: lower-case letters, digits and ``_``; others in hex."""
     plain = agent.isascii() and agent == agent.lower() and agent.replace("_", "").isalnum()
     return agent if plain and not agent.startswith("hex") else f"hex-{agent.encode().hex()}"
 
 
 def agent_of(user: str) -> str:
-    """What :func:`user_of` was given.
+    """Return the agent's name for a user that :func:`user_of` returned.
 
     Raises:
-        ValueError: It does not give such a name.
+        ValueError: No agent's name gives this user.
     """
     return bytes.fromhex(user[4:]).decode() if user.startswith("hex-") else user
 
 
 class _Accounts:
-    """Who may log in; each account is made for one who joins, with a password of its own."""
+    """Accounts of the server; each is made for a program that joins, with its own password."""
 
     def __init__(self, secret: str, port: int) -> None:
         self._secret, self._port = secret, port
@@ -104,12 +104,12 @@ class _Accounts:
 
 
 async def _open_account(user: str, password: str) -> None:
-    """An account for ``user``, in memory; one of before has lost its password."""
+    """Make an account for ``user``, in memory; a password of an earlier account becomes invalid."""
     from pyjabber.db.database import DB
     from pyjabber.db.model import Model
     from sqlalchemy import delete, insert
 
-    # A random password needs no slow hash; pyjabber reads from the entry how often it is hashed.
+    # A random password needs no slow hash; the entry tells pyjabber the number of hash iterations.
     salt = secrets.token_bytes(16)
     hashed = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 1)
     accounts = Model.Credentials
@@ -120,7 +120,7 @@ async def _open_account(user: str, password: str) -> None:
 
 
 async def _refuse_registration(sasl: Any, _element: Any) -> None:
-    """In the place of pyjabber's own, which opens an account for any client that asks."""
+    """Refuse registration; replaces pyjabber's own function, which opens an account for any client."""
     from pyjabber.stanzas.error import StanzaError
 
     sasl._transport.write(StanzaError.not_authorized_sasl())
@@ -128,11 +128,11 @@ async def _refuse_registration(sasl: Any, _element: Any) -> None:
 
 
 def _make_server(port: int, folder: Path) -> Any:
-    """pyjabber's server, kept from all that is not this machine.
+    """Make pyjabber's server, which only this machine can reach.
 
     Args:
-        port: For clients; 0 for any.
-        folder: For its certificate, which is read once.
+        port: Port for clients; 0 for any.
+        folder: Folder for the server's certificate, which is read once.
     """
     import attrs
     import pyjabber.network
@@ -142,7 +142,7 @@ def _make_server(port: int, folder: Path) -> Any:
 
     for name in ("ca_key.pem", "ca_cert.pem"):
         shutil.copy(Path(pyjabber.network.__file__).parent / "certs" / name, folder)
-    # It would listen on the machine's public address as well.
+    # It would also listen on the machine's public address.
     server.setup_query_local_ip = lambda: None
     SASL.handle_iq = _refuse_registration
     plugins = [name for name in Parameters().plugins if name != "jabber:iq:register"]
@@ -158,7 +158,7 @@ def _make_server(port: int, folder: Path) -> Any:
         )
     )
     made._http_server = None  # for uploads, on all interfaces
-    # In TLS 1.3 a client's first words may come with the end of its handshake; pyjabber is not ready for them
+    # In TLS 1.3 a client's first data may come with the end of its handshake; pyjabber is not ready for it
     # then, and never answers. In 1.2 the server ends the handshake.
     AppConfig.app_config.ssl_context.maximum_version = ssl.TLSVersion.TLSv1_2
     # Processes of a pool would outlive a server that is killed.
@@ -181,14 +181,14 @@ async def _serve(asked: dict[str, Any], office: socket.socket, folder: Path) -> 
         raise RuntimeError(f"it listens at {host}")
     accounts = _Accounts(asked["secret"], port)
     await asyncio.start_unix_server(accounts.serve, sock=office)
-    # What ends with the worker that started it, however that ends.
+    # The server ends with the worker that started it, however that ends.
     asyncio.get_running_loop().add_reader(sys.stdin.fileno(), os._exit, 0)
     _tell(port=port)
     await running
 
 
 def _problem_with(port: int) -> str:
-    """Why a port cannot be listened at; pyjabber would end without a word."""
+    """Return why the server cannot listen on a port; pyjabber would end without a message."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -207,7 +207,7 @@ def _tell(**line: Any) -> None:
 
 
 def main() -> None:
-    """Serve until the worker that started this ends."""
+    """Run the server until the worker that started it ends."""
     asked: dict[str, Any] = json.loads(sys.stdin.readline())
     die_with_parent(asked["parent"])
     office = socket.socket(socket.AF_UNIX)

@@ -1,4 +1,4 @@
-"""The engine's process: found, started, asked."""
+"""Finds, starts and queries the engine's process."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from stockfish_worker import skill as weaknesses
 
 _STOCKFISH = "stockfish"
 GAMES = "/usr/games"
-"""Debian keeps engines there, where root's path does not look."""
+"""Debian's folder of engines, which is not in root's PATH."""
 START_S = 30.0
-"""In which an engine has to come up."""
+"""Largest time for an engine's start, in seconds."""
 _MATE = 100_000
 DEFAULT_DEPTH = 10
 
 
 @dataclass(frozen=True)
 class Strength:
-    """How long and how well the engine thinks about one move.
+    """Skill and search limit of the engine for one move.
 
     Attributes:
-        skill: 0 to 20, which is its best.
-        limit: Depth, nodes and time, each optional, one at least.
+        skill: 0 to 20; 20 is the engine's best.
+        limit: Depth, nodes and time, each optional, at least one of them.
     """
 
     skill: int
@@ -41,10 +41,10 @@ class Strength:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Strength:
-        """As a slot's settings say.
+        """Read the strength from a slot's settings.
 
         Raises:
-            LoadError: One is no number, or out of its range.
+            LoadError: A setting is no number, or out of its range.
         """
         skill = _integer_setting(settings, "skill", weaknesses.FULL_SKILL, weaknesses.FULL_SKILL)
         depth = _integer_setting(settings, "depth", 0, 60) or None
@@ -58,7 +58,7 @@ class Strength:
 
     @property
     def name(self) -> str:
-        """For tables: ``skill 5, depth 6``."""
+        """Name for tables: ``skill 5, depth 6``."""
         words = [f"skill {self.skill}"] if self.skill < weaknesses.FULL_SKILL else []
         words += [f"depth {self.limit.depth}"] if self.limit.depth else []
         words += [f"{self.limit.nodes} nodes"] if self.limit.nodes else []
@@ -81,13 +81,13 @@ def _number(settings: Mapping[str, Any], key: str, most: float) -> float:
 
 
 def find_engine(path: str = "") -> str:
-    """The program to start.
+    """Return the path of the engine's program.
 
     Args:
-        path: As the person gave it; empty: Stockfish, wherever it is.
+        path: Path that the user gave; empty to search for Stockfish.
 
     Raises:
-        LoadError: There is no such program; says what installs it.
+        LoadError: There is no such program; the message says how to install one.
     """
     if path:
         found = shutil.which(Path(path).expanduser())
@@ -103,11 +103,11 @@ def find_engine(path: str = "") -> str:
 
 
 class Thought(NamedTuple):
-    """What the engine came to.
+    """Result of the engine for a position.
 
     Attributes:
-        move: What it plays.
-        value: The return it expects, from -1 (loses) to 1 (wins).
+        move: Move to play.
+        value: Expected return, from -1 (loss) to 1 (win).
     """
 
     move: chess.Move
@@ -115,24 +115,24 @@ class Thought(NamedTuple):
 
 
 class EngineFailedError(Exception):
-    """The engine ended or speaks no UCI; the message is a sentence for the person."""
+    """Raised if the engine ended or does not speak UCI; the message is a sentence for the user."""
 
 
 class Engine:
-    """One engine process, which thinks about one position at a time.
+    """One engine process, which analyzes one position at a time.
 
-    Nothing it has seen before changes what it says: its memory is cleared for each position, and
-    it searches in one thread. So a move depends on the position, its history and the limits alone.
+    Earlier positions do not influence a move: the engine's memory is cleared for each position, and it
+    searches in one thread. So a move depends only on the position, its history and the limits.
 
     Attributes:
-        name: As it calls itself.
+        name: Name that the engine reports.
 
     Args:
-        path: The program.
-        hash_mb: Its memory for positions.
+        path: Path of the program.
+        hash_mb: Size of its memory for positions, in MB.
 
     Raises:
-        EngineFailedError: It cannot be started.
+        EngineFailedError: The engine cannot be started.
     """
 
     def __init__(self, path: str, hash_mb: int) -> None:
@@ -151,19 +151,19 @@ class Engine:
         """Choose a move.
 
         Args:
-            board: The position, with its history where that is known.
-            strength: How well.
-            seed: Of the episode; chance below full skill comes from it.
-            step: Of the environment.
+            board: The position, with its history if that is known.
+            strength: Skill and search limit.
+            seed: Seed of the episode, for random numbers below full skill.
+            step: Step of the environment.
 
         Raises:
-            EngineFailedError: It ended, or gave no move.
+            EngineFailedError: The engine ended, or gave no move.
         """
         lines = 1 if strength.skill == weaknesses.FULL_SKILL else weaknesses.LINES
         try:
-            # A new game each time: it forgets what it saw before.
+            # A new game each time, so that the engine forgets earlier positions.
             told = self._process.analyse(board, strength.limit, multipv=lines, game=object())
-        # Cancelled by python-chess where the engine ends before the question has reached it.
+        # python-chess cancels the request if the engine ends before it arrives.
         except (chess.engine.EngineError, TimeoutError, CancelledError) as error:
             raise EngineFailedError(f"the chess engine {self.name} failed: {_error_words(error)}") from error
         return self._chosen([line for line in told if line.get("pv")], board, strength.skill, seed, step)

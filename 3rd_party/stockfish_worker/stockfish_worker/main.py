@@ -1,4 +1,4 @@
-"""The worker class that the SDK runs."""
+"""The worker that plays chess by a UCI engine."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from stockfish_worker.position import Position, refusal
 
 
 class StockfishWorker(Worker):
-    """Plays chess as its engine does.
+    """Plays the moves of a chess engine.
 
-    One engine serves all slots and episodes of the process, one position after the other.
+    One engine serves all slots and episodes of the process, one position after another.
     """
 
     inputs = ("text",)
     in_flight = 2
-    """One to think about, one waiting: what is thought about for long is answered as soon as it is done."""
+    """One decision is computed while another waits: a slow decision is answered as soon as it is done."""
 
     def __init__(self) -> None:
         self._engine: Engine | None = None
@@ -32,10 +32,10 @@ class StockfishWorker(Worker):
         """Find and start the engine.
 
         Returns:
-            Its name and strength.
+            Name and strength of the engine.
 
         Raises:
-            LoadError: There is no engine, it does not start, or a setting cannot be.
+            LoadError: There is no engine, it does not start, or a setting is not valid.
         """
         if no := refusal(slot):
             raise LoadError(no)
@@ -71,7 +71,7 @@ class StockfishWorker(Worker):
                 board, self._strengths[slot.index], decision.seed, decision.step
             )
         except EngineFailedError:
-            self._stop()  # the next decision starts another
+            self._stop()  # the next decision starts another engine
             raise
         board.push(move)
         return position.actions[move], value

@@ -1,4 +1,4 @@
-"""The position that a decision shows: its FEN and the action behind each legal move."""
+"""Reads the position of a decision: its FEN, and the action of each legal move."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FEN = re.compile(
 
 
 def refusal(slot: Slot) -> str:
-    """Why a slot cannot be played by who plays chess alone; empty where it seems to be chess."""
+    """Return why a chess player cannot play a slot; empty if it seems to be chess."""
     if slot.action_space.kind != "Discrete":
         return "the moves of chess are discrete actions, and those of this slot are not"
     if "chess" not in slot.env_id.lower() and "chess" not in slot.briefing.lower():
@@ -26,15 +26,15 @@ def refusal(slot: Slot) -> str:
 
 
 class NoPositionError(Exception):
-    """What was shown holds no chess position, or not the actions of its moves."""
+    """Raised if the observation holds no chess position, or lacks the action of a legal move."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """A position of chess in which one side is to move.
+    """A chess position in which one side is to move.
 
     Attributes:
-        board: The position, with the moves that led to it where they are known.
+        board: The position, with the moves that led to it if they are known.
         actions: The environment's action for each legal move.
     """
 
@@ -45,8 +45,8 @@ class Position:
     def of(cls, decision: Decision) -> Position:
         """Read the FEN in ``decision.text`` and the moves in ``decision.choices``.
 
-        The numbers of actions are the environment's own, and PettingZoo's mirror them for black:
-        that the moves come beside them, in words, is what spares a worker to know about that.
+        Action numbers are the environment's own, and PettingZoo mirrors them for black. The choices hold each
+        move in words, so a worker need not know about the mirroring.
 
         Raises:
             NoPositionError: There is no FEN, or a legal move is not among the choices.
@@ -55,7 +55,7 @@ class Position:
 
     @classmethod
     def read(cls, text: str, choices: Mapping[str, int]) -> Position:
-        """As :meth:`of`, from the text and the action by word."""
+        """Read a position as in :meth:`of`, from the text and the actions by word."""
         found = _FEN.search(text)
         if found is None:
             raise NoPositionError(
@@ -71,13 +71,13 @@ class Position:
         return cls(board, actions)
 
     def with_history(self, earlier: chess.Board | None) -> Position:
-        """The same with the moves since ``earlier``, a board with this player's last move on it.
+        """Return the position with the moves since ``earlier``, the board after this player's last move.
 
-        A FEN alone does not show a repetition; so the moves are found by trying which reply leads from
-        there to here.
+        A FEN alone does not show repetitions. So the opponent's reply is found by trying which legal move
+        leads to this position.
 
         Args:
-            earlier: The board after one's own last move, if any.
+            earlier: The board after the player's own last move, or ``None``.
         """
         if earlier is None:
             return self
@@ -88,7 +88,7 @@ class Position:
 
 
 def _soon_after(earlier: chess.Board) -> Iterator[chess.Board]:
-    """Positions that are asked about next: after each reply, and once more the one before the last move."""
+    """Yield the possible next positions: after each reply, and the one before the last move."""
     board = earlier.copy()
     for move in earlier.legal_moves:
         board.push(move)
@@ -100,7 +100,7 @@ def _soon_after(earlier: chess.Board) -> Iterator[chess.Board]:
 
 
 def _move(board: chess.Board, word: str) -> chess.Move:
-    """A move as programs (``e2e4``) or players (``e4``) write it."""
+    """Parse a move in the notation of programs (``e2e4``) or of players (``e4``)."""
     try:
         return board.parse_uci(word)
     except ValueError:

@@ -1,8 +1,8 @@
-"""Playing below one's strength, repeatably.
+"""Weakens the engine's play in a repeatable way.
 
-Stockfish weakens itself at random from a generator that starts with the time of day, so that no
-game repeats (``Skill::pick_best`` in its search.cpp, version 15.1). Its rule is applied here to the
-moves that the engine reports, with a number that comes from the seed of the episode and the step.
+Stockfish weakens itself with a random generator that is seeded with the time of day, so that no game repeats
+(``Skill::pick_best`` in its search.cpp, version 15.1). Here the same rule is applied to the moves that the
+engine reports, with random numbers from the episode's seed and the step.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from collections.abc import Sequence
 
 FULL_SKILL = 20
 LINES = 4
-"""How many of the best moves are weighed."""
+"""Number of best moves among which one is chosen."""
 _PAWN = 100
 
 
 def depth_of(skill: int) -> int:
-    """Half-moves that a weakened engine looks ahead before it chooses."""
+    """Return the number of half-moves that a weakened engine looks ahead."""
     return 1 + skill
 
 
 def choose(scores: Sequence[int], skill: int, randoms: Sequence[int]) -> int:
-    """Which of the best moves is played.
+    """Choose one of the best moves.
 
-    Each move is raised by what the weakness makes of its distance to the best one, and by chance.
+    Each move's score is raised by an amount that depends on its distance to the best move, and by chance.
 
     Args:
-        scores: Of the moves in centipawns, best first; a mate counts as a very large score.
+        scores: Scores of the moves in centipawns, best first; a mate counts as a very large score.
         skill: 0 to 19.
         randoms: One non-negative random integer per move.
 

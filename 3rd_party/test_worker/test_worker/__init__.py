@@ -1,1 +1,1 @@
-"""A worker that misbehaves as its settings say, for tests of a host."""
+"""A worker with faults that its settings choose, for tests of a host."""

@@ -1,4 +1,4 @@
-"""What the process does wrong, apart from its answers."""
+"""Faults of the worker's process, apart from its answers."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def do(plan: Plan) -> None:
     """Carry out ``plan.fault``.
 
     Raises:
-        RuntimeError: For the fault ``raise``.
-        LoadError: For the fault ``refuse``.
+        RuntimeError: The fault is ``raise``.
+        LoadError: The fault is ``refuse``.
     """
     _DEEDS[plan.fault](plan)
 
 
 def stand_still() -> None:
-    """Never come back; other threads go on."""
+    """Block this thread forever; other threads continue."""
     while True:
         time.sleep(3600)
 
 
 def end_hard(word: str) -> None:
-    """End without a farewell: ``exit`` or ``kill``; any other word does nothing."""
+    """End the process at once for ``exit`` or ``kill``; do nothing for any other word."""
     if word == "exit":
         os._exit(3)
     if word == "kill":
@@ -69,7 +69,7 @@ def _memory(plan: Plan) -> None:
 
 def _grandchildren(plan: Plan) -> None:
     for _ in range(plan.count):
-        # The child ends at once, so that its own child has no parent that is ours.
+        # The child ends at once, so that its own child's parent is no process of ours.
         subprocess.run([sys.executable, "-c", _ORPHAN, sys.executable, "-c", _SLEEPER], check=True)
 
 

@@ -1,4 +1,4 @@
-"""The worker class that the SDK runs."""
+"""The worker that injects faults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ START = "TEST_WORKER_START"
 
 
 class FaultInjector(Worker):
-    """Plays random legal actions; ``settings["fault"]`` says what goes wrong and when.
+    """Plays random legal actions; ``settings["fault"]`` names a fault and its time.
 
     See :data:`test_worker.plan.FAULTS` for the faults, :class:`test_worker.plan.Plan` for
     the settings around them, and the README for both.
@@ -30,7 +30,7 @@ class FaultInjector(Worker):
         self._decided = 0
 
     def connect(self, link: WorkerLink) -> WorkerLink:
-        """Misbehave before the handshake, where the environment says so."""
+        """Apply the start fault that the environment variable names, before the handshake."""
         fault, _, value = os.environ.get(START, "").partition(":")
         if fault == "silent":
             stand_still()
@@ -45,10 +45,10 @@ class FaultInjector(Worker):
         return self._link
 
     def load(self, slot: Slot) -> str:
-        """Read the plan.
+        """Read the slot's plan of faults.
 
         Raises:
-            LoadError: The action space cannot be played, or the plan is unknown.
+            LoadError: The action space cannot be played, or the fault is unknown.
         """
         plan = Plan.read(slot.settings)
         if plan.fault in HABITS and plan.take():

@@ -1,4 +1,4 @@
-"""What a slot's settings ask the worker to do wrong, and when."""
+"""Defines the faults, and reads from a slot's settings which fault happens when."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEEDS: Mapping[str, str] = {
     "long_lines": "log `count` lines of `mb` MB each",
     "call_flood": "record `count` paid calls of 1 kB each",
 }
-"""What the process does, before it answers."""
+"""Faults of the process, before it answers."""
 
 ANSWERS: Mapping[str, str] = {
     "illegal": "choose a masked action, or one outside the action space where no mask is given",
@@ -36,7 +36,7 @@ ANSWERS: Mapping[str, str] = {
     "unseeded": "choose by the operating system's random numbers",
     "shared_state": "choose by how many decisions it has made in all episodes",
 }
-"""What the answer is, sent in good order."""
+"""Faults of an answer that is sent correctly."""
 
 MESSAGES: Mapping[str, str] = {
     "no_reply": "never answer",
@@ -57,7 +57,7 @@ MESSAGES: Mapping[str, str] = {
     "huge_header": "announce 4 GiB (JSON lines: a line of 17 MiB without an end)",
     "half_message": "send half a message, then `then`: nothing, exit or kill",
 }
-"""How the answer travels."""
+"""Faults in sending an answer."""
 
 HABITS: Mapping[str, str] = {
     "no_heartbeat": "never say Alive",
@@ -65,7 +65,7 @@ HABITS: Mapping[str, str] = {
     "outlive": "go on when the host is gone",
     "gullible": "load slots that it cannot play",
 }
-"""Faults that hold from loading on."""
+"""Faults that last from loading on."""
 
 FAULTS = {**DEEDS, **ANSWERS, **MESSAGES, **HABITS}
 PLACES = ("load", "decision", "end", "close")
@@ -73,22 +73,22 @@ PLACES = ("load", "decision", "end", "close")
 
 @dataclass(frozen=True)
 class Plan:
-    """Settings of a slot.
+    """Plan of a slot's fault, from its settings.
 
     Attributes:
-        fault: One of :data:`FAULTS`; empty: none.
+        fault: One of :data:`FAULTS`; empty for none.
         when: One of :data:`PLACES`; only for :data:`DEEDS`.
-        at: Number of the decision from which on it happens, counted from 0 per slot and process.
-        times: For how many decisions; 0: for all that follow.
-        episode: Count decisions of this episode only.
-        once: A file; if it exists there is no fault, and the fault makes it. For a process
-            that is started again and shall do better.
+        at: Number of the first decision with the fault, counted from 0 per slot and process.
+        times: Number of decisions with the fault; 0 for all that follow.
+        episode: Episode whose decisions alone are counted; ``None`` for all episodes.
+        once: Path of a file that the fault creates; if it exists, there is no fault. This is for a process
+            that is started again and must then work.
         seconds: A duration.
         status: An exit status.
         signal: A signal's name.
         mb: Megabytes.
-        count: How many lines or processes.
-        then: What follows half a message: ``nothing``, ``exit`` or ``kill``.
+        count: Number of lines, processes or calls.
+        then: Action after half a message: ``nothing``, ``exit`` or ``kill``.
         raw: A raw reply.
     """
 
@@ -108,9 +108,9 @@ class Plan:
 
     @classmethod
     def read(cls, settings: Mapping[str, Any]) -> Plan:
-        """Take what is ours from a slot's settings.
+        """Read the plan from a slot's settings.
 
-        Raises:
+        LoadError: The fault or its place is unknown.
             LoadError: The fault or its place is unknown.
         """
         plan = cls(**{k: v for k, v in settings.items() if k in cls.__dataclass_fields__})
@@ -121,7 +121,7 @@ class Plan:
         return plan
 
     def take(self) -> bool:
-        """Whether the fault happens, as far as ``once`` has a say."""
+        """Return whether the fault may happen under ``once``, and create its file."""
         if not self.once:
             return True
         try:
@@ -132,17 +132,17 @@ class Plan:
 
 
 class Trigger:
-    """Counts the decisions of a slot and knows which are due."""
+    """Counts the decisions of a slot and finds those with the fault."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._seen = plan, 0
         self._last: dict[int, bool] = {}
 
     def due(self, batch: Batch) -> Sequence[int]:
-        """Places in ``batch`` of the decisions at which the fault happens.
+        """Return the indices in ``batch`` of the decisions with the fault.
 
-        The runtime asks for the decisions of a batch again, one by one, when it raised: they
-        are not counted twice.
+        After an exception the runtime requests the decisions of a batch again, one by one; these are not
+        counted twice.
         """
         if not all(i in self._last for i in batch.ids):
             self._last = dict(zip(batch.ids, map(self._counted, batch.episodes), strict=True))

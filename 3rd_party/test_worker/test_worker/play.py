@@ -1,4 +1,4 @@
-"""Random actions, good and bad ones."""
+"""Draws random actions, legal ones and spoiled ones."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Keys = NDArray[np.uint64]
 
 
 def playable(space: Space) -> bool:
-    """Whether :func:`play` knows all of the space."""
+    """Return whether :func:`play` supports every part of the space."""
     return space.fixed or (
         space.kind in ("Dict", "Tuple") and all(playable(child) for child in space.spaces.values())
     )
 
 
 def play(batch: Batch) -> list[Any]:
-    """A uniformly random legal action for each decision, a function of its seed, step and attempt."""
+    """Return a uniformly random legal action for each decision, from its seed, step and attempt."""
     keys = bits(batch.seeds, batch.steps)
     if batch.attempts:
         keys = bits(keys, batch.attempts)
@@ -41,7 +41,7 @@ def play(batch: Batch) -> list[Any]:
 
 
 def draw(space: Space, keys: Keys) -> Any:
-    """One value of ``space`` per key, stacked."""
+    """Draw one value of ``space`` per key, stacked."""
     if space.kind == "Dict":
         return {k: draw(child, bits(keys, i)) for i, (k, child) in enumerate(space.spaces.items())}
     if space.kind == "Tuple":
@@ -56,7 +56,7 @@ def draw(space: Space, keys: Keys) -> Any:
         values = u < 0.5
     else:
         low, high = (np.asarray(b, np.float64).ravel() for b in (space.low, space.high))
-        # Where a bound is missing: within ten of the other one.
+        # Without a bound, within ten of the other one.
         floor = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 10, -10))
         ceiling = np.where(np.isfinite(high), high, floor + 10)
         values = np.clip(floor * (1 - u) + ceiling * u, low, high)
@@ -64,14 +64,14 @@ def draw(space: Space, keys: Keys) -> Any:
 
 
 def spoil(plan: Plan, batch: Batch, actions: list[Any], i: int, decided: int) -> Any:
-    """The action that replaces the ``i``-th one.
+    """Return the action that replaces the ``i``-th one.
 
     Args:
-        plan: Says how it is spoilt.
+        plan: Plan with the fault.
         batch: The decisions.
-        actions: What would be played.
-        i: Place in the batch.
-        decided: Decisions made before, in all episodes.
+        actions: Actions that would be played.
+        i: Index in the batch.
+        decided: Number of earlier decisions, in all episodes.
     """
     space = batch.slot.action_space
     if plan.fault == "invalid":

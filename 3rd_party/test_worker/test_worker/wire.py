@@ -1,4 +1,4 @@
-"""A link that sends what the runtime gives it, but not always as it should."""
+"""A link that sends the runtime's messages with faults."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from test_worker.deeds import end_hard, stand_still
 from test_worker.plan import Plan
 
 NOISE = bytes((i * 151 + 7) % 256 for i in range(62)) + b"\n\xff"
-"""On a socket it begins like a message of 3 GB; as text it is a line that is no UTF-8."""
+"""Bytes that begin, on a socket, like a message of 3 GB; as text they are a line that is not UTF-8."""
 UNKNOWN = 4_000_000_000
 
 
 class FaultyLink(WorkerLink):
-    """Stands between the SDK's runtime and the host.
+    """Link between the SDK's runtime and the host that spoils messages.
 
     Args:
         inner: The real link.
-        welcome: What is wrong with the handshake; empty: nothing.
+        welcome: Fault of the handshake; empty for none.
     """
 
     def __init__(self, inner: WorkerLink, welcome: str = "") -> None:
@@ -36,7 +36,7 @@ class FaultyLink(WorkerLink):
         self._armed.append((plan, frozenset(ids)))
 
     def adopt(self, habit: str) -> None:
-        """Keep a habit from now on, see :data:`test_worker.plan.HABITS`."""
+        """Start a lasting fault, see :data:`test_worker.plan.HABITS`."""
         self._habits.add(habit)
         if habit == "deaf":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -86,22 +86,22 @@ class FaultyLink(WorkerLink):
     # --- what can be done to an answer -----------------------------------------------------
 
     def no_reply(self, _plan: Plan, _message: pb.FromWorker) -> None:
-        """Nothing is sent."""
+        """Send nothing."""
 
     def parts(self, plan: Plan, message: pb.FromWorker) -> None:
-        """One message per decision."""
+        """Send one message per decision."""
         singles = _singles(message.replies)
         for single in reversed(singles) if plan.fault == "reversed" else singles:
             self._inner.send(single)
 
     def hold(self, plan: Plan, message: pb.FromWorker) -> None:
-        """Sent later by another thread, while the worker goes on."""
+        """Send the message later from another thread, while the worker continues."""
         timer = threading.Timer(plan.seconds, self._inner.send, [message])
         timer.daemon = True
         timer.start()
 
     def two_in_one(self, _plan: Plan, message: pb.FromWorker) -> None:
-        """Where there is one decision only, a log message keeps its answer company."""
+        """Send two messages in one write; a log message is the second if there is only one decision."""
         messages = _singles(message.replies)
         messages.append(pb.FromWorker(log=pb.Log(level=20, logger="test_worker", text="in one write")))
         self.write(b"".join(map(self.encode, messages)))
@@ -116,12 +116,12 @@ class FaultyLink(WorkerLink):
         self._mute = False
 
     def duplicate(self, _plan: Plan, message: pb.FromWorker) -> None:
-        """The same message twice."""
+        """Send the same message twice."""
         self._inner.send(message)
         self._inner.send(message)
 
     def unknown(self, plan: Plan, message: pb.FromWorker) -> None:
-        """A stray answer, then the real one."""
+        """Send an answer that was not requested, then the real one."""
         stray = pb.FromWorker()
         stray.CopyFrom(message)
         if plan.fault == "unknown_slot":
@@ -133,7 +133,7 @@ class FaultyLink(WorkerLink):
         self._inner.send(message)
 
     def misshapen(self, plan: Plan, message: pb.FromWorker) -> None:
-        """Action bytes that cannot be of the action space."""
+        """Send action bytes that do not fit the action space."""
         action = message.replies.action
         if plan.fault == "missing_leaf":
             del action[:]
@@ -142,7 +142,7 @@ class FaultyLink(WorkerLink):
         self._inner.send(message)
 
     def noise(self, plan: Plan, message: pb.FromWorker) -> None:
-        """Bytes that are no message, or one that says nothing."""
+        """Send bytes that are no message, or an empty message."""
         framed = isinstance(self._inner, SocketLink)
         body = NOISE if plan.fault != "empty_message" else b"" if framed else b"{}"
         if plan.fault == "garbage":

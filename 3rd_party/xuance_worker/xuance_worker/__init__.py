@@ -1,1 +1,1 @@
-"""XuanCe as a MOSAIC worker: teams that learn together, joint policies, import of its files."""
+"""XuanCe as a MOSAIC worker: trains teams, plays joint policies and imports XuanCe's files."""

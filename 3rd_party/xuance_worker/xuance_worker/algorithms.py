@@ -1,4 +1,4 @@
-"""The algorithms of this worker. Nothing of torch or the library is imported before it is needed."""
+"""Lists the algorithms of this worker, without importing torch or the library."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from xuance_worker.config import TeamConfig
 
 @dataclass(frozen=True)
 class Acting:
-    """What acts, by the kind of its actions.
+    """The acting part of an algorithm's policy for one kind of actions.
 
     Attributes:
-        kind: Of the head, see :class:`xuance_worker.network.Network`.
-        policy: The library's policy.
-        representation: What its representation's parameters begin with.
-        head: What its head's begin with.
+        kind: Kind of the head, see :class:`xuance_worker.network.Network`.
+        policy: Name of the library's policy.
+        representation: Prefix of the representation's parameters.
+        head: Prefix of the head's parameters.
     """
 
     kind: str
@@ -29,19 +29,19 @@ class Acting:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One algorithm.
+    """Entry of the list of algorithms.
 
     Attributes:
-        name: As it is asked for.
-        title: As people know it; the library's name.
-        learner: The library's learner.
-        config_class: Its settings.
-        acting: What acts, by kind of action.
-        on_policy: It learns from its own rollouts.
-        masks: It never plays what an action mask forbids.
-        recurrent: It can be told to remember earlier observations of the episode.
-        fixed: Further settings of the library, always the same.
-        observations: Kinds of observation it learns from.
+        name: Name for the command line.
+        title: Name to show to users; the library's name.
+        learner: Name of the library's learner.
+        config_class: Class of its settings.
+        acting: Acting part of the policy, by kind of actions.
+        on_policy: Whether it learns from its own rollouts.
+        masks: Whether its policy never plays an action that the action mask forbids.
+        recurrent: Whether its policy can remember earlier observations of the episode.
+        fixed: Further settings of the library, which are always the same.
+        observations: Kinds of observations that it learns from.
     """
 
     name: str
@@ -57,12 +57,12 @@ class Algorithm:
 
     @property
     def paradigms(self) -> tuple[str, ...]:
-        """How agents take turns where it learns."""
+        """How agents take turns in its environments."""
         return ("SIMULTANEOUS",)
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """Kinds of action it learns."""
+        """Kinds of actions that it learns."""
         return tuple(self.acting)
 
 
@@ -100,7 +100,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         Algorithm(
             *("mappo", "MAPPO", "MAPPO_Learner", config.MAPPOConfig, _PPO, True),
             recurrent=True,
-            fixed={**_ON, "use_global_state": True},  # without it, agents must see equally many numbers
+            fixed={**_ON, "use_global_state": True},  # without it, agents need observations of equal length
         ),
         Algorithm("iac", "IAC", "IAC_Learner", config.IACConfig, _COUNTED, True, fixed=_PLAIN),
         Algorithm(

@@ -1,4 +1,4 @@
-"""Does a converted policy play as the library does? On 1,000 observations, and in whole episodes."""
+"""Checks that a converted policy plays as the library does, on 1,000 observations and in whole episodes."""
 
 # What numpy's generators give is typed only in part.
 # pyright: reportUnknownArgumentType=false
@@ -24,24 +24,23 @@ from xuance_worker.team import EVALUATION
 
 OBSERVATIONS = 1000
 _STUDENT_95 = 2.093
-"""Of 19 degrees of freedom: as many as :data:`mosaic_worker.learning.evaluation.EVALUATION_SEEDS` less
-one."""
+"""Two-sided 95 % quantile of Student's t with 19 degrees of freedom, for 20 evaluation seeds."""
 _NEAR = 1e-5
 _MOST_STEPS = 100_000
 
 
 class Plays(Protocol):
-    """The library at play."""
+    """Plays with the library's agents."""
 
     def begin(self) -> None: ...
     def choose(self, seen: Mapping[str, Any], masks: NDArray[np.bool_] | None) -> dict[str, Any]: ...
 
 
 def check_alike(theirs: Plays, ours: JointPolicy[Policy], plan: Plan) -> None:
-    """Compare the two.
+    """Check that the library's policy and the converted one play alike.
 
     Raises:
-        ImportRefused: They do not play alike; says where.
+        ImportRefused: The policies do not play alike; the message says where.
         ConfigError: The environment cannot be made.
     """
     _check_actions(theirs, ours, plan)
@@ -58,7 +57,7 @@ def check_alike(theirs: Plays, ours: JointPolicy[Policy], plan: Plan) -> None:
 
 
 def _check_actions(theirs: Plays, ours: JointPolicy[Policy], plan: Plan) -> None:
-    """Both see the same observations, met by acting half of the time at random."""
+    """Compare actions on the same observations, reached by acting randomly half of the time."""
     rng = np.random.default_rng(0)
     marks = np.eye(len(plan.agents), dtype=np.float32)
     seen_so_far = 0
@@ -104,7 +103,7 @@ def _random(plan: Plan, masks: NDArray[np.bool_] | None, rng: np.random.Generato
 
 
 def _returns(theirs: Plays, plan: Plan) -> list[float]:
-    """What the library's own earn, one episode per seed."""
+    """Return the library's returns, one episode per seed."""
     totals: list[float] = []
     with closing(make_joint(plan.env_id, plan.steps)) as team:
         for seed in EVALUATION_SEEDS:

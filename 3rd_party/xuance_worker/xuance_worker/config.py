@@ -1,4 +1,4 @@
-"""Settings of this worker's trainings; names are the library's where it has one."""
+"""Settings of this worker's trainings; names are those of the library if it has the setting."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Activation = Literal["relu", "leaky_relu", "tanh", "elu"]
 
 
 def widths(default: tuple[int, ...], title: str, description: str) -> Any:
-    """Of layers."""
+    """Return a setting with widths of layers."""
     return fields.hidden(default, description, title=title, max_length=8)
 
 
 def clips(default: bool) -> Any:
-    """``use_grad_clip``."""
+    """Return the setting ``use_grad_clip``."""
     return Field(default, title="Clip gradients", description="Clip gradients to a norm.")
 
 
@@ -61,7 +61,7 @@ class TeamConfig(LibrarySettings):
 
     @property
     def heads(self) -> dict[str, Any]:
-        """Widths of the library's heads, by its names."""
+        """Widths of the library's heads, by its setting names."""
         return {}
 
     @model_validator(mode="after")
@@ -162,7 +162,7 @@ class OffPolicyConfig(TeamConfig):
 
     @model_validator(mode="after")
     def _check_frequency(self) -> OffPolicyConfig:
-        # The library compares steps, which grow by the number of copies.
+        # The library compares step counts, which grow by the number of copies.
         if not self.use_rnn and self.training_frequency % self.num_envs:
             raise ValueError(
                 f"training_frequency = {self.training_frequency} must be a multiple of "
@@ -233,7 +233,7 @@ class WQMIXConfig(QMIXConfig):
 
 
 def noise(default: float, title: str, when: str) -> Any:
-    """Of exploration, which falls."""
+    """Return a setting with the noise of exploration, which decreases during training."""
     said = f"Standard deviation of the noise on actions at the {when}."
     return fields.exploration_noise(default, said, title=title, main=False)
 

@@ -1,4 +1,4 @@
-"""What plays, taken out of XuanCe's weights, which hold critics, mixers and targets beside it."""
+"""Extracts the acting networks from XuanCe's weights, which also hold critics, mixers and targets."""
 
 # torch annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -17,16 +17,16 @@ from xuance_worker.plan import Plan
 
 
 def network_of(acting: Acting, told: Mapping[str, Any], plan: Plan, key: str) -> Network:
-    """The network of an agent.
+    """Describe the network of an agent.
 
     Args:
-        acting: What acts.
-        told: What the library was told, by its names.
-        plan: Who sees and does what.
-        key: Under whose name it is kept.
+        acting: Acting part of the policy.
+        told: Settings of the library, by its names.
+        plan: Agents with their spaces.
+        key: Name under which the library keeps the network.
 
     Raises:
-        ValueError: It is of a kind that is not built here.
+        ValueError: A network of this kind cannot be built here.
     """
     space, remembers = plan.does[key], bool(told.get("use_rnn"))
     representation = str(told["representation"])
@@ -58,7 +58,7 @@ def network_of(acting: Acting, told: Mapping[str, Any], plan: Plan, key: str) ->
 
 
 def acting_weights(acting: Acting, weights: Mapping[str, Tensor], key: str) -> dict[str, Tensor]:
-    """Of all the library's weights those with which an agent acts, by our names."""
+    """Return the weights with which an agent acts, by our names."""
     found: dict[str, Tensor] = {}
     for theirs, ours in ((acting.representation, "representation"), (acting.head, "head")):
         start = f"{theirs}.{key}."
@@ -67,7 +67,7 @@ def acting_weights(acting: Acting, weights: Mapping[str, Tensor], key: str) -> d
 
 
 def playing_weights(acting: Acting, weights: Mapping[str, Tensor], plan: Plan) -> dict[str, Tensor]:
-    """Of all the library's weights those that play, by their names in our file."""
+    """Return the weights of all acting networks, by their names in our file."""
     return copies(
         {
             f"{plan.prefix_of(key)}{name}": tensor

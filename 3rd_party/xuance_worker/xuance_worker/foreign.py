@@ -1,4 +1,4 @@
-"""Reads what XuanCe wrote: its ``.pth`` files and its YAML files, neither of which says much of the other."""
+"""Reads XuanCe's ``.pth`` and YAML files, neither of which describes the policy alone."""
 
 # torch annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -31,10 +31,10 @@ _LARGEST_YAML = 1 << 20
 
 
 def read_pth(file: Path) -> dict[str, Tensor]:
-    """The weights of a ``.pth`` of XuanCe's; nothing of it is run.
+    """Read the weights in a ``.pth`` of XuanCe, without running anything in it.
 
     Raises:
-        ImportRefused: It is none, or holds more than weights.
+        ImportRefused: The file is not of that kind, or holds more than weights.
     """
     found: Any = read_torch_file(file, LARGEST)
     policy = cast("dict[Any, Any]", found).get("policy") if isinstance(found, dict) else None
@@ -44,15 +44,15 @@ def read_pth(file: Path) -> dict[str, Tensor]:
 
 
 def read_config(file: Path | None, asked: str, env_id: str) -> tuple[Algorithm, dict[str, Any]]:
-    """Which algorithm it was, and what the library was told.
+    """Return the algorithm of a training and the library's settings for it.
 
     Args:
-        file: The YAML file of the training; ``None`` for the library's own.
-        asked: The algorithm that a person names; empty: what the file says.
-        env_id: The environment.
+        file: YAML file of the training; ``None`` for the library's own file.
+        asked: Algorithm that the user names; empty to take it from the file.
+        env_id: Id of the environment.
 
     Raises:
-        ImportRefused: Neither is known; says what to give.
+        ImportRefused: Algorithm or settings are unknown; the message says which option to give.
     """
     package = find_spec("xuance")
     folder = Path(str(package.origin)).parent / "configs" if package and package.origin else None
@@ -95,13 +95,13 @@ def _yaml(file: Path) -> dict[str, Any]:
 def fitting_plan(
     algorithm: Algorithm, told: Mapping[str, Any], env_id: str, steps: Any = None
 ) -> tuple[Plan, Acting]:
-    """Who sees and does what, as the library was told, and what acts.
+    """Return the plan that follows from the library's settings, and the acting part of the policy.
 
     Args:
-        algorithm: Which.
-        told: What the library was told.
-        env_id: The environment.
-        steps: Preprocessing of all agents; ``None``: what makes vectors of what they see.
+        algorithm: Algorithm of the training.
+        told: Settings of the library.
+        env_id: Id of the environment.
+        steps: Preprocessing of all agents; ``None`` for steps that turn observations into vectors.
 
     Raises:
         ConfigError: The environment cannot be made, or does not fit.
@@ -124,7 +124,7 @@ def fitting_plan(
             f"and agents of {env_id} act in {does}"
         )
     if plan.bounded:
-        # The library hands the numbers of an action on as they are.
+        # The library passes the numbers of an action to the environment unchanged.
         plan = dataclasses.replace(plan, bounded=str(told.get("activation_action") or ""), scaled=False)
     return plan, acting
 
@@ -132,10 +132,10 @@ def fitting_plan(
 def check_weights(
     file: Path, weights: Mapping[str, Tensor], acting: Acting, plan: Plan, networks: Mapping[str, Network]
 ) -> None:
-    """See that the file holds the acting networks of these agents and of no others.
+    """Check that the file holds the acting networks of exactly these agents.
 
     Raises:
-        ImportRefused: It does not; names the agents, or the weights.
+        ImportRefused: It does not; the message names the agents or the weights.
     """
     starts = (f"{acting.representation}.", f"{acting.head}.")
     held = {name.split(".")[1] for name in weights if name.startswith(starts) and name.count(".") > 1}

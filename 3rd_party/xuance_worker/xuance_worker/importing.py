@@ -19,7 +19,7 @@ from mosaic_worker.learning.training_report import moment
 
 
 def bring(args: argparse.Namespace) -> PolicyDescription:
-    """Read, check against the environment and the library, write.
+    """Read a policy's file, check it against the environment and the library, and write it as a checkpoint.
 
     Raises:
         ConfigError: The environment cannot be made, or does not fit.

@@ -1,4 +1,4 @@
-"""XuanCe itself: its agents, made for a team. Import it with :func:`xuance_worker.loading.load_library`."""
+"""Makes XuanCe's agents for a team; import this with :func:`xuance_worker.loading.load_library`."""
 
 # The library is not typed.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -30,19 +30,19 @@ from xuance_worker.policy import in_bounds
 VERSION = metadata.version("xuance")
 _ENV = "mosaic"
 FINISHED = "finished"
-"""Where a step's info holds the episode that ended with it: returns by agent, and its length."""
+"""Key in a step's info for the episode that ended: returns by agent, and its length."""
 
 
 Shown = Callable[[str, NDArray[Any]], NDArray[Any]]
 
 
 class Copy(RawMultiAgentEnv):
-    """A team as the library sees it.
+    """A copy of the team's environment, with the library's interface.
 
     Args:
-        plan: What is known of it.
-        shown: What happens to an agent's vector before the library sees it.
-        seed: Seeds of its episodes come from it.
+        plan: Plan of the training.
+        shown: Function that changes an agent's observation vector for the library.
+        seed: Seed for the seeds of the episodes.
     """
 
     def __init__(self, plan: Plan, shown: Shown | None, seed: int) -> None:
@@ -78,7 +78,8 @@ class Copy(RawMultiAgentEnv):
         self._length += 1
         info = {FINISHED: (self._returns, self._length)} if over or cut else {}
         acting = self._info["acting"]
-        # Who is cut off while others go on has ended: nothing follows that would be worth anything to it.
+        # An agent that is truncated while others continue counts as terminated: no later state has a value
+        # for it.
         terminated = {
             agent: over or (agent not in acting and not (cut and agent in steps and steps[agent].truncated))
             for agent in self.agents
@@ -90,7 +91,7 @@ class Copy(RawMultiAgentEnv):
 
     def agent_mask(self) -> dict[str, bool]:
         acting = self._info["acting"]
-        # At the end of an episode everybody counts who took part in it.
+        # At the end of an episode all agents that took part count.
         return {agent: not acting or agent in acting for agent in self.agents}
 
     def avail_actions(self) -> dict[str, NDArray[np.bool_]]:
@@ -109,7 +110,7 @@ class Copy(RawMultiAgentEnv):
         self.env.close()
 
     def _vectors(self, seen: Mapping[str, Any], present: Collection[str]) -> dict[str, Any]:
-        """Who has ended sees zeros, which nothing happens to."""
+        """Change the vectors of present agents; agents that ended keep a zero vector."""
         if self._shown is None:
             return dict(seen)
         return {a: self._shown(a, vector) if a in present else vector for a, vector in seen.items()}
@@ -118,19 +119,19 @@ class Copy(RawMultiAgentEnv):
         space = self._plan.does[agent]
         if not self._plan.bounded:
             return int(action) + int(space.start)
-        # Noise of exploration leaves the bounds.
+        # Exploration noise can exceed the bounds.
         numbers = np.asarray(action, np.float32)
         numbers = np.clip(numbers, -1, 1) if self._plan.scaled else numbers
         return in_bounds(numbers[None], space, scaled=self._plan.scaled)[0]
 
 
 def seen_by_library(plan: Plan) -> dict[str, Any]:
-    """Spaces of observations, by agent."""
+    """Return the spaces of observations, by agent."""
     return {agent: spaces.Box(-np.inf, np.inf, (plan.sizes[agent],), np.float32) for agent in plan.agents}
 
 
 def done_by_library(plan: Plan) -> dict[str, Any]:
-    """Spaces of actions, by agent."""
+    """Return the spaces of actions, by agent."""
     if not plan.bounded:
         return {agent: spaces.Discrete(int(plan.does[agent].n)) for agent in plan.agents}
     low = 0.0 if plan.bounded == "sigmoid" else -1.0
@@ -138,14 +139,14 @@ def done_by_library(plan: Plan) -> dict[str, Any]:
 
 
 def state_space(plan: Plan) -> Any:
-    """What mixers and critics see of the whole: what all agents see."""
+    """Return the space of the global state for mixers and critics: all agents' observations together."""
     return spaces.Box(-np.inf, np.inf, (sum(plan.sizes[agent] for agent in plan.agents),), np.float32)
 
 
 def told(
     algorithm: Algorithm, acting: Acting, config: TeamConfig, plan: Plan, seed: int, device: str
 ) -> dict[str, Any]:
-    """The settings that the library gets, by its own names."""
+    """Return the settings for the library, by its own names."""
     representation = "Basic_MLP" if config.representation_hidden_size else "Basic_Identical"
     own = config.arguments()
     if isinstance(config, OnPolicyConfig):
@@ -186,7 +187,7 @@ def told(
 
 
 def surroundings(device: str) -> dict[str, Any]:
-    """What the library wants to be told of where it runs."""
+    """Return the library's settings for logging, device and folders."""
     return {
         "dl_toolbox": "torch",
         "logger": "tensorboard",
@@ -204,16 +205,16 @@ def surroundings(device: str) -> dict[str, Any]:
 
 
 def make_agents(settings: Mapping[str, Any], plan: Plan, shown: Shown | None = None, *, learns: bool) -> Any:
-    """The library's agents, in copies of an environment.
+    """Make the library's agents with copies of an environment.
 
     Args:
         settings: As :func:`told` returns them.
-        plan: Who sees and does what.
-        shown: What happens to an agent's vector before the library sees it.
-        learns: Else it only plays, and makes no room for what it would learn from.
+        plan: Plan of the training.
+        shown: Function that changes an agent's observation vector for the library.
+        learns: Whether the agents learn; if not, no buffer and no learner are made.
 
     Returns:
-        Its ``MARLAgents``, to be closed with their ``train_envs``; what it logs goes nowhere.
+        The library's ``MARLAgents``; close their ``train_envs``. Their log output is discarded.
     """
     folder = tempfile.mkdtemp(prefix="xuance-")
     config = Namespace(**{**settings, "log_dir": folder, "model_dir": folder})
@@ -236,27 +237,27 @@ def make_agents(settings: Mapping[str, Any], plan: Plan, shown: Shown | None = N
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     agents.log_infos = _silent
-    # It explores by drawing from these, which know no seed by themselves.
+    # Exploration draws from these spaces, which have no seed of their own.
     for i, space in enumerate(agents.action_space.values()):
         space.seed(int(np.random.SeedSequence((settings["seed"], i)).generate_state(1)[0] >> 1))
     return agents
 
 
 def _nothing(*_: Any) -> None:
-    """In the place of what only trains."""
+    """Replace a method that only training needs."""
 
 
 def _silent(*_: Any, **__: Any) -> None:
-    """What the library would log is reported by the session."""
+    """Replace the library's logging; the session reports instead."""
 
 
 class Player:
-    """The library's agents at play: their most likely actions, one step of one environment at a time.
+    """Plays the library's agents' most likely actions, one step of one environment at a time.
 
     Args:
-        agents: As :func:`make_agents` makes them.
-        algorithm: Which.
-        plan: Who sees and does what.
+        agents: Result of :func:`make_agents`.
+        algorithm: Algorithm of the agents.
+        plan: Plan of the training.
     """
 
     def __init__(self, agents: Any, algorithm: Algorithm, plan: Plan) -> None:
@@ -266,7 +267,7 @@ class Player:
         self.begin()
 
     def begin(self) -> None:
-        """An episode begins."""
+        """Begin an episode."""
         self._memory = None
         if self._agents.use_rnn:
             memory = self._agents.init_rnn_hidden(1)
@@ -274,10 +275,10 @@ class Player:
 
     @torch.no_grad()
     def choose(self, seen: Mapping[str, Any], masks: NDArray[np.bool_] | None) -> dict[str, Any]:
-        """What each agent does, in the environment's own terms.
+        """Return the action of each agent, in the environment's own form.
 
         Args:
-            seen: Vectors by agent, without what tells an agent who it is.
+            seen: Observation vectors by agent, without the one-hot of the agent.
             masks: bool (agents, actions).
         """
         legal = None
@@ -306,7 +307,7 @@ class Player:
         if not self._plan.bounded:
             return int(action) + int(space.start)
         if self._acting.kind == "squashed":
-            # It draws its action also where it only plays; the most likely one is the mean's.
+            # The library samples this action even at play; the most likely action is that of the mean.
             mean = self._agents.policy.actor[self._plan.key_of(agent)].dist.mu
             row = self._plan.agents.index(agent) if self._plan.shared else 0
             bound = getattr(torch.nn.functional, self._plan.bounded)

@@ -1,4 +1,4 @@
-"""Imports XuanCe so that it keeps quiet."""
+"""Imports XuanCe without its console output."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from mosaic_worker.learning.training_command import ConfigError
 
 
 def load_library() -> Any:
-    """The module :mod:`xuance_worker.library`; takes seconds.
+    """Import and return :mod:`xuance_worker.library`; this takes seconds.
 
     Raises:
         ConfigError: XuanCe is not installed.
     """
-    # W&B must not ask the user for an account: nothing is sent to it.
+    # W&B must not ask the user for an account: nothing is sent to W&B.
     os.environ.setdefault("WANDB_MODE", "disabled")
     warnings.filterwarnings("ignore", category=DeprecationWarning)
     try:
         bars: Any = import_module("tqdm")
-        # They would fill the log of a training; the library reads them, so that they cannot be switched off.
+        # Progress bars would fill the log of a training; the library reads them, so they cannot be disabled.
         nowhere = Path(os.devnull).open("w")  # noqa: SIM115  # as long as the process
         bars.tqdm.__init__ = functools.partialmethod(bars.tqdm.__init__, file=nowhere, miniters=2**31)
         return import_module("xuance_worker.library")

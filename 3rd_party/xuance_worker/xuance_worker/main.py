@@ -1,4 +1,4 @@
-"""The worker: plays a trained or imported policy of a team, one agent in each slot. XuanCe is not needed."""
+"""The worker: plays a trained or imported policy of a team, one agent in each slot, without XuanCe."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ class XuanceWorker(CheckpointWorker):
     other_way = ", or take over a .pth of XuanCe's with: mosaic policies add FILE --env"
 
     def read(self, checkpoint: str, agent: str = "") -> Policy:
-        """Read a checkpoint, or an agent's part of it."""
+        """Read a checkpoint, or one agent's part of it."""
         return Policy.load(checkpoint, agent)

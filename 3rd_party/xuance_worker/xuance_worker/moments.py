@@ -1,4 +1,4 @@
-"""Running mean and variance of observations."""
+"""Running mean and variance, to normalize observations."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Moments:
     """Mean and variance of all vectors so far (Chan, Golub and LeVeque 1983), in double precision.
 
     Args:
-        size: Numbers of a vector.
-        state: Of :meth:`state`, to go on from.
+        size: Length of a vector.
+        state: Result of :meth:`state`, to continue from.
     """
 
     def __init__(self, size: int, state: Mapping[str, Any] | None = None) -> None:
@@ -26,7 +26,7 @@ class Moments:
         self._count = float(given.get("count", 1e-4))
 
     def update(self, vector: NDArray[Any]) -> None:
-        """Count another vector."""
+        """Include a vector in the moments."""
         total = self._count + 1.0
         delta = vector - self._mean
         self._var = (self._var * self._count + delta**2 * self._count / total) / total
@@ -34,12 +34,12 @@ class Moments:
         self._count = total
 
     def normalized(self, vector: NDArray[Any]) -> NDArray[np.float32]:
-        """The vector with mean 0 and variance 1, within ±10."""
+        """Return the vector scaled to mean 0 and variance 1, clipped to ±10."""
         moved = (vector - self._mean) / np.sqrt(self._var + EPSILON)
         return np.clip(moved, -CLIP, CLIP).astype(np.float32)
 
     def step(self) -> dict[str, Any]:
-        """The same as a step of preprocessing."""
+        """Return the same normalization as a preprocessing step."""
         return {
             "step": "normalize",
             "mean": self._mean.tolist(),
@@ -49,5 +49,5 @@ class Moments:
         }
 
     def state(self) -> dict[str, Any]:
-        """What it takes to go on, as plain data."""
+        """Return plain data from which another instance can continue."""
         return {"mean": self._mean.tolist(), "var": self._var.tolist(), "count": self._count}

@@ -1,8 +1,7 @@
-"""What plays: the acting half of XuanCe's policies, as a description and as layers in NumPy.
+"""Describes the acting part of XuanCe's policies and runs it in NumPy.
 
-An agent's network is a *representation* (layers, perhaps with a memory) and a *head*. XuanCe shows an agent
-that shares its network with others which of them it is, as a one-hot between the two. Parameters bear the
-library's names.
+An agent's network has a *representation* (layers, perhaps with a memory) and a *head*. If agents share a
+network, XuanCe inserts a one-hot of the agent between the two. Parameters have the library's names.
 """
 
 # torch annotates only part of its functions.
@@ -33,30 +32,31 @@ TYPE = "xuance"
 Kind = Literal["categorical", "values", "gaussian", "squashed", "deterministic"]
 _KINDS = ("categorical", "values", "gaussian", "squashed", "deterministic")
 KNOWN = ("relu", "leaky_relu", "tanh", "sigmoid", "elu")
-"""Activations, keys of :data:`mosaic_worker.playing.layers.ACTIVATIONS`."""
+"""Known activations, keys of :data:`mosaic_worker.playing.layers.ACTIVATIONS`."""
 LARGEST = 65_536
 """Largest width of a layer, far above those of trained networks."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """What the weights of an agent are.
+    """Description of an agent's network.
 
     Attributes:
-        kind: What the head gives: ``categorical`` logits, ``values`` of actions, the means of a ``gaussian``
-            or ``squashed`` normal distribution, ``deterministic`` actions.
-        inputs: Numbers of the observation.
-        outputs: Actions, or numbers of an action.
-        agents: How many share the network, each with a one-hot behind its observation; 0: it is not shared.
-        representation: Widths of the layers before the one-hot; of a memory, those before it.
+        kind: Output of the head: ``categorical`` logits, ``values`` of actions, the means of a ``gaussian``
+            or ``squashed`` normal distribution, or ``deterministic`` actions.
+        inputs: Length of the observation.
+        outputs: Number of actions, or length of an action.
+        agents: Number of agents that share the network, each with a one-hot; 0 if it is not shared.
+        representation: Widths of the layers before the one-hot; with a memory, of the layers before the
+            memory.
         head: Widths of the head's inner layers.
         activation: Between layers, one of :data:`KNOWN`.
-        layer_norm: Layers are normalised.
-        cell: ``GRU`` or ``LSTM``, or empty where nothing is remembered.
+        layer_norm: Whether layers are normalized.
+        cell: ``GRU`` or ``LSTM``; empty without a memory.
         memory: Width of the memory.
-        memory_layers: Its layers.
-        bound: What bounds the numbers of an action, one of :data:`KNOWN`; empty: nothing.
-        scaled: The numbers lie between -1 and 1 and are scaled to the bounds of the actions.
+        memory_layers: Number of layers of the memory.
+        bound: Activation that bounds the numbers of an action, one of :data:`KNOWN`; empty for none.
+        scaled: Whether numbers between -1 and 1 are scaled to the bounds of the actions.
     """
 
     kind: Kind
@@ -74,15 +74,15 @@ class Network:
     scaled: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """``network`` of ``policy.json``."""
+        """Return the entry ``network`` of ``policy.json``."""
         return {"type": TYPE, **{k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Network:
-        """Read ``network`` of ``policy.json``.
+        """Read the entry ``network`` of ``policy.json``.
 
         Raises:
-            ValueError: It is none that this version builds; the message says why.
+            ValueError: This version cannot build the network; the message says why.
         """
         if data.get("type") != TYPE:
             raise ValueError(f"its network is of type {data.get('type')!r}, not {TYPE!r}")
@@ -102,10 +102,10 @@ class Network:
         return made
 
     def check(self) -> None:
-        """See that it can be built.
+        """Check that the network can be built.
 
         Raises:
-            ValueError: It cannot.
+            ValueError: The network cannot be built.
         """
         if self.kind not in _KINDS:
             raise ValueError(f"its network is of kind {self.kind!r}, which this version does not know")
@@ -130,16 +130,16 @@ class Network:
 
     @property
     def remembered(self) -> int:
-        """Numbers that it remembers of an episode."""
+        """Numbers that the network keeps from step to step of an episode."""
         return self.memory_layers * self.memory * {"": 0, "GRU": 1, "LSTM": 2}[self.cell]
 
 
 class PlayingNetwork:
-    """A network that plays; XuanCe's names of parameters stand behind ``representation`` and ``head``.
+    """A network that plays; XuanCe's parameter names follow the prefixes ``representation`` and ``head``.
 
     Args:
-        network: What it is.
-        weights: Its own.
+        network: Description of the network.
+        weights: Weights of the network.
     """
 
     def __init__(self, network: Network, weights: Weights) -> None:
@@ -154,15 +154,14 @@ class PlayingNetwork:
         self._head = head(network, weights.under("head"), features)
 
     def __call__(self, seen: Columns, memory: Columns) -> tuple[Columns, Columns | None, Columns]:
-        """Outputs for observations.
+        """Return outputs for observations.
 
         Args:
-            seen: (inputs + agents, COLUMNS), the one-hot behind the observation.
+            seen: (inputs + agents, COLUMNS), the observation followed by the one-hot.
             memory: (remembered, COLUMNS).
 
         Returns:
-            Logits, values, means or actions (outputs, COLUMNS); deviations, where there are any; the memory
-            after.
+            Logits, values, means or actions (outputs, COLUMNS); deviations, or ``None``; the new memory.
         """
         observation, mark = seen[: self.network.inputs], seen[self.network.inputs :]
         features, memory = self._represent(np.ascontiguousarray(observation), memory)
@@ -187,13 +186,13 @@ def _layers(network: Network, weights: Weights, inputs: int, widths: tuple[int, 
 
 
 def _plain(network: Network, weights: Weights) -> Represent:
-    """``Basic_MLP``, and ``Basic_Identical`` where it has no layers."""
+    """Build ``Basic_MLP``, or ``Basic_Identical`` if there are no layers."""
     layers = chain(_layers(network, weights.under("model"), network.inputs, network.representation))
     return lambda observation, memory: (layers(observation), memory)
 
 
 def _recurrent(network: Network, weights: Weights) -> Represent:
-    """``Basic_RNN``, one step at a time."""
+    """Build ``Basic_RNN``, which processes one step at a time."""
     inputs = network.representation[-1] if network.representation else network.inputs
     layers = chain(_layers(network, weights.under("mlp"), network.inputs, network.representation))
     memories = RecurrentLayers(
@@ -212,13 +211,13 @@ def _recurrent(network: Network, weights: Weights) -> Represent:
 
 
 def _values(network: Network, weights: Weights, inputs: int) -> Head:
-    """``BasicQhead``, ``CategoricalActorNet`` and ``ActorNet``: one number for each output."""
+    """Build ``BasicQhead``, ``CategoricalActorNet`` or ``ActorNet``: one number for each output."""
     layers = _stack(network, weights.under("model"), inputs)
     return lambda features: (layers(features), None)
 
 
 def _gaussian(network: Network, weights: Weights, inputs: int) -> Head:
-    """``GaussianActorNet``: a mean for each number of the action, and a deviation that is always the same."""
+    """Build ``GaussianActorNet``: a mean for each number of the action, with a constant deviation."""
     layers = _stack(network, weights.under("mu"), inputs)
     deviation = np.exp(weights.take("logstd", network.outputs))[:, None]
 
@@ -230,7 +229,7 @@ def _gaussian(network: Network, weights: Weights, inputs: int) -> Head:
 
 
 def _squashed(network: Network, weights: Weights, inputs: int) -> Head:
-    """``GaussianActorNet_SAC``: means and deviations before what bounds them."""
+    """Build ``GaussianActorNet_SAC``: means and deviations before the bounding activation."""
     last = network.head[-1] if network.head else inputs
     inner = chain(_layers(network, weights.under("output"), inputs, network.head))
     mean, log_std = (linear(weights.under(name), last, network.outputs) for name in ("out_mu", "out_log_std"))
@@ -243,7 +242,7 @@ def _squashed(network: Network, weights: Weights, inputs: int) -> Head:
 
 
 def _stack(network: Network, weights: Weights, inputs: int) -> Layer:
-    """Inner layers and the last one, with what bounds it where the library puts it into the stack."""
+    """Build the layers of a head, with the bounding activation if the library has it there."""
     last = network.head[-1] if network.head else inputs
     inner = _layers(network, weights, inputs, network.head)
     place = (3 if network.layer_norm else 2) * len(network.head)

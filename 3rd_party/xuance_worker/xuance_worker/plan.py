@@ -1,4 +1,4 @@
-"""What a training is about, found out before the library is imported: who sees, does and shares what."""
+"""Collects the agents, spaces and preprocessing of a training before the library is imported."""
 
 # Gymnasium's spaces are typed only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -27,26 +27,26 @@ from xuance_worker.network import Network
 from xuance_worker.team import action_kind, longest_episode
 
 SHARED = "shared."
-"""What names of weights begin with that all agents share."""
+"""Prefix of the names of weights that all agents share."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is trained, or was.
+    """Agents, spaces and preprocessing of a training.
 
     Attributes:
-        env_id: The environment.
-        agents: Its agents.
-        seen: Gymnasium spaces of what slots give, by agent.
+        env_id: Id of the environment.
+        agents: Names of the agents.
+        seen: Gymnasium spaces of the slots' observations, by agent.
         does: Gymnasium spaces of actions, by agent.
-        steps: Preprocessing that makes vectors, by agent.
-        sizes: Numbers of a vector, by agent.
-        shared: All have one network.
-        masks: Some actions may be illegal.
-        limit: Steps of the longest episode.
-        bounded: Agents' actions have numbers between 0 and 1 (``sigmoid``) or -1 and 1 (``tanh``); empty
-            where actions are counted.
-        scaled: These are scaled to the bounds of the actions.
+        steps: Preprocessing steps that turn observations into vectors, by agent.
+        sizes: Length of the vector, by agent.
+        shared: Whether all agents share one network.
+        masks: Whether some actions may be illegal.
+        limit: Length of the longest episode, in steps.
+        bounded: Activation that bounds the numbers of an action: ``sigmoid`` (0 to 1) or ``tanh`` (-1 to 1);
+            empty for discrete actions.
+        scaled: Whether these numbers are scaled to the bounds of the actions.
     """
 
     env_id: str
@@ -63,19 +63,19 @@ class Plan:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Agents under whose names the library keeps networks."""
+        """Names of the agents under which the library keeps networks."""
         return self.agents[:1] if self.shared else self.agents
 
     def key_of(self, agent: str) -> str:
-        """Under whose name the network of an agent is kept."""
+        """Return the agent's name under which the network of an agent is kept."""
         return self.agents[0] if self.shared else agent
 
     def prefix_of(self, key: str) -> str:
-        """What names of a network's weights begin with, in our file."""
+        """Return the prefix of a network's weights in our file."""
         return SHARED if self.shared else f"{key}."
 
     def preprocessing(self, agent: str, normalize: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-        """All steps between a slot and the network of an agent."""
+        """Return all preprocessing steps between a slot and the network of an agent."""
         steps = [*self.steps[agent], *([] if normalize is None else [dict(normalize)])]
         if self.shared:
             mark = np.eye(len(self.agents))[self.agents.index(agent)]
@@ -83,7 +83,7 @@ class Plan:
         return steps
 
     def part(self, agent: str, network: Network, normalize: Mapping[str, Any] | None) -> PolicyPart:
-        """What ``policy.json`` says of an agent."""
+        """Return what ``policy.json`` stores for an agent."""
         steps = self.preprocessing(agent, normalize)
         return PolicyPart(
             (agent,),
@@ -96,7 +96,7 @@ class Plan:
         )
 
     def moments(self, state: Mapping[str, Any]) -> dict[str, Moments]:
-        """Running statistics by agent; those who share a network share them too."""
+        """Return running statistics by agent; agents with a shared network share them."""
         made = {key: Moments(self.sizes[key], state.get(key)) for key in self.keys}
         return {agent: made[self.key_of(agent)] for agent in self.agents}
 
@@ -104,15 +104,15 @@ class Plan:
 def plan_for(
     algorithm: Algorithm, config: TeamConfig, preprocessing: list[dict[str, Any]] | None = None
 ) -> Plan:
-    """Look at the environment, and see that the algorithm learns there.
+    """Inspect the environment and check that the algorithm can train there.
 
     Args:
-        algorithm: Which.
-        config: Every setting.
-        preprocessing: Of all agents; ``None``: what makes vectors of what they see.
+        algorithm: Algorithm of the training.
+        config: Settings of the training.
+        preprocessing: Steps of all agents; ``None`` for steps that turn observations into vectors.
 
     Raises:
-        ConfigError: It cannot be made, or something of it does not fit; one sentence.
+        ConfigError: The environment cannot be made or does not fit; the message is one sentence.
     """
     parallel = make_parallel(config.env_id)
     with closing(parallel):
@@ -188,7 +188,7 @@ def _check_memory(algorithm: Algorithm, config: TeamConfig, acting: Acting) -> N
 
 
 def bounds(acting: Acting, does: Any) -> tuple[str, bool]:
-    """What bounds the numbers of actions, and whether they are scaled to other bounds."""
+    """Return the activation that bounds actions, and whether its range is scaled to other bounds."""
     if acting.kind != "squashed" and all((s.low == 0).all() and (s.high == 1).all() for s in does):
         return "sigmoid", False
     return "tanh", not all((s.low == -1).all() and (s.high == 1).all() for s in does)

@@ -1,4 +1,4 @@
-"""A loaded policy: observations in, actions out, the same for any batch."""
+"""A loaded policy, which gives actions for observations, the same for any batch size."""
 
 # numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -24,11 +24,11 @@ WORKER = "xuance_worker"
 
 
 class Policy(NetworkPolicy):
-    """The weights of one agent, or of those that share a network, ready to play.
+    """The network of one agent, or of agents that share it, ready to play.
 
     Args:
-        description: What the weights are, of a joint policy those of one part.
-        network: The network, its weights in place.
+        description: Description of the policy; for a joint policy, of one part.
+        network: Network with its weights.
     """
 
     worker, network_types = WORKER, frozenset({TYPE})
@@ -41,15 +41,15 @@ class Policy(NetworkPolicy):
 
     @property
     def memory(self) -> int:
-        """Numbers that it remembers from step to step of an episode."""
+        """Numbers that the policy keeps from step to step of an episode."""
         return self._network.remembered
 
     @classmethod
     def build(cls, description: PolicyDescription, weights: Weights) -> Policy:
-        """Make it of a description and the weights that are its own.
+        """Build a policy from a description and its own weights.
 
         Raises:
-            ValueError: It asks for a network that cannot be built, or the weights are not those of it.
+            ValueError: The network cannot be built, or the weights do not fit it.
         """
         network = Network.from_json(description.network)
         shown, acts = description.shown_space, description.action_space
@@ -63,7 +63,7 @@ class Policy(NetworkPolicy):
     def whole(
         cls, description: PolicyDescription, weights: Mapping[str, NDArray[Any]]
     ) -> JointPolicy[Policy]:
-        """All agents of a team as one player, of a team of one too.
+        """Return one player for all agents of a team, also for a team of one.
 
         Raises:
             LoadError: The weights do not fit.
@@ -71,7 +71,7 @@ class Policy(NetworkPolicy):
         return JointPolicy(description, lambda part: cls.of(part, weights))
 
     def rows(self, observations: Any) -> NDArray[Any]:
-        """Observations as vectors."""
+        """Return observations as vectors."""
         return np.asarray(observations).reshape(len(observations), -1)
 
     def decide(
@@ -81,7 +81,7 @@ class Policy(NetworkPolicy):
         draws: Draws | None,
         memory: NDArray[np.float32] | None,
     ) -> Choices:
-        """Decide at most :data:`BATCH` rows."""
+        """Choose actions for at most :data:`BATCH` rows."""
         count = len(rows)
         before = np.zeros((count, self.memory), np.float32)
         if memory is not None and self.memory:
@@ -95,7 +95,7 @@ class Policy(NetworkPolicy):
             if masks is not None:
                 ok &= hide_illegal(first, masks, self._actions)
             values = first.max(axis=1)[:count] if self._network.kind == "values" else None
-            # The library's greedy policies explore while they learn only.
+            # The library's greedy policies explore only while they learn.
             asked = None if self._network.kind == "values" else draws
             actions = counted_actions(first, self._actions, asked)
         else:
@@ -108,7 +108,7 @@ class Policy(NetworkPolicy):
     ) -> NDArray[Any]:
         if draws is not None and deviation is not None:
             first = first + deviation * draw_normals(draws, first.shape[1])
-        # In the library's own precision from here on.
+        # The following steps use the library's own precision.
         moved = first.astype(np.float32)
         if self._network.kind == "squashed" and self._network.bound:
             moved = ACTIVATIONS[self._network.bound](moved)
@@ -116,7 +116,7 @@ class Policy(NetworkPolicy):
 
 
 def in_bounds(numbers: NDArray[np.float32], space: Any, *, scaled: bool) -> NDArray[Any]:
-    """Actions (N, …) of a continuous space out of a network's numbers (N, outputs)."""
+    """Convert a network's numbers (N, outputs) to actions (N, …) of a continuous space."""
     low, high = np.asarray(space.low), np.asarray(space.high)
     moved = numbers.reshape(-1, *space.shape)
     if scaled:

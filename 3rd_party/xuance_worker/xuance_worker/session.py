@@ -1,4 +1,4 @@
-"""What the library has learnt, and what happens between its loop and the run folder."""
+"""Connects the library's training loop to the run folder: reports, commands, checkpoints."""
 
 # The library and torch are typed only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -25,18 +25,18 @@ from xuance_worker.team import EVALUATION
 
 
 class Session(Training):
-    """A training with the library's loop.
+    """A training that runs the library's loop.
 
     Args:
-        algorithm: Which.
-        config: Every setting.
+        algorithm: Algorithm of the training.
+        config: Settings of the training.
         run: The run folder.
         scalars: TensorBoard's writer.
-        restored: State of the training that goes on.
-        plan: Who sees and does what.
-        settings: What the library was told.
+        restored: State of the training that is resumed.
+        plan: Agents with their spaces.
+        settings: Settings of the library.
         agents: The library's agents.
-        moments: Statistics of observations by agent; empty where they are not normalised.
+        moments: Statistics of observations by agent; empty if they are not normalized.
     """
 
     policies = Policy
@@ -63,9 +63,9 @@ class Session(Training):
         self._reported = self.step
 
     def learn(self) -> None:
-        """The library's loop, step by step of all copies; with a memory, episode by episode.
+        """Run the library's loop, one step of all copies at a time; with a memory, one episode.
 
-        In one go it would hand copies that begin anew the state of one of them (XuanCe 1.4.4,
+        A single call for all steps would give restarted copies the state of one of them (XuanCe 1.4.4,
         ``off_policy_marl.train``: ``state = info[i]["reset_state"]``).
         """
         while self.step < self._config.total_steps:
@@ -74,20 +74,20 @@ class Session(Training):
                 return
 
     def played(self, copies: int, finished: list[tuple[Mapping[str, float], int]]) -> None:
-        """Every copy was stepped; episodes that ended with it.
+        """Handle a step of all copies and report the episodes that ended in it.
 
         Raises:
-            TrainingFailed: A return is no finite number.
+            TrainingFailed: A return is not finite.
         """
         self.step += copies
         for returns, length in finished:
             self.episode(sum(returns.values()), length, returns)
 
     def updated(self, told: Mapping[str, Any]) -> None:
-        """The library has learnt; report it, and look whether it is still sane.
+        """Report the library's losses and check them.
 
         Raises:
-            TrainingFailed: A loss is no finite number.
+            TrainingFailed: A loss is not finite.
         """
         losses: dict[str, float] = {}
         for name, value in told.items():
@@ -101,11 +101,11 @@ class Session(Training):
     # -- what it has learnt --------------------------------------------------------------
 
     def weights(self) -> Mapping[str, Tensor]:
-        """Of what acts."""
+        """Return the weights of the acting networks."""
         return playing_weights(self._acting, self._agents.policy.state_dict(), self._plan)
 
     def parts(self) -> Sequence[PolicyPart]:
-        """A part for each agent."""
+        """Return a part for each agent."""
         plan, found = self._plan, list[PolicyPart]()
         for agent in plan.agents:
             network = network_of(self._acting, self._told, plan, plan.key_of(agent))
@@ -114,6 +114,6 @@ class Session(Training):
         return found
 
     def state(self) -> State:
-        """Optimizers, counts and statistics."""
+        """Return optimizers, counts and statistics."""
         moments = {key: self._moments[key].state() for key in self._plan.keys if self._moments}
         return state_of(self._agents, {"moments": moments})

@@ -1,6 +1,7 @@
-"""What a training needs to go on, beside its policy, see :mod:`mosaic_worker.learning.training_state`.
+"""Saves and restores what a training needs besides its policy.
 
-Remembered steps are not kept: a training that goes on fills its buffer anew, and begins new episodes.
+See :mod:`mosaic_worker.learning.training_state`. The replay buffer is not saved: a resumed training fills its
+buffer again, and begins new episodes.
 """
 
 # The library and torch are typed only in part.
@@ -18,11 +19,11 @@ _COUNTS = ("current_step", "e_greedy", "noise_scale")
 
 
 def state_of(agents: Any, values: Mapping[str, Any]) -> State:
-    """What is to be kept.
+    """Return the state to save.
 
     Args:
-        agents: The library's.
-        values: What else is kept.
+        agents: Agents of the library.
+        values: Further values to save.
     """
     state = State()
     tensors = state.tensors
@@ -44,10 +45,10 @@ def state_of(agents: Any, values: Mapping[str, Any]) -> State:
 
 
 def restore(state: State, agents: Any) -> None:
-    """The reverse of :func:`state_of`, for agents of the same settings.
+    """Restore a result of :func:`state_of` in agents with the same settings.
 
     Raises:
-        ConfigError: It does not fit.
+        ConfigError: The state does not fit.
     """
     with fitting():
         agents.policy.load_state_dict(state.under("policy").tensors)
@@ -70,7 +71,7 @@ def _counted(agents: Any) -> list[str]:
 
 
 def _optimizers(learner: Any) -> Iterator[tuple[str, Any]]:
-    """The library has one, or several by agent and by what they train."""
+    """Yield the library's optimizers: one, or several by agent and by purpose."""
     for attribute in ("optimizer", "alpha_optimizer"):
         yield from _named(attribute, getattr(learner, attribute, None))
 

@@ -1,4 +1,4 @@
-"""What of an environment a team has to be told before it is trained there."""
+"""Helpers for environments of teams: episode length, kinds of actions, evaluation."""
 
 # What environments hand out is untyped.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -15,15 +15,15 @@ from mosaic_worker.learning.policy_evaluation import PolicyEvaluation
 
 _LIMITS = ("max_episode_steps", "max_cycles", "max_steps")
 LONGEST = 1000
-"""Steps of an episode where neither a setting nor the environment says."""
+"""Longest episode, in steps, if neither a setting nor the environment has a limit."""
 
 
 EVALUATION = PolicyEvaluation(make_joint)  # none of its policies is of one agent
-"""How good the policies of teams are, and what they do."""
+"""Evaluates policies of teams."""
 
 
 def longest_episode(parallel: Any, asked: int | None) -> int:
-    """Steps after which an episode is over at the latest."""
+    """Return the number of steps after which an episode ends at the latest."""
     if asked is not None:
         return asked
     environment = getattr(parallel, "environment", None)
@@ -42,7 +42,7 @@ def longest_episode(parallel: Any, asked: int | None) -> int:
 
 
 def action_kind(space: Any) -> str:
-    """``discrete``, ``continuous``, or the class's name where no algorithm here learns such actions."""
+    """Return ``discrete`` or ``continuous``, else the class's name: no algorithm here learns such actions."""
     if isinstance(space, spaces.Discrete):
         return "discrete"
     bounded = isinstance(space, spaces.Box) and space.is_bounded() and np.issubdtype(space.dtype, np.floating)  # pyright: ignore[reportArgumentType]

@@ -1,4 +1,4 @@
-"""A whole training: environments, the library's agents, their loop, evaluation."""
+"""Runs a whole training: environments, the library's agents, their loop, evaluation."""
 
 # The library and torch are typed only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -21,15 +21,15 @@ from xuance_worker.session import Session
 from xuance_worker.state import restore
 
 _SEEN = ("buf_obs", "buf_state", "buf_avail_actions")
-"""Where the library's copies keep what is seen: observations, states of the whole, masks."""
+"""Attributes of the library's copies with current observations, global states and masks."""
 
 
 def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: State | None = None) -> bool:
     """Train a team into a run folder, as :class:`~mosaic_worker.learning.train_main.TrainMain` calls it.
 
     Raises:
-        ConfigError: The environment cannot be trained in by this algorithm.
-        TrainingFailed: A number is not finite any more, or the environment raised.
+        ConfigError: The algorithm cannot train in the environment.
+        TrainingFailed: A number is not finite, or the environment raised.
         OSError: The folder cannot be written.
     """
     device = "cuda:0" if device_of(config.device) == "cuda" else "cpu"
@@ -65,10 +65,10 @@ def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: 
 
 
 def _listen(envs: Any, session: Session, finished: str) -> None:
-    """Have the session hear of every step: the library tells of episodes in some of its loops only.
+    """Report every step to the session, because the library reports episodes only in some loops.
 
-    Its loop begins with the lists of what is seen that the copies keep, and remembers them once the step is
-    played. Copies in one process write what comes next into the same lists, so these get others first.
+    The library's loop reads the copies' lists of observations before a step, and stores them after it. Copies
+    in one process write the next observations into the same lists, so the lists are replaced first.
     """
     step: Callable[[Any], Any] = envs.step
 
@@ -83,9 +83,12 @@ def _listen(envs: Any, session: Session, finished: str) -> None:
 
 
 def _check_room(config: TeamConfig, plan: Plan) -> None:
-    """Refuse a buffer that does not fit, before the library makes room for it; its numbers have 4 bytes."""
+    """Raise an error for a buffer that would not fit, before the library allocates it.
+
+    Each number takes 4 bytes.
+    """
     seen = sum(plan.sizes.values())
-    each = 4 * (2 * seen + 8 * len(plan.agents)) + 4 * 2 * seen  # the state of the whole is as large again
+    each = 4 * (2 * seen + 8 * len(plan.agents)) + 4 * 2 * seen  # the global state has the same size
     if isinstance(config, OnPolicyConfig):
         rows = config.num_envs * (plan.limit if config.use_rnn else config.n_steps)
         check_room("num_envs x n_steps", rows, each)

@@ -1,1 +1,1 @@
-"""The algorithms, each a file of its own, and what those of one kind share."""
+"""The algorithms, one module each, and modules that several algorithms share."""

@@ -1,4 +1,6 @@
-"""Adam, stepped by torch's own function: its class loads torch's compiler, 1.4 s of every training's start.
+"""Adam by torch's own function; torch's class would add 1.4 s to every training's start.
+
+The class loads torch's compiler.
 
 Source: `Adam: A Method for Stochastic Optimization <https://arxiv.org/abs/1412.6980>`_, Kingma and Ba 2015.
 """
@@ -12,17 +14,17 @@ from torch import Tensor, nn
 from torch.optim.adam import adam
 
 MOMENTS = ("step", "exp_avg", "exp_avg_sq")
-"""What is kept of each parameter, in torch's words: updates, and means of gradients and of their squares."""
+"""Names of each parameter's state, as in torch: updates, means of gradients and of their squares."""
 
 
 class Adam:
-    """Steps parameters down their gradients; bit for bit :class:`torch.optim.Adam`.
+    """Optimizer whose steps equal those of :class:`torch.optim.Adam` bit for bit.
 
     Args:
-        parameters: What is learnt; those without a gradient are left alone.
+        parameters: Parameters to learn; those without a gradient are not changed.
         lr: Learning rate.
-        eps: Keeps quotients finite.
-        fused: One call for all parameters.
+        eps: Term that keeps denominators away from zero.
+        fused: Whether one call updates all parameters.
 
     Attributes:
         lr: Learning rate of the next step.
@@ -36,13 +38,13 @@ class Adam:
         self._moments: dict[int, dict[str, Tensor]] = {}
 
     def zero_grad(self) -> None:
-        """Forget gradients."""
+        """Delete the gradients of all parameters."""
         for parameter in self._parameters:
             parameter.grad = None
 
     @torch.no_grad()
     def step(self) -> None:
-        """Take a step."""
+        """Update the parameters with their gradients."""
         stepped = [(i, p, p.grad) for i, p in enumerate(self._parameters) if p.grad is not None]
         moments = [self._moments.get(i) or self._begin(i, p) for i, p, _ in stepped]
         adam(
@@ -63,11 +65,11 @@ class Adam:
         )
 
     def state(self) -> Mapping[int, Mapping[str, Tensor]]:
-        """Moments, by place of the parameter; of one that was never stepped, none."""
+        """Return the moments by index of the parameter; a parameter without updates has none."""
         return self._moments
 
     def restore(self, state: Mapping[int, Mapping[str, Tensor]]) -> None:
-        """Take up what :meth:`state` gave."""
+        """Restore a result of :meth:`state`."""
         self._moments = {i: self._placed(self._parameters[i], kept) for i, kept in state.items()}
 
     def _begin(self, index: int, parameter: nn.Parameter) -> dict[str, Tensor]:
@@ -77,7 +79,7 @@ class Adam:
         return self._moments[index]
 
     def _placed(self, parameter: nn.Parameter, kept: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Where the parameter is; a count that is not read there stays where numbers are read."""
+        """Move moments to the parameter's device; without ``fused`` the step count stays on the CPU."""
         where = dict.fromkeys(MOMENTS, parameter.device)
         where["step"] = parameter.device if self._fused else torch.device("cpu")
         return {name: kept[name].to(where[name]) for name in MOMENTS}

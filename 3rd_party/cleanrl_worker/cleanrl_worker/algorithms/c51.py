@@ -31,12 +31,12 @@ from cleanrl_worker.vector_environments import Environments
 
 
 def train(config: C51Config, environments: Environments, session: Session) -> Learner[ActionValues]:
-    """Train until ``config.total_steps`` are spent or the session says stop; see :func:`train_off_policy`."""
+    """Train up to ``config.total_steps`` steps or until the session stops; see :func:`train_off_policy`."""
     return train_values(C51, config, environments, session, config.n_atoms)
 
 
 class C51(DQN):
-    """Learns the distribution of each action's return; explores by its mean, as DQN by the value."""
+    """Learns the distribution of each action's return; explores by its mean, as DQN does by the value."""
 
     loss_name = "loss"
 
@@ -48,17 +48,17 @@ class C51(DQN):
         self.atoms = support(config.v_min, config.v_max, config.n_atoms).to(device)
 
     def network(self) -> dict[str, Any]:
-        """What the policy is, for ``policy.json``."""
+        """Return the network's description for ``policy.json``."""
         last = len(self.atoms) - 1
         more = {"atoms": last + 1, "v_min": float(self.atoms[0]), "v_max": float(self.atoms[last])}
         return {**super().network(), "type": "categorical_q_network", **more}
 
     def values(self, observations: Tensor) -> Tensor:
-        """Expected return of each action, (N, actions)."""
+        """Return the expected return of each action, (N, actions)."""
         return mean_values(self.policy(observations), self.atoms)
 
     def loss(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """What is minimized, and the mean value of the actions taken."""
+        """Return the loss, and the mean value of the actions taken."""
         with torch.no_grad():
             following = next_distribution(self.target(batch.next_observations), batch.next_masks, self.atoms)
             wanted = project(batch.rewards, batch.terminated, following, self.atoms, self.config.gamma)
@@ -69,15 +69,15 @@ class C51(DQN):
 def project(
     rewards: Tensor, terminated: Tensor, next_probabilities: Tensor, atoms: Tensor, gamma: float
 ) -> Tensor:
-    """Algorithm 1 of the paper: the distribution of r + gamma Z' over the atoms again.
+    """Project the distribution of r + gamma Z' onto the atoms, by algorithm 1 of the paper.
 
-    Each atom moves to its new place and its probability is split between the two atoms around it, in
-    proportion to how near they are; what moves past an end stays at that end.
+    Each atom moves to its new place. Its probability is split between the two neighboring atoms, in
+    proportion to how near they are; an atom that moves past an end stays at that end.
 
     Args:
         rewards: (B,).
-        terminated: 1 where nothing follows, (B,).
-        next_probabilities: Of the action chosen one step later, (B, K).
+        terminated: 1 if the transition ends the episode, (B,).
+        next_probabilities: Distribution of the action chosen one step later, (B, K).
         atoms: (K,).
         gamma: Discount factor.
 
@@ -99,11 +99,11 @@ def project(
 
 @torch.no_grad()
 def next_distribution(next_logits: Tensor, next_masks: Tensor | None, atoms: Tensor) -> Tensor:
-    """Distribution of the best legal action one step later, (B, K).
+    """Return the distribution of the best legal action one step later, (B, K).
 
     Args:
-        next_logits: Of the target network, (B, actions, K).
-        next_masks: bool (B, actions), the legal actions there; ``None`` where all are.
+        next_logits: Outputs of the target network, (B, actions, K).
+        next_masks: bool (B, actions), the actions legal one step later; ``None`` if all are.
         atoms: (K,).
     """
     probabilities = next_logits.softmax(-1)
@@ -114,7 +114,7 @@ def next_distribution(next_logits: Tensor, next_masks: Tensor | None, atoms: Ten
 
 
 def cross_entropy(logits: Tensor, actions: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean cross entropy of the actions taken, and their log-probabilities (B, K).
+    """Return the mean cross entropy of the actions taken, and their log-probabilities (B, K).
 
     Args:
         logits: (B, actions, K).

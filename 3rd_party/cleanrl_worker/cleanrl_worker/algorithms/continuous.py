@@ -1,8 +1,8 @@
-"""What DDPG, TD3 and SAC have in common: bounded actions, an actor beside its critics, and play.
+"""Code that DDPG, TD3 and SAC share: bounded actions, an actor with its critics, and exploration.
 
-Actions are kept and learnt in [-1, 1] and scaled to the environment's bounds on their way out.
+Actions are stored and learnt in [-1, 1] and scaled to the bounds before the environment gets them.
 
-Shapes: B transitions of a batch, N environments side by side, A numbers of an action.
+Shapes: B transitions of a batch, N parallel environments, A numbers of an action.
 """
 
 # torch annotates only part of its functions.
@@ -30,20 +30,20 @@ from mosaic_worker.learning.training_command import ConfigError
 
 
 class ContinuousLearner(Learner[ActorAndCritics]):
-    """An actor and critics, and what is learnt alike.
+    """An actor and critics, with the learning steps that DDPG, TD3 and SAC share.
 
     Args:
-        config: Every setting.
-        policy: Actor and critics, on the device that they are trained on.
-        ring: For what is remembered.
-        device: Where the policy lives.
-        bounds: Of the environment's actions.
+        config: Settings of the training.
+        policy: Actor and critics, on the training device.
+        ring: Replay buffer.
+        device: Device of the policy.
+        bounds: Bounds of the environment's actions.
     """
 
     gaussian = False
     """Whether the actor gives a distribution."""
     critics = 2
-    """How many critics judge it."""
+    """Number of critics."""
 
     def __init__(
         self, config: Any, policy: ActorAndCritics, ring: ReplayBuffer, device: torch.device, bounds: Bounds
@@ -56,19 +56,19 @@ class ContinuousLearner(Learner[ActorAndCritics]):
         self.critic_optimizer = self.adam("critics", policy.critics, critics_rate)
 
     def network(self) -> dict[str, Any]:
-        """What the policy is, for ``policy.json``."""
+        """Return the network's description for ``policy.json``."""
         return {**self.policy.to_json(), **self.play()}
 
     def play(self) -> dict[str, float]:
-        """What ``policy.json`` says of sampling, beside the network."""
+        """Return the entries of ``policy.json`` about sampling, which are added to the network's."""
         return {}
 
     def played(self, actions: NDArray[Any]) -> NDArray[Any]:
-        """Actions of the ring in the environment's own units."""
+        """Convert actions of the replay buffer to the environment's own units."""
         return self.bounds.scale(actions).astype(np.float32)
 
     def explore(self, observations: Tensor, masks: NDArray[np.bool_] | None, step: int) -> NDArray[Any]:
-        """The policy's choice with noise, float32 (N, A); before ``learning_starts`` anything."""
+        """Return the policy's actions with noise, float32 (N, A); before ``learning_starts``, random ones."""
         shape = (len(observations), self.bounds.size)
         if step < self.config.learning_starts:
             return self.chance.uniform(-1.0, 1.0, shape).astype(np.float32)
@@ -78,14 +78,14 @@ class ContinuousLearner(Learner[ActorAndCritics]):
 
     @abstractmethod
     def noisy(self, observations: Tensor, noise: Tensor) -> Tensor:
-        """Actions in [-1, 1] for standard normal numbers, both (N, A)."""
+        """Return actions in [-1, 1] for observations (N, …) and standard normal noise (N, A)."""
 
     def learn_critics(self, batch: Batch, following: Tensor) -> dict[str, Tensor]:
-        """A gradient step of the critics towards r + gamma V(s').
+        """Take a gradient step of the critics towards r + gamma V(s').
 
         Args:
-            batch: What happened.
-            following: The value of what came next, (B,).
+            batch: Transitions to learn from.
+            following: Value V(s') of the next state, (B,).
         """
         targets = batch.rewards + self.config.gamma * (1.0 - batch.terminated) * following
         values = self.policy.critics(batch.observations, batch.actions)
@@ -98,7 +98,7 @@ class ContinuousLearner(Learner[ActorAndCritics]):
         return critic_metrics(values.detach(), losses.detach())
 
     def step_actor(self, loss: Tensor) -> dict[str, Tensor]:
-        """A gradient step of the actor down ``loss``; the critics are only looked through."""
+        """Take a gradient step of the actor that lowers ``loss``; the critics are not changed."""
         checked(loss)
         self.actor_optimizer.zero_grad()
         loss.backward(inputs=list(self.policy.actor.parameters()))
@@ -107,7 +107,10 @@ class ContinuousLearner(Learner[ActorAndCritics]):
 
 
 def critic_metrics(values: Tensor, losses: Tensor) -> dict[str, Tensor]:
-    """Mean value and loss of each critic by CleanRL's names, from values (count, B) and losses (count,)."""
+    """Return mean value and loss of each critic, by CleanRL's names.
+
+    Values have the shape (count, B), losses (count,).
+    """
     found: dict[str, Tensor] = {}
     for i, (mean, loss) in enumerate(zip(values.mean(-1), losses, strict=True), start=1):
         found[f"losses/qf{i}_values"] = mean
@@ -120,10 +123,10 @@ def critic_metrics(values: Tensor, losses: Tensor) -> dict[str, Tensor]:
 def train_continuous(
     kind: type[ContinuousLearner], config: ContinuousConfig, environments: Environments, session: Session
 ) -> ContinuousLearner:
-    """Train one of the three until ``config.total_steps`` are spent or the session says stop.
+    """Train up to ``config.total_steps`` steps or until the session stops.
 
     Raises:
-        ConfigError: The actions have no bounds to be scaled to, or observations are images.
+        ConfigError: The actions have no finite bounds, or observations are images.
     """
     space, shown = environments.action_space, environments.observation_space
     if len(shown.shape) > 2:

@@ -1,4 +1,4 @@
-"""Deep deterministic policy gradient: an actor that climbs the gradient of its critic.
+"""Deep deterministic policy gradient: the actor follows the gradient of its critic.
 
 After Lillicrap, Hunt, Pritzel et al., "Continuous control with deep reinforcement learning", 2016.
 Rates by default are those of CleanRL's ``ddpg_continuous_action.py`` (Huang et al., JMLR 2022), which
@@ -31,7 +31,7 @@ def train(config: DDPGConfig, environments: Environments, session: Session) -> C
 
 
 class DDPG(ContinuousLearner):
-    """Learns a deterministic actor and one critic; the arguments are those of :class:`ContinuousLearner`."""
+    """Learns a deterministic actor and one critic; arguments are those of :class:`ContinuousLearner`."""
 
     critics = 1
 
@@ -40,15 +40,15 @@ class DDPG(ContinuousLearner):
         self.target = self.twin(self.policy)
 
     def play(self) -> dict[str, float]:
-        """Sampling adds the noise of the training."""
+        """Return the standard deviation of the exploration noise, which sampling adds too."""
         return {"noise": self.config.exploration_noise}
 
     def noisy(self, observations: Tensor, noise: Tensor) -> Tensor:
-        """The actor's choice with Gaussian noise, within [-1, 1] again."""
+        """Return the actor's actions with Gaussian noise, clipped to [-1, 1]."""
         return (self.policy.actor(observations) + self.config.exploration_noise * noise).clamp(-1.0, 1.0)
 
     def update(self, batch: Batch) -> dict[str, Tensor]:
-        """One gradient step of the critic, one of the actor, and the targets follow a little."""
+        """Take one gradient step of the critic and one of the actor, then move the targets a little."""
         metrics = self.learn_critics(batch, self.following(batch))
         metrics |= self.learn_actor(batch)
         follow(self.target, self.policy, self.config.tau)
@@ -56,11 +56,11 @@ class DDPG(ContinuousLearner):
 
     @torch.no_grad()
     def following(self, batch: Batch) -> Tensor:
-        """Value of what came next by the targets, (B,)."""
+        """Return the target networks' value of the next state, (B,)."""
         actions = self.target.actor(batch.next_observations)
         return self.target.critics(batch.next_observations, actions).amin(0)
 
     def learn_actor(self, batch: Batch) -> dict[str, Tensor]:
-        """Towards actions that the first critic values more."""
+        """Take a gradient step of the actor towards actions that the first critic values more."""
         actions = self.policy.actor(batch.observations)
         return self.step_actor(-self.policy.critics(batch.observations, actions, first=True).mean())

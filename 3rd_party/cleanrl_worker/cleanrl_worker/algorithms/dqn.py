@@ -1,4 +1,4 @@
-"""Deep Q-learning: a value for each action, learnt from remembered transitions.
+"""Deep Q-learning: learns a value for each action from remembered transitions.
 
 After Mnih, Kavukcuoglu, Silver et al., "Human-level control through deep reinforcement learning",
 Nature 518, 2015: replay buffer, a target network that is refreshed now and then, epsilon-greedy
@@ -6,11 +6,10 @@ exploration. Hyperparameters by default are those of CleanRL's ``dqn.py`` (Huang
 High-quality Single-file Implementations of Deep Reinforcement Learning Algorithms", JMLR 2022); as
 there, the squared error is neither clipped nor are the rewards.
 
-Two departures: an episode that a time limit cuts is bootstrapped from its true last observation, and
-where the environment masks actions, illegal ones are neither tried at random, nor chosen, nor
-bootstrapped from.
+Two differences: an episode that a time limit cuts is bootstrapped from its true last observation, and if the
+    environment masks actions, illegal ones are never tried at random, chosen or bootstrapped from.
 
-Shapes: B transitions of a batch, N environments side by side.
+Shapes: B transitions of a batch, N parallel environments.
 """
 
 # torch annotates only part of its functions.
@@ -37,14 +36,14 @@ from cleanrl_worker.vector_environments import Environments
 
 
 def train(config: DQNConfig, environments: Environments, session: Session) -> Learner[ActionValues]:
-    """Train until ``config.total_steps`` are spent or the session says stop; see :func:`train_off_policy`."""
+    """Train up to ``config.total_steps`` steps or until the session stops; see :func:`train_off_policy`."""
     return train_values(DQN, config, environments, session)
 
 
 def train_values(
     kind: type[DQN], config: ValueConfig, environments: Environments, session: Session, atoms: int = 1
 ) -> DQN:
-    """Train DQN or one of its relatives."""
+    """Train DQN or C51."""
     seen = environments.begin()
     shape, dtype = seen.observations.shape[1:], seen.observations.dtype
     policy = ActionValues(Encoding.of(shape, dtype == np.uint8), config.hidden, environments.actions, atoms)
@@ -56,7 +55,7 @@ def train_values(
 
 
 class DQN(Learner[ActionValues]):
-    """Learns a value for each action; the arguments are those of :class:`Learner`."""
+    """Learns a value for each action; arguments are those of :class:`Learner`."""
 
     loss_name = "td_loss"
     adam_epsilon = 1e-8
@@ -70,11 +69,11 @@ class DQN(Learner[ActionValues]):
         self.optimizer = self.adam("policy", policy, config.learning_rate, self.adam_epsilon)
 
     def network(self) -> dict[str, Any]:
-        """What the policy is, for ``policy.json``."""
+        """Return the network's description for ``policy.json``."""
         return {"type": "q_network", **self.policy.to_json(), "epsilon": self.config.end_e}
 
     def explore(self, observations: Tensor, masks: NDArray[np.bool_] | None, step: int) -> NDArray[Any]:
-        """Epsilon-greedy actions, int64 (N,) counted from zero; before ``learning_starts`` all are random."""
+        """Return epsilon-greedy actions, int64 (N,) from zero; all random before ``learning_starts``."""
         config, count = self.config, len(observations)
         epsilon = linear_schedule(
             config.start_e, config.end_e, config.exploration_fraction * config.total_steps, step
@@ -91,7 +90,7 @@ class DQN(Learner[ActionValues]):
         return actions
 
     def update(self, batch: Batch) -> dict[str, Tensor]:
-        """One gradient step."""
+        """Take one gradient step and return its metrics."""
         loss, values = self.loss(batch)
         checked(loss)
         self.optimizer.zero_grad()
@@ -100,11 +99,11 @@ class DQN(Learner[ActionValues]):
         return {f"losses/{self.loss_name}": loss.detach(), "losses/q_values": values}
 
     def values(self, observations: Tensor) -> Tensor:
-        """Values of each action, (N, actions)."""
+        """Return the value of each action, (N, actions)."""
         return self.policy(observations)
 
     def loss(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """What is minimized, and the mean value of the actions taken."""
+        """Return the loss, and the mean value of the actions taken."""
         with torch.no_grad():
             following = self.target(batch.next_observations)
             targets = action_value_targets(
@@ -113,7 +112,7 @@ class DQN(Learner[ActionValues]):
         return td_loss(self.policy(batch.observations), batch.actions, targets)
 
     def passed(self, before: int, step: int) -> None:
-        """Let the target network follow where a multiple of ``target_network_frequency`` was passed."""
+        """Update the target network if a multiple of ``target_network_frequency`` was passed."""
         every = self.config.target_network_frequency
         if step // every > before // every:
             follow(self.target, self.policy, self.config.tau)
@@ -122,13 +121,13 @@ class DQN(Learner[ActionValues]):
 def action_value_targets(
     rewards: Tensor, terminated: Tensor, next_values: Tensor, next_masks: Tensor | None, gamma: float
 ) -> Tensor:
-    """What the value of the action taken should have been: r + gamma max Q'(s', a'), shape (B,).
+    """Return the targets for the values of the actions taken: r + gamma max Q'(s', a'), shape (B,).
 
     Args:
         rewards: (B,).
-        terminated: 1 where nothing follows, (B,).
+        terminated: 1 if the transition ends the episode, (B,).
         next_values: The target network's values one step later, (B, actions).
-        next_masks: bool (B, actions), the legal actions there; ``None`` where all are.
+        next_masks: bool (B, actions), the actions legal one step later; ``None`` if all are.
         gamma: Discount factor.
     """
     if next_masks is not None:
@@ -139,7 +138,7 @@ def action_value_targets(
 
 
 def td_loss(values: Tensor, actions: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean squared error of the values of the actions taken, and those values' mean.
+    """Return the mean squared error of the values of the actions taken, and the mean of these values.
 
     Args:
         values: (B, actions).

@@ -1,4 +1,4 @@
-"""How much chance is in the actions of a training, and what a played policy makes of its numbers."""
+"""Random numbers and schedules for exploration during training and for sampled play."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 
 def linear_schedule(start: float, end: float, duration: float, step: int) -> float:
-    """From ``start`` at step 0 to ``end`` at step ``duration`` in a straight line, then ``end``."""
+    """Return the value at ``step``: linear from ``start`` to ``end`` until ``duration``, then ``end``."""
     if step >= duration:
         return end
     return start + (end - start) * step / duration
 
 
 def random_legal(masks: NDArray[np.bool_], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The legal action that each uniform number points at, all of them equally likely.
+    """Return the legal action that each uniform number selects, all equally likely.
 
     Args:
         masks: bool (N, actions); a row without a legal action gives action 0.
@@ -28,10 +28,10 @@ def random_legal(masks: NDArray[np.bool_], uniforms: NDArray[np.float64]) -> NDA
 
 
 def normals(draws: Callable[[int], NDArray[np.float64]], count: int) -> NDArray[np.float64]:
-    """Standard normal numbers out of uniform ones, by the transform of Box and Muller (1958).
+    """Return standard normal numbers made from uniform ones, by the transform of Box and Muller (1958).
 
     Args:
-        draws: Gives the j-th uniform number in [0, 1) of each of N rows; two are taken for each.
+        draws: Returns the j-th uniform number in [0, 1) of each of N rows; each normal number uses two.
         count: Numbers for each row.
 
     Returns:

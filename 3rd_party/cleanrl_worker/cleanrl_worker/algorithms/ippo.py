@@ -1,12 +1,12 @@
-"""Independent PPO: several agents learn in one environment, each from what it sees and earns itself.
+"""Independent PPO: several agents learn in one environment, each from its own observations and rewards.
 
-The algorithm is PPO (:mod:`cleanrl_worker.algorithms.ppo`; with a memory
+The algorithm is PPO (:mod:`cleanrl_worker.algorithms.ppo`; with an LSTM
 :mod:`cleanrl_worker.algorithms.ppo_lstm`), once for each network; the other agents are part of the
-environment. That this is a strong baseline is shown by de Witt, Gupta, Makoviichuk, Makoviychuk, Torr, Sun
-and Whiteson, "Is Independent Learning All You Need in the StarCraft Multi-Agent Challenge?", 2020. Agents
-that see and act alike share a network where that is wanted (Gupta, Egorov and Kochenderfer, "Cooperative
-Multi-Agent Control Using Deep Reinforcement Learning", 2017), with a one-hot of which of them it is behind
-the observation.
+environment. De Witt, Gupta, Makoviichuk, Makoviychuk, Torr, Sun and Whiteson, "Is Independent Learning All
+You Need in the StarCraft Multi-Agent Challenge?", 2020, show that this is a strong baseline. Agents with
+equal spaces share a network if the settings ask for it (Gupta, Egorov and Kochenderfer, "Cooperative
+Multi-Agent Control Using Deep Reinforcement Learning", 2017); a one-hot of the agent is then appended to the
+observation.
 
 Shapes: T steps of a rollout, N copies of the environment, G agents of a group with one network; a learner's
 rows are N x G.
@@ -35,21 +35,21 @@ from mosaic_worker.learning.training_state import State
 
 
 def train(config: IPPOConfig, environments: JointEnvironments, session: JointSession) -> IPPO:
-    """Train until ``config.total_steps`` are spent or the session says to stop.
+    """Train up to ``config.total_steps`` steps or until the session stops.
 
     Args:
-        config: Every setting; a step is one of a copy, in which all its agents act.
-        environments: Where they learn; the caller closes them.
-        session: Hears how it goes, and says when to stop.
+        config: Settings; in one step of a copy all its agents act.
+        environments: Environments to train in; the caller closes them.
+        session: Receives reports and says when to stop.
 
     Raises:
-        TrainingFailed: A loss is no finite number, or an environment raised.
+        TrainingFailed: A loss is not finite, or an environment raised.
     """
     return learn(IPPO(config, environments, session), environments, session)
 
 
 def learn(team: IPPO, environments: JointEnvironments, session: JointSession) -> IPPO:
-    """Rollouts and updates, one after the other."""
+    """Alternate rollouts and updates until the training ends."""
     config = team.config
     seen = environments.begin()
     for number in range(session.step // config.batch_size, config.num_updates):
@@ -64,10 +64,10 @@ def learn(team: IPPO, environments: JointEnvironments, session: JointSession) ->
 
 
 class IPPO:
-    """A learner for each group of agents.
+    """One learner for each group of agents.
 
     Attributes:
-        learners: By the group's name.
+        learners: Learners by the group's name.
     """
 
     def __init__(self, config: JointConfig, environments: JointEnvironments, session: JointSession) -> None:
@@ -79,15 +79,15 @@ class IPPO:
             self.learners[name] = self.build(config, view, session.device, restored, seed)
 
     def build(self, config: JointConfig, view: GroupView, *rest: Any) -> PPO:
-        """What learns for a group; ``rest`` as :class:`PPO` takes it."""
+        """Build the learner for a group; ``rest`` holds the further arguments of :class:`PPO`."""
         return (RecurrentPPO if config.lstm_size else PPO)(config, view, *rest)
 
     def shown(self, seen: Mapping[str, Seen]) -> dict[str, Tensor]:
-        """What each network is shown, (N x G, …)."""
+        """Return the input of each network, (N x G, …)."""
         return {name: torch.from_numpy(each.observations) for name, each in seen.items()}
 
     def memories(self) -> dict[str, tuple[Tensor, Tensor]]:
-        """What is remembered at this moment, and who begins anew, of learners that remember."""
+        """Return recurrent learners' memory and their marks of rows whose episode begins."""
         return {
             name: (learner.memory.clone(), learner.fresh.clone())
             for name, learner in self.learners.items()
@@ -100,10 +100,10 @@ class IPPO:
         acted: Mapping[str, Tensor | None],
         before: Mapping[str, tuple[Tensor, Tensor]],
     ) -> dict[str, float]:
-        """Let each learn from its rollout.
+        """Update each learner with its rollout.
 
         Returns:
-            Means of their metrics, and of several the losses of each.
+            Means of the learners' metrics; with several learners, also the losses of each.
         """
         found: dict[str, dict[str, float]] = {}
         for name, learner in self.learners.items():
@@ -121,11 +121,11 @@ class IPPO:
     # -- what the session keeps --
 
     def networks(self) -> dict[str, Mapping[str, Any]]:
-        """Of ``policy.json``, by group."""
+        """Return the entry ``network`` of ``policy.json`` for each group."""
         return {name: learner.network() for name, learner in self.learners.items()}
 
     def weights(self) -> dict[str, Tensor]:
-        """Of all networks, each name behind its group's."""
+        """Return the weights of all networks; each name begins with that of the group."""
         return {
             f"{group}.{name}": tensor
             for group, learner in self.learners.items()
@@ -133,7 +133,7 @@ class IPPO:
         }
 
     def state(self) -> State:
-        """Everything that :func:`learn` goes on from."""
+        """Return all that :func:`learn` needs to resume."""
         state = State()
         for name, learner in self.learners.items():
             state.put(name, learner.state())
@@ -144,7 +144,7 @@ class IPPO:
 def collect_rollout(
     team: IPPO, environments: JointEnvironments, session: JointSession, seen: dict[str, Seen]
 ) -> tuple[dict[str, Rollout], dict[str, Tensor | None], dict[str, Seen]]:
-    """One rollout with the networks as they are now; who acted in it, and what is seen after it."""
+    """Collect one rollout; return it by group, with marks of rows that acted and the next observations."""
     config, step = team.config, session.step
     shown = team.shown(seen)
     records = {
@@ -187,7 +187,7 @@ def _as_seen(shown: Tensor, seen: Seen) -> Seen:
 
 
 def _evaluate(learner: PPO, observations: Tensor) -> tuple[Tensor, Tensor]:
-    """Distribution parameters and values; who remembers, remembers this step."""
+    """Return distribution parameters and values; a recurrent learner also updates its memory."""
     if isinstance(learner, RecurrentPPO):
         params, values, learner.memory = learner.model(observations, forget(learner.memory, learner.fresh))
         return params, values
@@ -195,13 +195,13 @@ def _evaluate(learner: PPO, observations: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _value(learner: PPO, observations: Tensor, memory: Tensor | None = None) -> Tensor:
-    """Values alone, from a memory that is left as it is."""
+    """Return values without changing a recurrent learner's memory."""
     if isinstance(learner, RecurrentPPO):
         return learner.model(observations, learner.memory if memory is None else memory)[1]
     return learner.model(observations)[1]
 
 
 def _rows(acted: list[Any]) -> Tensor | None:
-    """Who acted, bool (T, N x G); ``None`` where everybody always did."""
+    """Stack the marks of rows that acted, bool (T, N x G); return ``None`` if all rows always acted."""
     rows = np.stack(acted)
     return None if rows.all() else torch.from_numpy(rows)

@@ -1,10 +1,10 @@
-"""A league: a learner, the past selves that it left, and a pool; who met whom, and how strong each is.
+"""A league of a learner, its past selves and a pool, with the results and ratings of its members.
 
-Ratings are those of A. Elo, "The Rating of Chessplayers, Past and Present", 1978: 400 points more are ten
-times the odds. Whom the learner meets goes by them, after the prioritised self-play of Vinyals et al.,
+Ratings are those of A. Elo, "The Rating of Chessplayers, Past and Present", 1978: 400 points more mean ten
+times the odds. They decide whom the learner meets, after the prioritised self-play of Vinyals et al.,
 "Grandmaster level in StarCraft II using multi-agent reinforcement learning", 2019.
 
-``league.json`` in the run folder says all of it; members lie beside it, each a policy of its own.
+``league.json`` in the run folder stores the league; each member's policy has a folder beside it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _FORMAT = 2
 _KNOWN = (1, 2)
 _LARGEST = 64 * 2**20
 _K = 16.0
-"""Points that a game between equals is about, at most."""
+"""Largest change of a rating in one game; between equals a win changes it by half of this."""
 _NEAR = 200.0
-"""Points apart at which a member is met a third as often as one of the learner's own strength."""
+"""Rating distance at which the odds of being met fall by a factor of e."""
 _LATEST_SHARE = 0.5
 
 
@@ -37,18 +37,18 @@ class Member:
     """A player that the learner meets: a past self, or a member of the pool.
 
     Attributes:
-        name: Its name; of a past self the name of its folder.
-        folder: Where its policy is, relative to the run folder for past selves; empty where it is not just a
-            policy.
-        plays: Which player of the pool it is, in words.
-        player: The same as a tournament file has it, plain data; ``None`` for past selves.
+        name: Name of the member; for a past self, that of its folder.
+        folder: Folder of the policy, relative to the run folder for past selves; empty if the member is not
+            just a policy.
+        plays: Description of a pool member's player, as text.
+        player: The same player as in a tournament file, plain data; ``None`` for past selves.
         step: Decisions that the learner had made when it left this past self; ``None`` for the pool.
-        rating: In Elo's points; the first member began at 0. Unused where all agents are on one side.
-        games: How many games the learner has played with it.
+        rating: Elo rating; the first member began at 0. Unused if all agents are on one side.
+        games: Number of games that the learner played with this member.
         total: Sum of the learner's returns in these games.
-        won: Games that this member has won against the learner.
+        won: Games that this member won against the learner.
         drawn: Games without a winner.
-        lost: Games that the learner has won.
+        lost: Games that the learner won.
     """
 
     name: str
@@ -65,13 +65,13 @@ class Member:
 
     @property
     def mean_return(self) -> float | None:
-        """The learner's mean return with it; ``None`` before the first game."""
+        """The learner's mean return in games with this member; ``None`` before the first game."""
         return self.total / self.games if self.games else None
 
 
 @dataclass
 class League:
-    """The members of a league, and how strong the learner is.
+    """The members of a league, and the rating of the learner.
 
     Args:
         folder: The run folder.
@@ -93,10 +93,10 @@ class League:
 
     @classmethod
     def read(cls, folder: Path) -> League:
-        """The league of a run folder.
+        """Read the league of a run folder.
 
         Raises:
-            ConfigError: There is none, it is damaged, or a member was deleted.
+            ConfigError: The file is missing or damaged, or a member was deleted.
         """
         try:
             data: Any = json.loads(read_file(folder / LEAGUE, limit=_LARGEST))
@@ -119,11 +119,11 @@ class League:
         return found
 
     def place(self, member: Member) -> Path:
-        """The folder of a member's policy."""
+        """Return the folder of a member's policy."""
         return self.folder / member.folder  # an absolute one stays as it is
 
     def of(self, name: str) -> Member:
-        """The member of a name."""
+        """Return the member with this name."""
         return next(member for member in self.members if member.name == name)
 
     def add(self, member: Member) -> None:
@@ -131,12 +131,11 @@ class League:
         self.members.append(member)
 
     def met(self, member: Member, score: float | None, total: float) -> None:
-        """Note a game.
+        """Record the result of a game and update the ratings.
 
         Args:
-            member: The member that the learner has met.
-            score: 1 where the learner has won, 0.5 for a draw, 0 where it has lost; ``None`` where they were
-                on one side.
+            member: The member that the learner met.
+            score: 1 if the learner won, 0.5 for a draw, 0 if it lost; ``None`` if both were on one side.
             total: The learner's return.
         """
         member.games += 1
@@ -146,14 +145,14 @@ class League:
         expected = 1.0 / (1.0 + 10.0 ** ((member.rating - self.rating) / 400.0))
         points = _K * (score - expected)
         self.rating += points
-        # Who is rated by few games moves; past selves are what they are.
+        # A rating changes less the more games it is based on, because members do not change.
         member.rating -= points / (1.0 + member.won + member.drawn + member.lost) ** 0.5
         member.won += score == 0.0
         member.drawn += score == 0.5
         member.lost += score == 1.0
 
     def odds(self) -> NDArray[np.float64]:
-        """How likely the learner meets each member next; sums to 1."""
+        """Return the probability that the learner meets each member next; the sum is 1."""
         count = len(self.members)
         past = [i for i, member in enumerate(self.members) if member.step is not None]
         latest = np.zeros(count)
@@ -168,12 +167,14 @@ class League:
         return share * latest + (1.0 - share) * sought / sought.sum()
 
     def _near(self) -> NDArray[np.float64]:
-        """Members rated near the learner more often."""
+        """Return weights that are larger for members with ratings near the learner's."""
         apart = np.array([abs(member.rating - self.rating) for member in self.members])
         return np.exp(-(apart - apart.min()) / _NEAR)
 
     def _hard(self) -> NDArray[np.float64]:
-        """Members with whom the learner earns least more often; who was not met yet is among these.
+        """Return weights that are larger for members with whom the learner earns less.
+
+        Members without a game have the largest weights.
 
         By rank, for returns are of another size in each environment: the prioritised sampling of Zhao et
         al., "Maximum entropy population-based training for zero-shot human-AI coordination", 2023.
@@ -183,7 +184,7 @@ class League:
         return 1.0 / (1.0 + ranks)
 
     def write(self, step: int) -> None:
-        """Keep it in the run folder.
+        """Write ``league.json`` in the run folder.
 
         Raises:
             OSError: The folder cannot be written.
@@ -199,7 +200,7 @@ class League:
 
 
 def _row(member: Member, odds: float) -> dict[str, Any]:
-    """A member as the file has it."""
+    """Return a member as an entry of the file."""
     mean = member.mean_return
     row = {**asdict(member), "rating": round(member.rating, 1), "folder": member.folder or None}
     del row["total"]
@@ -207,7 +208,7 @@ def _row(member: Member, odds: float) -> dict[str, Any]:
 
 
 def _member(row: dict[str, Any]) -> Member:
-    """A member from the file."""
+    """Read a member from an entry of the file."""
     row.pop("odds", None)
     mean, games = row.pop("mean_return", None), int(row.pop("games", 0))
     folder = str(row.pop("folder", None) or "")

@@ -1,4 +1,4 @@
-"""Multi-agent PPO: agents act on what they see themselves, and their values are learnt from what all see.
+"""Multi-agent PPO: agents act on their own observations; their values are learnt from all observations.
 
 After Yu, Velu, Vinitsky, Gao, Wang, Bayen and Wu, "The Surprising Effectiveness of PPO in Cooperative,
 Multi-Agent Games", 2022: independent PPO (:mod:`cleanrl_worker.algorithms.ippo`) with a value function that
@@ -30,39 +30,39 @@ from cleanrl_worker.vector_environments import Seen
 
 
 def train(config: MAPPOConfig, environments: JointEnvironments, session: JointSession) -> MAPPO:
-    """As :func:`cleanrl_worker.algorithms.ippo.train`."""
+    """Train MAPPO; see :func:`cleanrl_worker.algorithms.ippo.train`."""
     team = MAPPO(config, environments, session)
     learn(team, environments, session)
     return team
 
 
 class _Central(PPO):
-    """A learner whose value function is given what all agents see."""
+    """A learner whose value function also gets the observations of all agents."""
 
     def architecture(self, environments: LearnerView) -> Architecture:
-        """What to build."""
+        """Return the architecture, with the observations of all agents as extra input."""
         assert isinstance(environments, CentralView)
         return dataclasses.replace(super().architecture(environments.view), central=environments.central)
 
     def network(self) -> Mapping[str, Any]:
-        """The network of ``policy.json``: without the value function, whose input is missing at play."""
+        """Return the network for ``policy.json``, without the value function: play lacks its input."""
         return dataclasses.replace(self.model.architecture, critic=False).to_json()
 
     def weights(self) -> Mapping[str, Tensor]:
-        """Of the policy alone."""
+        """Return the weights of the policy alone."""
         return {k: v for k, v in self.model.state_dict().items() if not k.startswith("critic.")}
 
 
 class _RecurrentCentral(_Central, RecurrentPPO):
-    """The same, with a memory."""
+    """A :class:`_Central` learner with an LSTM."""
 
 
 class CentralView:
-    """A group whose rows are its agents' observations with those of all behind them.
+    """A group whose rows are an agent's own observation followed by those of all agents.
 
     Args:
         view: The group.
-        central: Numbers that all agents see together.
+        central: Length of all agents' observations together.
     """
 
     def __init__(self, view: GroupView, central: int) -> None:
@@ -72,7 +72,7 @@ class CentralView:
 
 
 class MAPPO(IPPO):
-    """A learner for each group, their value functions fed with what all agents see."""
+    """One learner for each group; the value functions get the observations of all agents."""
 
     def __init__(self, config: MAPPOConfig, environments: JointEnvironments, session: JointSession) -> None:
         self._sizes = {
@@ -81,13 +81,13 @@ class MAPPO(IPPO):
         super().__init__(config, environments, session)
 
     def build(self, config: JointConfig, view: GroupView, *rest: Any) -> PPO:
-        """What learns for a group."""
+        """Build the learner for a group."""
         kind = _RecurrentCentral if config.lstm_size else _Central
         central = sum(len(v.group.agents) * self._sizes[n] for n, v in self.environments.views.items())
         return kind(config, CentralView(view, central), *rest)
 
     def shown(self, seen: Mapping[str, Seen]) -> dict[str, Tensor]:
-        """What each network is shown: its own observation, then those of all agents of its copy."""
+        """Return the input of each network: its own observation, then those of all agents of the copy."""
         own = {name: torch.from_numpy(each.observations).float().flatten(1) for name, each in seen.items()}
         copies = self.config.num_envs
         everything = torch.cat([rows.reshape(copies, -1) for rows in own.values()], 1)

@@ -1,4 +1,4 @@
-"""What algorithms that learn from a replay buffer have in common: their state, and the loop around them."""
+"""Code that algorithms with a replay buffer share: the learner's state and the training loop."""
 
 # torch annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -34,29 +34,29 @@ from mosaic_worker.learning.training_state import State
 METRICS_EVERY = 500
 """Environment steps between two reports of losses."""
 HEAR_EVERY = 20
-"""Environment steps between two looks at what the training is asked for."""
+"""Environment steps between two checks for commands."""
 
 _Module = TypeVar("_Module", bound=nn.Module)
 _Policy = TypeVar("_Policy", bound=nn.Module)
 
 
 class Learner(ABC, Generic[_Policy]):
-    """An algorithm without its environment: what it does, what it learns from a batch, what it keeps.
+    """An algorithm without its environment: exploration, updates from batches, and the training state.
 
-    Every random number comes from two generators of its own, seeded with the training's seed.
+    All random numbers come from two generators of the learner, seeded with the training's seed.
 
     Args:
-        config: Every setting.
-        policy: The network that is kept and played, on the device that it is trained on.
-        ring: For what is remembered.
-        device: Where the policy lives.
+        config: Settings of the training.
+        policy: Network that is saved and played, on the training device.
+        ring: Replay buffer.
+        device: Device of the policy.
 
     Attributes:
         policy: See above.
         ring: See above.
         device: See above.
-        chance: For what is drawn step by step: exploration and the choice of transitions.
-        updates: Gradient steps so far, this one included while it is made.
+        chance: Generator for exploration and for the choice of transitions.
+        updates: Number of gradient steps, including one in progress.
     """
 
     def __init__(self, config: Any, policy: _Policy, ring: ReplayBuffer, device: torch.device) -> None:
@@ -71,45 +71,45 @@ class Learner(ABC, Generic[_Policy]):
 
     @abstractmethod
     def network(self) -> Mapping[str, Any]:
-        """What the policy is, for ``policy.json``."""
+        """Return the network's description for ``policy.json``."""
 
     @abstractmethod
     def explore(self, observations: Tensor, masks: NDArray[np.bool_] | None, step: int) -> NDArray[Any]:
-        """An action for each of N observations at a step of the training, as the ring keeps it."""
+        """Return an action, as the replay buffer stores it, for each of N observations at a training step."""
 
     @abstractmethod
     def update(self, batch: Batch) -> dict[str, Tensor]:
-        """One gradient step; losses by TensorBoard name.
+        """Take one gradient step; return losses by TensorBoard name.
 
         Raises:
-            TrainingFailed: A loss is no finite number; that step was not made.
+            TrainingFailed: A loss is not finite; the step was not taken.
         """
 
     def played(self, actions: NDArray[Any]) -> NDArray[Any]:
-        """What the environments are given for actions as the ring keeps them."""
+        """Convert actions of the replay buffer to actions of the environment."""
         return actions
 
     def passed(self, before: int, step: int) -> None:
-        """The training went from step ``before`` to ``step``."""
+        """Handle that the training went from step ``before`` to ``step``."""
 
     # -- for the algorithms --------------------------------------------------------------
 
     def normal(self, shape: Sequence[int]) -> Tensor:
-        """Standard normal numbers, the same on every device."""
+        """Return standard normal numbers, the same on every device."""
         return torch.randn(tuple(shape), generator=self._noise).to(self.device)
 
     def twin(self, module: _Module) -> _Module:
-        """A copy that follows slowly; it is kept for a resumed training."""
+        """Return a copy of a module for use as slow target; its state is saved for resuming."""
         return self.kept("target", copy.deepcopy(module).requires_grad_(False))
 
     def kept(self, name: str, module: _Module) -> _Module:
-        """Have a module that is no part of the policy kept for a resumed training."""
+        """Register a module outside the policy, so that its state is saved for resuming."""
         self._modules[name] = module
         return module
 
     def adam(self, name: str, module: nn.Module, rate: float, epsilon: float = 1e-8) -> Adam:
-        """Adam for a module, its moments kept for a resumed training."""
-        # Fused: one call for all parameters, which are so small that calls are what costs.
+        """Return an Adam optimizer for a module; its moments are saved for resuming."""
+        # Fused: one call for all parameters, which are so small that the calls dominate the cost.
         made = Adam(module.parameters(), rate, epsilon, fused=True)
         self._optimizers[name] = made
         return made
@@ -117,11 +117,11 @@ class Learner(ABC, Generic[_Policy]):
     # -- what is kept --------------------------------------------------------------------
 
     def weights(self) -> Mapping[str, Tensor]:
-        """What play needs."""
+        """Return the weights for playing."""
         return self.policy.state_dict()
 
     def state(self) -> State:
-        """Everything that the next step depends on, but for the environments."""
+        """Return all that the next step depends on, except the environments."""
         state = State(values={"updates": self.updates, "chance": self.chance.bit_generator.state})
         pack_generator("noise", self._noise, state)
         for name, module in self._modules.items():
@@ -132,7 +132,7 @@ class Learner(ABC, Generic[_Policy]):
         return state
 
     def restore(self, state: State) -> None:
-        """Take up what :meth:`state` gave."""
+        """Restore a result of :meth:`state`."""
         self.updates = int(state.values["updates"])
         self.chance.bit_generator.state = state.values["chance"]
         restore_generator("noise", self._noise, state)
@@ -146,21 +146,20 @@ class Learner(ABC, Generic[_Policy]):
 def train_off_policy(
     config: Any, environments: Environments, seen: Seen, session: Session, learner: Learner[Any]
 ) -> None:
-    """Act, remember and learn until ``config.total_steps`` are spent or the session says stop.
+    """Act, store transitions and learn up to ``config.total_steps`` steps or until the session stops.
 
-    Gradient steps go by environment steps: one for each ``config.train_frequency`` of them, over all
-    copies, once ``config.learning_starts`` are over.
+    After ``config.learning_starts`` steps, there is one gradient step for each ``config.train_frequency``
+    environment steps, counted over all copies.
 
     Args:
-        config: Every setting.
+        config: Settings of the training.
         environments: Copies to train in; the caller closes them.
-        seen: What they began with.
+        seen: First observations of the copies.
         session: Records episodes and metrics, and says when to stop.
-        learner: What is trained.
+        learner: Learner to train.
 
     Raises:
-        TrainingFailed: A number is not finite any more (the network is then still whole), or an
-            environment raised.
+        TrainingFailed: A number is not finite (the network is then still intact), or an environment raised.
     """
     if session.restored is not None:
         learner.restore(session.restored)
@@ -176,7 +175,7 @@ def train_off_policy(
             )
         session.episodes(step, transition.finished)
         learner.ring.add(seen, actions, transition)
-        # By what is remembered, not by the step: a resumed training may have to fill its ring again.
+        # The buffer's size decides, not the step: a resumed training may have to fill its buffer again.
         if len(learner.ring) >= min(config.learning_starts, config.buffer_size):
             due = step // config.train_frequency - before // config.train_frequency
             for _ in range(due):
@@ -188,22 +187,22 @@ def train_off_policy(
         over = step >= config.total_steps
         if over or step // METRICS_EVERY > before // METRICS_EVERY:
             session.metrics(step, {name: float(value) for name, value in latest.items()})
-        # Hearing commands costs a look at a file: often enough is enough.
+        # A check for commands reads a file, so it is not done at every step.
         hearing = over or step // HEAR_EVERY > before // HEAR_EVERY
         if hearing and not session.advance(step, learner):
             break
 
 
 def as_tensor(seen: Seen, device: torch.device) -> Tensor:
-    """The observations, in their own dtype."""
+    """Return the observations as a tensor, in their own dtype."""
     return torch.from_numpy(seen.observations).to(device)
 
 
 def checked(loss: Tensor) -> None:
-    """Stop before a step that would ruin the network.
+    """Raise an error before a step that would ruin the network.
 
     Raises:
-        TrainingFailed: The loss is no finite number.
+        TrainingFailed: The loss is not finite.
     """
     if not math.isfinite(loss.item()):
         raise TrainingFailed(

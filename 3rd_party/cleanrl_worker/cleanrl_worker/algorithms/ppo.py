@@ -1,4 +1,4 @@
-"""Proximal policy optimisation, start to end in one file.
+"""Proximal policy optimisation, the whole algorithm in one file.
 
 The algorithm is that of Schulman, Wolski, Dhariwal, Radford and Klimov, "Proximal Policy
 Optimization Algorithms", 2017, with the details that make it work as collected by Huang,
@@ -6,11 +6,11 @@ Dossa, Raffin, Kanervisto and Wang, "The 37 Implementation Details of Proximal P
 Optimization", ICLR blog track 2022; advantages after Schulman et al., "High-Dimensional
 Continuous Control Using Generalized Advantage Estimation", 2016.
 
-Two departures from the usual single file: a truncated episode is bootstrapped from the value
-of its true last observation, and every random draw comes from one generator seeded with
-``config.seed``, so that two trainings with one seed are equal bit for bit.
+There are two differences from the usual single file. A truncated episode is bootstrapped from the value of
+its true last observation, and every random draw comes from one generator seeded with ``config.seed``, so that
+two trainings with one seed are equal bit for bit.
 
-Shapes: T steps of a rollout, N environments side by side, B = T x N.
+Shapes: T steps of a rollout, N parallel environments, B = T x N.
 """
 
 # torch annotates only part of its functions.
@@ -60,7 +60,7 @@ class Rollout(NamedTuple):
 
 
 class LearnerView(Protocol):
-    """What a learner has to know of its environments, see :class:`Environments`."""
+    """What a learner needs to know about its environments, see :class:`Environments`."""
 
     @property
     def count(self) -> int: ...
@@ -73,22 +73,22 @@ class LearnerView(Protocol):
 
 
 class Played(LearnerView, Protocol):
-    """Environments that are stepped: those of one agent, or games of one against others."""
+    """Environments that can be stepped: with one agent, or games of one agent against others."""
 
     def step(self, actions: Any) -> Transition: ...
 
 
 def train(config: OnPolicyConfig, environments: Environments, session: Session) -> PPO:
-    """Train until ``config.total_steps`` are spent or the session says to stop.
+    """Train up to ``config.total_steps`` steps or until the session stops.
 
     Args:
-        config: Every setting.
+        config: Settings of the training.
         environments: Environments to train in, ``config.num_envs`` of them; the caller closes them.
-        session: Hears how it goes, and says when to stop.
+        session: Receives reports and says when to stop.
 
     Raises:
-        TrainingFailed: A loss is no finite number, or an environment raised. The network is then
-            still the one of the last update that was whole.
+        TrainingFailed: A loss is not finite, or an environment raised. The network is then still that of the
+            last complete update.
     """
     learner = PPO(config, environments, session.device, session.restored)
     seen = environments.begin()
@@ -103,21 +103,21 @@ def train(config: OnPolicyConfig, environments: Environments, session: Session) 
 
 
 class PPO:
-    """What PPO has learnt, and what it learns with.
+    """PPO's network with its optimizer and random generator.
 
     Args:
-        config: Every setting.
-        environments: What it learns in.
-        device: Where its network lives.
+        config: Settings of the training.
+        environments: Environments to learn in.
+        device: Device of the network.
         restored: State of the training that is resumed.
-        seed: Every random number follows from it; the training's own by default.
+        seed: Seed of all random numbers; by default that of the training.
 
     Attributes:
-        num_envs: Environments side by side, N.
+        num_envs: N, the number of parallel environments.
         model: Policy and value function.
-        head: Turns the policy's numbers into actions.
+        head: Turns the policy's outputs into actions.
         optimizer: Adam.
-        generator: Every random number comes from it.
+        generator: Source of all random numbers.
     """
 
     def __init__(
@@ -143,23 +143,23 @@ class PPO:
             restore_generator("generator", self.generator, restored)
 
     def build(self, environments: LearnerView) -> Any:
-        """The network that fits the environment."""
+        """Build a network that fits the environment."""
         return ActorCritic(self.architecture(environments))
 
     def architecture(self, environments: LearnerView) -> Architecture:
-        """What to build."""
+        """Return the architecture that fits the environment."""
         space = environments.observation_space
         encoding = Encoding.of(space.shape, space.dtype == np.uint8)
         return Architecture(encoding, self.head.outputs, self.head.continuous, self.config.hidden)
 
     def anneal(self, number: int) -> None:
-        """Set the learning rate of an update."""
+        """Set the learning rate for an update."""
         if self.config.anneal_lr:
             left = 1.0 - number / self.config.num_updates
             self.optimizer.lr = self.config.learning_rate * left
 
     def descend(self, loss: Tensor) -> None:
-        """One gradient step."""
+        """Take one gradient step."""
         if not math.isfinite(loss.item()):
             raise TrainingFailed(
                 "the loss is no finite number any more; lower learning_rate, or check the rewards"
@@ -172,15 +172,15 @@ class PPO:
     # -- what the session keeps --
 
     def network(self) -> Mapping[str, Any]:
-        """Of ``policy.json``."""
+        """Return the entry ``network`` of ``policy.json``."""
         return self.model.architecture.to_json()
 
     def weights(self) -> Mapping[str, Tensor]:
-        """Of the policy and the value function."""
+        """Return the weights of the policy and the value function."""
         return self.model.state_dict()
 
     def state(self) -> State:
-        """Everything that :func:`train` goes on from."""
+        """Return all that :func:`train` needs to resume."""
         state = State()
         pack_module("network", self.model, state)
         pack_optimizer("optimizer", self.optimizer, state)
@@ -207,7 +207,7 @@ class Recorder:
         self._distribution, self._params = learner.distribution, list[Tensor]()
 
     def show(self, t: int, seen: Seen) -> tuple[Tensor, Tensor | None]:
-        """Note what is seen at a step; observations and masks of it."""
+        """Store a step's observations and masks; return both as tensors."""
         self.observations[t] = torch.from_numpy(seen.observations)
         if seen.masks is not None:
             if self.masks is None:  # until here every action was legal
@@ -216,7 +216,7 @@ class Recorder:
         return self.observations[t], None if self.masks is None else self.masks[t]
 
     def choose(self, t: int, learner: PPO, params: Tensor, values: Tensor, masks: Tensor | None) -> Tensor:
-        """Draw actions and note them."""
+        """Draw actions and store them."""
         actions = learner.distribution.sample(params, masks, learner.generator)
         self.actions[t] = actions
         self.values[t] = values
@@ -224,17 +224,17 @@ class Recorder:
         return actions
 
     def pay(self, t: int, transition: Transition) -> None:
-        """Note the rewards and episode ends of step ``t``."""
+        """Store the rewards and episode ends of step ``t``."""
         self.rewards[t] = torch.from_numpy(transition.rewards)
         self.dones[t] = torch.from_numpy(transition.terminated | transition.truncated)
 
     def bootstrap(self, t: int, transition: Transition, beyond: Tensor) -> None:
-        """A truncated episode would have gone on: what was still to come is the value of its end."""
+        """Add the discounted value of a truncated episode's last observation to its reward."""
         cut_off = torch.from_numpy(transition.truncated & ~transition.terminated).to(self._device)
         self.rewards[t] += self._gamma * beyond * cut_off
 
     def rollout(self, next_value: Tensor) -> Rollout:
-        """All of it."""
+        """Return the complete rollout."""
         log_probs, _ = self._distribution.evaluate(torch.stack(self._params), self.actions, self.masks)
         return Rollout(
             self.observations,
@@ -250,7 +250,7 @@ class Recorder:
 
 @torch.no_grad()
 def collect_rollout(learner: PPO, environments: Played, session: Session, seen: Seen) -> tuple[Rollout, Seen]:
-    """One rollout with the network as it is now, and what is seen after it."""
+    """Collect one rollout with the current network; return it with the next observations."""
     config, network, device = learner.config, learner.model, learner.device
     record = Recorder(learner, environments, seen)
     step = session.step
@@ -273,12 +273,12 @@ def collect_rollout(learner: PPO, environments: Played, session: Session, seen: 
 
 
 def shaped(actions: Any, environments: LearnerView) -> Any:
-    """Actions (N, …) in the shape that the environment takes."""
+    """Reshape actions (N, …) to the shape that the environment takes."""
     return actions.reshape(len(actions), *environments.action_space.shape)
 
 
 def estimate_advantages(rollout: Rollout, gamma: float, gae_lambda: float) -> Tensor:
-    """Generalised advantage estimation over a rollout, shape (T, N)."""
+    """Return the generalized advantage estimates of a rollout, shape (T, N)."""
     advantages = torch.zeros_like(rollout.rewards)
     following, next_value = torch.zeros_like(rollout.next_value), rollout.next_value
     for t in reversed(range(len(advantages))):
@@ -290,18 +290,18 @@ def estimate_advantages(rollout: Rollout, gamma: float, gae_lambda: float) -> Te
 
 
 def update(learner: PPO, rollout: Rollout, acted: Tensor | None = None) -> dict[str, float]:
-    """Epochs of minibatch gradient steps on one rollout.
+    """Take minibatch gradient steps on one rollout, over several epochs.
 
     Args:
         learner: The learner.
         rollout: T steps of N environments.
-        acted: bool (T, N), false for rows in which no agent acted; ``None``: there are no such rows.
+        acted: bool (T, N), false for rows in which no agent acted; ``None`` without such rows.
 
     Returns:
         Losses and diagnostics of the last minibatch, by TensorBoard name.
 
     Raises:
-        TrainingFailed: The loss is no finite number.
+        TrainingFailed: The loss is not finite.
     """
     config = learner.config
     advantages = estimate_advantages(rollout, config.gamma, config.gae_lambda).flatten()
@@ -327,7 +327,7 @@ def update(learner: PPO, rollout: Rollout, acted: Tensor | None = None) -> dict[
 
 
 def flattened(rollout: Rollout, envs: Tensor | slice = slice(None)) -> Rollout:
-    """Some environments of a rollout, or all, T and N made one."""
+    """Merge the axes T and N of a rollout, for some environments or for all."""
 
     def flat(x: Tensor) -> Tensor:
         return x[:, envs].flatten(0, 1)
@@ -340,7 +340,7 @@ def flattened(rollout: Rollout, envs: Tensor | slice = slice(None)) -> Rollout:
 
 
 def explained(learner: PPO, targets: Tensor, values: Tensor) -> dict[str, float]:
-    """How much of the spread of the returns the value function foresaw, and the learning rate."""
+    """Return the share of the returns' variance that the values explain, and the learning rate."""
     spread, unexplained = float(targets.var()), float((targets - values).var())
     return {
         "charts/learning_rate": learner.optimizer.lr,
@@ -357,16 +357,18 @@ def losses(
     advantages: Tensor,
     targets: Tensor,
 ) -> tuple[Tensor, dict[str, float]]:
-    """Clipped surrogate, clipped value loss and entropy bonus on some rows of a batch.
+    """Return the loss on some rows of a batch: clipped surrogate, value loss and entropy bonus.
+
+    Metrics by TensorBoard name are returned too.
 
     Args:
-        learner: For its settings and its head.
-        batch: The rollout, T and N made one.
-        rows: Which of its rows.
-        params: What the network says of these rows now.
-        values: Its values of these rows.
-        advantages: Of the whole batch.
-        targets: Returns that values should foretell, of the whole batch.
+        learner: Learner with the settings and the distribution.
+        batch: Rollout whose axes T and N are merged.
+        rows: Indices of the rows.
+        params: Current distribution parameters of these rows.
+        values: Current values of these rows.
+        advantages: Advantages of the whole batch.
+        targets: Returns that the values should predict, for the whole batch.
     """
     config = learner.config
     masks = None if batch.masks is None else batch.masks[rows]

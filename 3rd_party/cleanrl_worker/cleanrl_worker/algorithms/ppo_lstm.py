@@ -1,4 +1,4 @@
-"""PPO with a memory: for what one observation alone does not show.
+"""PPO with an LSTM, for tasks in which one observation does not show the whole state.
 
 :mod:`cleanrl_worker.algorithms.ppo` with an LSTM (Hochreiter and Schmidhuber 1997) between the features and
 the heads. Learning plays every copy's rollout through the memory again, from the memory it began
@@ -38,7 +38,7 @@ from mosaic_worker.learning.training_state import State
 
 
 def train(config: PPOLSTMConfig, environments: Environments, session: Session) -> RecurrentPPO:
-    """As :func:`cleanrl_worker.algorithms.ppo.train`."""
+    """Train recurrent PPO; see :func:`cleanrl_worker.algorithms.ppo.train`."""
     learner = RecurrentPPO(config, environments, session.device, session.restored)
     seen = environments.begin()
     for number in range(session.step // config.batch_size, config.num_updates):
@@ -52,10 +52,10 @@ def train(config: PPOLSTMConfig, environments: Environments, session: Session) -
 
 
 class RecurrentPPO(PPO):
-    """What PPO has learnt, and what it remembers of the episodes it is in.
+    """PPO's learner with an LSTM and its memory of the running episodes.
 
     Attributes:
-        memory: Of each copy, (N, 2 lstm_size).
+        memory: Memory of each copy, (N, 2 lstm_size).
         fresh: 1 for a copy whose next observation begins an episode, (N,).
     """
 
@@ -76,15 +76,15 @@ class RecurrentPPO(PPO):
             self.fresh.copy_(restored.tensors["fresh"])
 
     def build(self, environments: LearnerView) -> Any:
-        """The network that fits the environment."""
+        """Build a network that fits the environment."""
         return RecurrentActorCritic(self.architecture(environments))
 
     def architecture(self, environments: LearnerView) -> Architecture:
-        """What to build."""
+        """Return the architecture that fits the environment, with an LSTM."""
         return dataclasses.replace(super().architecture(environments), lstm_size=self._lstm_size)
 
     def state(self) -> State:
-        """Everything that :func:`train` goes on from."""
+        """Return all that :func:`train` needs to resume."""
         state = super().state()
         state.tensors |= {"memory": self.memory, "fresh": self.fresh}
         return state
@@ -94,7 +94,7 @@ class RecurrentPPO(PPO):
 def collect_rollout(
     learner: RecurrentPPO, environments: Environments, session: Session, seen: Seen
 ) -> tuple[Rollout, Seen]:
-    """One rollout with the network as it is now, and what is seen after it."""
+    """Collect one rollout with the current network; return it with the next observations."""
     config, network, device = learner.config, learner.model, learner.device
     record = Recorder(learner, environments, seen)
     step = session.step
@@ -118,24 +118,24 @@ def collect_rollout(
 
 
 def forget(memory: Tensor, fresh: Tensor) -> Tensor:
-    """The memory, empty where an episode begins."""
+    """Return the memory, set to zero for rows in which an episode begins."""
     return memory * (1.0 - fresh).unsqueeze(-1)
 
 
 def update(
     learner: RecurrentPPO, rollout: Rollout, memory: Tensor, fresh: Tensor, acted: Tensor | None = None
 ) -> dict[str, float]:
-    """Epochs of minibatch gradient steps on one rollout.
+    """Take minibatch gradient steps on one rollout, over several epochs.
 
     Args:
         learner: The learner.
         rollout: T steps of N environments.
         memory: The recurrent state of each environment before the first step.
-        fresh: Which environments began an episode with that step.
-        acted: bool (T, N), false for rows in which no agent acted; ``None``: there are no such rows.
+        fresh: Marks of environments that began an episode with this step.
+        acted: bool (T, N), false for rows in which no agent acted; ``None`` without such rows.
 
     Returns:
-        As :func:`cleanrl_worker.algorithms.ppo.update`.
+        Metrics as those of :func:`cleanrl_worker.algorithms.ppo.update`.
     """
     config = learner.config
     advantages = estimate_advantages(rollout, config.gamma, config.gae_lambda)
@@ -166,20 +166,20 @@ def update(
 def again(
     network: RecurrentActorCritic, observations: Tensor, memory: Tensor, begins: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Play a rollout through the memory once more.
+    """Process a rollout's observations through the LSTM again.
 
     Args:
-        network: As it is now.
+        network: Current network.
         observations: (T, n, *shape).
         memory: (n, 2 lstm_size), before the first step.
         begins: (T, n), 1 where an observation begins an episode.
 
     Returns:
-        Distribution parameters and values, T and n made one.
+        Distribution parameters and values, with the axes T and n merged.
     """
     num_steps, num_envs = observations.shape[:2]
     features = network.features(observations.flatten(0, 1)).unflatten(0, (num_steps, num_envs))
-    # In one go up to the next step at which any environment forgets.
+    # All steps up to the next episode begin of any environment are processed in one call.
     edges = [0, *(1 + begins[1:].any(1).nonzero().flatten()).tolist(), num_steps]
     hidden: list[Tensor] = []
     for start, end in pairwise(edges):

@@ -1,8 +1,8 @@
-"""What off-policy algorithms remember: a ring of transitions in flat arrays.
+"""Replay buffer of off-policy algorithms: a ring of transitions in flat arrays.
 
-A transition is kept with the true last observation of its episode, and only ``terminated`` stops the
-bootstrap: an episode that a time limit cut would have gone on, so its last state still has a value
-(Pardo, Tavakoli, Levdik and Kormushev, "Time Limits in Reinforcement Learning", 2018).
+A transition holds the true last observation of its episode, and only ``terminated`` stops the bootstrap: an
+episode that a time limit cut would have continued, so its last state still has a value (Pardo, Tavakoli,
+Levdik and Kormushev, "Time Limits in Reinforcement Learning", 2018).
 """
 
 # torch annotates only part of its functions.
@@ -24,19 +24,19 @@ Kind = tuple[tuple[int, ...], DTypeLike]
 """Shape and dtype of one observation or action."""
 
 KEPT_BYTES = 128 * 2**20
-"""A ring up to this size goes into the state that a training resumes from."""
+"""Largest size, in bytes, of a replay buffer that is saved in the training state."""
 
 
 class Batch(NamedTuple):
-    """B remembered transitions.
+    """B stored transitions.
 
     Attributes:
         observations: (B, *shape), in the observations' own dtype.
-        next_observations: The same, one step later.
+        next_observations: Observations one step later, of the same shape and dtype.
         actions: int64 (B,), or float32 (B, numbers of an action).
         rewards: float32 (B,).
-        terminated: float32 (B,), 1 where nothing follows.
-        next_masks: bool (B, actions), the legal ones one step later; ``None`` where all are.
+        terminated: float32 (B,), 1 if the transition ends the episode.
+        next_masks: bool (B, actions), the actions legal one step later; ``None`` if all are.
     """
 
     observations: Tensor
@@ -47,22 +47,22 @@ class Batch(NamedTuple):
     next_masks: Tensor | None = None
 
     def to(self, device: torch.device) -> Batch:
-        """The same on another device."""
+        """Return the batch on another device."""
         if device.type == "cpu":
             return self
         return Batch._make(None if x is None else x.to(device) for x in self)
 
 
 class ReplayBuffer:
-    """The last ``capacity`` transitions; the oldest make room for the newest.
+    """The last ``capacity`` transitions; new ones replace the oldest.
 
-    Images stay bytes: nothing is converted before a batch reaches the network. Memory is touched
-    only as transitions arrive.
+    Images stay bytes: nothing is converted before a batch reaches the network. Memory is used only as
+        transitions arrive.
 
     Args:
-        capacity: How many transitions.
+        capacity: Largest number of transitions.
         observation: Shape and dtype of one observation.
-        action: Shape and dtype of one action as it is kept.
+        action: Shape and dtype of one action as it is stored.
     """
 
     def __init__(self, capacity: int, observation: Kind, action: Kind) -> None:
@@ -80,15 +80,15 @@ class ReplayBuffer:
         self._size = 0
 
     def __len__(self) -> int:
-        """How many transitions are remembered."""
+        """Return the number of stored transitions."""
         return self._size
 
     def add(self, seen: Seen, actions: NDArray[Any], transition: Transition) -> None:
-        """Remember one step of N environments.
+        """Store one step of N environments.
 
         Args:
-            seen: The observations that the actions were chosen by.
-            actions: Actions as they are kept, (N, *action shape).
+            seen: Observations for which the actions were chosen.
+            actions: Actions as they are stored, (N, *action shape).
             transition: The transitions that the actions led to.
         """
         reached = transition.reached
@@ -100,29 +100,31 @@ class ReplayBuffer:
             "terminated": transition.terminated,
         }
         if reached.masks is not None and "next_masks" not in self._rows:
-            # Masks may come late; what came before them had none.
+            # The first masks may come late; for earlier transitions every action was legal.
             self._rows["next_masks"] = np.ones((self.capacity, *reached.masks.shape[1:]), np.bool_)
         if "next_masks" in self._rows:
             rows["next_masks"] = np.array(True) if reached.masks is None else reached.masks
         self._write(rows, len(actions))
 
     def sample(self, count: int, generator: np.random.Generator) -> Batch:
-        """``count`` transitions, each drawn uniformly and with replacement."""
+        """Draw ``count`` transitions uniformly and with replacement."""
         places = generator.integers(self._size, size=count)
         return Batch(**{name: torch.from_numpy(kept[places]) for name, kept in self._rows.items()})
 
     def state(self) -> dict[str, Tensor]:
-        """The ring as it lies (not copied), by names that begin with ``ring.``; nothing where it is
-        larger than :data:`KEPT_BYTES`."""
+        """Return the buffer without copying it, by names that begin with ``ring.``.
+
+        The result is empty if the buffer is larger than :data:`KEPT_BYTES`.
+        """
         rows = {f"ring.{name}": torch.from_numpy(kept[: self._size]) for name, kept in self._rows.items()}
         if sum(tensor.nbytes for tensor in rows.values()) > KEPT_BYTES:
             return {}
         return {**rows, "ring.place": torch.tensor([self._place])}
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
-        """Take up what :meth:`state` gave, so that the same draws find the same transitions.
+        """Restore a result of :meth:`state`, so that the same draws find the same transitions.
 
-        A ring that was too large to keep stays empty, and is filled again by playing.
+        A buffer that was too large to save stays empty, and is filled again by playing.
         """
         if "ring.place" not in state:
             return

@@ -1,4 +1,4 @@
-"""Soft actor-critic: as much return as possible with as much chance as possible.
+"""Soft actor-critic: maximizes the return plus the entropy of the policy.
 
 After Haarnoja, Zhou, Hartikainen et al., "Soft Actor-Critic Algorithms and Applications", 2018: two
 critics, a Gaussian actor squashed by tanh, and a temperature that is tuned so that the policy keeps
@@ -45,12 +45,12 @@ class SAC(ContinuousLearner):
         self.target_entropy = -float(self.bounds.size)
 
     def noisy(self, observations: Tensor, noise: Tensor) -> Tensor:
-        """Actions drawn from the policy."""
+        """Return actions drawn from the policy."""
         mean, log_std = self.policy.actor(observations)
         return squash(mean, log_std, noise)[0]
 
     def update(self, batch: Batch) -> dict[str, Tensor]:
-        """One gradient step of the critics, the actor and the temperature; the targets follow a little."""
+        """Take a gradient step of critics, actor and temperature, then move the targets a little."""
         alpha = self.temperature().detach()
         metrics = self.learn_critics(batch, self.following(batch, alpha))
         actions, log_density = self.draw(batch.observations)
@@ -64,18 +64,18 @@ class SAC(ContinuousLearner):
 
     @torch.no_grad()
     def following(self, batch: Batch, alpha: Tensor) -> Tensor:
-        """Soft value of what came next: the smaller critic's, plus the worth of the entropy, (B,)."""
+        """Return the soft value of the next state, (B,): the smaller critic's plus the entropy term."""
         actions, log_density = self.draw(batch.next_observations)
         return self.target(batch.next_observations, actions).amin(0) - alpha * log_density
 
     def draw(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Actions (B, A) of the policy as it is now, and their log-densities (B,)."""
+        """Draw actions (B, A) from the current policy; return them with their log-densities (B,)."""
         mean, log_std = self.policy.actor(observations)
         return squash(mean, log_std, self.normal(mean.shape))
 
     @torch.no_grad()
     def learn_temperature(self, log_density: Tensor) -> dict[str, Tensor]:
-        """Hotter where the policy has less entropy than wanted, cooler where it has more.
+        """Raise the temperature if the policy has less entropy than wanted, lower it if it has more.
 
         The loss is -alpha (log pi + wanted entropy), so its slope along log alpha is the loss itself.
         """
@@ -93,5 +93,5 @@ class Temperature(nn.Module):
         self.log_alpha = nn.Parameter(torch.tensor(math.log(alpha)))
 
     def forward(self) -> Tensor:
-        """The weight itself."""
+        """Return the weight of the entropy."""
         return self.log_alpha.exp()

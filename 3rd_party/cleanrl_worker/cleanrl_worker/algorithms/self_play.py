@@ -1,9 +1,9 @@
-"""Self-play: PPO against its own past selves and a pool, each met according to how strong it is.
+"""Self-play: PPO with past selves and a pool; the ratings of these members decide how often each is met.
 
-A game is an environment with one agent for the learner (:mod:`cleanrl_worker.games`), the algorithm is PPO
-(:mod:`cleanrl_worker.algorithms.ppo`); what is particular is whom it meets. Where all agents are on one side
-they are its partners. Now and then the learner leaves itself in its league
-(:mod:`cleanrl_worker.algorithms.league`) as it is; mixing the latest of these with older ones keeps it from
+To the learner a game is an environment with one agent (:mod:`cleanrl_worker.games`), and the algorithm is PPO
+(:mod:`cleanrl_worker.algorithms.ppo`); only the choice of the other players is special. If all agents are on
+one side, these are partners. At regular intervals a copy of the learner joins its league
+(:mod:`cleanrl_worker.algorithms.league`). Mixing the latest copy with older ones keeps the learner from
 forgetting how to beat them (Heinrich, Lanctot and Silver, "Fictitious Self-Play in Extensive-Form Games",
 2015).
 """
@@ -35,15 +35,15 @@ from mosaic_worker.training import CALLS, LEAGUE, PAST
 
 
 def make_games(config: SelfPlayConfig, folder: Path, warn: Callable[[str], None]) -> Games:
-    """The games of a training; they begin when it has a league.
+    """Make the games of a training; they begin once the training has a league.
 
     Args:
-        config: Every setting.
+        config: Settings of the training.
         folder: The run folder.
-        warn: Called with what is wrong with a member of the pool.
+        warn: Called with each message about a member of the pool.
 
     Raises:
-        ConfigError: It is no game of the kind, or a member of the pool is missing or cannot play it.
+        ConfigError: The environment is not such a game, or a member of the pool is missing or cannot play it.
     """
 
     def paid(call: str) -> None:
@@ -61,16 +61,16 @@ def make_games(config: SelfPlayConfig, folder: Path, warn: Callable[[str], None]
 
 
 def train(config: SelfPlayConfig, games: Games, session: Session) -> PPO:
-    """Train until ``config.total_steps`` are spent or the session says to stop.
+    """Train up to ``config.total_steps`` steps or until the session stops.
 
     Args:
-        config: Every setting; a step is one decision of the learner.
-        games: Where it learns; the caller closes them.
-        session: Takes metrics, and says when to stop.
+        config: Settings; a step is one decision of the learner.
+        games: Games to learn in; the caller closes them.
+        session: Receives metrics and says when to stop.
 
     Raises:
-        TrainingFailed: A loss is no finite number, or a game raised.
-        ConfigError: The league of a training that is resumed has lost a member.
+        TrainingFailed: A loss is not finite, or a game raised.
+        ConfigError: The league of a resumed training lacks a member.
     """
     learner = PPO(config, games, session.device, session.restored)
     league = _league(config, games, session)
@@ -106,7 +106,7 @@ def train(config: SelfPlayConfig, games: Games, session: Session) -> PPO:
 
 
 def _league(config: SelfPlayConfig, games: Games, session: Session) -> League:
-    """The league of a training that begins or is resumed, its members ready to play.
+    """Return the league of a new or resumed training; its past selves are ready to play.
 
     Raises:
         ConfigError: A member is missing.
@@ -131,10 +131,10 @@ def _league(config: SelfPlayConfig, games: Games, session: Session) -> League:
 
 
 def leave(league: League, games: Games, learner: PPO, session: Session) -> None:
-    """Have the learner as it is now in the league."""
+    """Add a copy of the current learner to the league."""
     name = f"{PAST}{session.step:09d}"
     if any(member.name == name for member in league.members):
-        return  # the training was resumed at this very step
+        return  # the training was resumed at this step
     session.learner = learner
     description, weights = session.policy()
     save_checkpoint(league.folder / name, description, safetensors.torch.save(weights))
@@ -144,16 +144,18 @@ def leave(league: League, games: Games, learner: PPO, session: Session) -> None:
 
 
 def evaluate(games: Games, policy: Policy, folder: Path, go_on: Callable[[], bool]) -> float:
-    """Mean return of a policy's best actions with all members, each met as often in every seat.
+    """Return the mean return of a policy's best actions over games with all members.
+
+    Each member is met equally often in every seat.
 
     Args:
-        games: Of the training; those that are on are given up.
-        policy: What is evaluated.
+        games: Games of the training; running ones are abandoned.
+        policy: Policy to evaluate.
         folder: The run folder.
-        go_on: Asked between members; false ends the evaluation.
+        go_on: Called before the games with each member; false ends the evaluation.
 
     Raises:
-        Interrupted: ``go_on`` said so.
+        Interrupted: ``go_on`` returned false.
     """
     totals: list[float] = []
     for member in League.read(folder).members:

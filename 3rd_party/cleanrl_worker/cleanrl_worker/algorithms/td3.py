@@ -1,4 +1,4 @@
-"""Twin delayed deep deterministic policy gradient: DDPG with three repairs.
+"""Twin delayed deep deterministic policy gradient: DDPG with three improvements.
 
 After Fujimoto, van Hoof and Meger, "Addressing Function Approximation Error in Actor-Critic Methods",
 2018: the smaller of two critics is believed, the target's action is smoothed by clipped noise, and
@@ -37,7 +37,7 @@ class TD3(DDPG):
     critics = 2
 
     def update(self, batch: Batch) -> dict[str, Tensor]:
-        """A gradient step of the critics; every ``policy_frequency`` of them one of the actor."""
+        """Take a gradient step of the critics; every ``policy_frequency`` steps also one of the actor."""
         metrics = self.learn_critics(batch, self.following(batch))
         if self.updates % self.config.policy_frequency == 0:
             metrics |= self.learn_actor(batch)
@@ -46,7 +46,7 @@ class TD3(DDPG):
 
     @torch.no_grad()
     def following(self, batch: Batch) -> Tensor:
-        """The smaller value of a smoothed action by the targets, (B,)."""
+        """Return the smaller target value of the next state with a smoothed action, (B,)."""
         chosen = self.target.actor(batch.next_observations)
         noise = self.normal(chosen.shape)
         actions = smoothed(chosen, noise, self.config.policy_noise, self.config.noise_clip)
@@ -54,5 +54,5 @@ class TD3(DDPG):
 
 
 def smoothed(actions: Tensor, noise: Tensor, scale: float, limit: float) -> Tensor:
-    """Actions in [-1, 1] with noise of standard deviation ``scale``, at most ``limit``; in [-1, 1] again."""
+    """Add noise of standard deviation ``scale``, clipped to ±``limit``, to actions; clip these to [-1, 1]."""
     return (actions + (noise * scale).clamp(-limit, limit)).clamp(-1.0, 1.0)

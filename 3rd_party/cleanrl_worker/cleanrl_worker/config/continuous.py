@@ -10,12 +10,12 @@ from mosaic_worker.learning.training_settings import Width
 
 
 def hidden(default: tuple[int, ...]) -> Any:
-    """``hidden``."""
+    """Return the setting ``hidden``."""
     return fields.hidden(default, "Widths of the hidden layers of actor and critics.", min_length=1)
 
 
 class ContinuousConfig(ReplayConfig):
-    """What learning bounded continuous actions from a replay buffer needs.
+    """Settings for learning bounded continuous actions from a replay buffer.
 
     Rates are those of CleanRL; layers, batch, start and length are sized for Pendulum-v1 in minutes on one
     core (CleanRL, for MuJoCo: hidden 256 256, batch_size 256, learning_starts 5000 or 25000).

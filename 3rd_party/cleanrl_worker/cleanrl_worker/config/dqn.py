@@ -10,8 +10,10 @@ from mosaic_worker.learning.training_settings import Width
 
 
 class ValueConfig(ReplayConfig):
-    """What learning action values from a replay buffer needs; the values are those of CleanRL but for the
-    copies of the environment, of which it has one."""
+    """Settings for learning action values from a replay buffer.
+
+    The defaults are those of CleanRL, except for the copies of the environment: CleanRL has one.
+    """
 
     num_envs: int = num_envs(4)
     learning_rate: float = fields.learning_rate(2.5e-4, "Adam's step size.")

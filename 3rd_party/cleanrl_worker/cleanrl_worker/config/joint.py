@@ -11,9 +11,9 @@ from mosaic_worker.learning import training_fields as fields
 class JointConfig(OnPolicyConfig):
     """Settings of every algorithm for several agents.
 
-    Values are those with which simple_spread is learnt in some hundred thousand steps. The value loss is
-    not clipped: rewards are scaled and not centered, so that values begin several units from where they
-    belong, and at 0.2 an update the policy learns next to nothing until they are there.
+    The defaults learn simple_spread in some hundred thousand steps. The value loss is not clipped: rewards
+    are scaled but not centered, so values begin several units away from the returns. With changes of at most
+    0.2 in an update, the policy learns next to nothing until the values arrive there.
     """
 
     env_id: str = fields.team("simple_spread_v3")

@@ -1,4 +1,4 @@
-"""Settings of PPO and of what builds on it."""
+"""Settings of PPO and of the algorithms that build on it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from cleanrl_worker.config.base import TrainingConfig
 from mosaic_worker.learning import training_fields as fields
 
 MINIBATCH = 64
-"""Steps of a minibatch, where nothing is said of how many there are."""
+"""Steps in a minibatch if ``num_minibatches`` is not set."""
 
 
 def clip_vloss(default: bool) -> Any:
-    """``clip_vloss``."""
+    """Return the setting ``clip_vloss``."""
     return Field(
         default,
         title="Clip the value loss",
@@ -23,7 +23,7 @@ def clip_vloss(default: bool) -> Any:
 
 
 def anneal(default: bool) -> Any:
-    """``anneal_lr``."""
+    """Return the setting ``anneal_lr``."""
     return fields.anneal(
         default,
         "Let the learning rate fall linearly: whole for the first rollout, one step above zero for the last "
@@ -32,7 +32,7 @@ def anneal(default: bool) -> Any:
 
 
 def minibatches(default: int | None) -> Any:
-    """``num_minibatches``."""
+    """Return the setting ``num_minibatches``."""
     return fields.minibatches(
         default,
         "Parts into which a rollout is shuffled in each epoch; none: as many as leave "
@@ -41,7 +41,7 @@ def minibatches(default: int | None) -> Any:
 
 
 def value_weight(default: float) -> Any:
-    """``vf_coef``."""
+    """Return the setting ``vf_coef``."""
     return fields.value_weight(
         default, "Weight of the value loss, half the squared error: 0.5 is 0.25 in sb3_worker."
     )
@@ -50,8 +50,8 @@ def value_weight(default: float) -> Any:
 class OnPolicyConfig(TrainingConfig):
     """Settings of every algorithm that builds on PPO.
 
-    Values are those of CleanRL's ``ppo.py``, with a learning rate that solves CartPole-v1 reliably. With
-    memory, with several agents and in self-play they are what was measured.
+    The defaults are those of CleanRL's ``ppo.py``, with a learning rate that solves CartPole-v1 reliably. The
+    defaults for an LSTM, for several agents and for self-play come from measurements.
     """
 
     num_steps: int = fields.rollout_length(128, main=True)
@@ -110,7 +110,7 @@ class OnPolicyConfig(TrainingConfig):
 
     @property
     def num_updates(self) -> int:
-        """Rollouts in the whole training, the last one whole."""
+        """Number of rollouts in the whole training; the last one is complete."""
         return self.planned_steps() // self.batch_size
 
 

@@ -11,7 +11,7 @@ from mosaic_worker.learning import training_fields as fields
 
 
 def num_envs(default: int) -> Any:
-    """``num_envs``."""
+    """Return the setting ``num_envs``."""
     return fields.num_envs(
         default,
         "Instances of the environment that are stepped together; gradient steps per environment step stay "
@@ -20,12 +20,12 @@ def num_envs(default: int) -> Any:
 
 
 def learning_starts(default: int) -> Any:
-    """``learning_starts``."""
+    """Return the setting ``learning_starts``."""
     return fields.learning_starts(default, "Steps of random play before the first gradient step.", le=None)
 
 
 class ReplayConfig(TrainingConfig):
-    """What learning from a replay buffer needs."""
+    """Settings for learning from a replay buffer."""
 
     num_envs: int = num_envs(1)
     buffer_size: int = fields.buffer_size(1_000_000, le=1_000_000_000)

@@ -13,7 +13,7 @@ from mosaic_worker.learning import training_fields as fields
 class SelfPlayConfig(OnPolicyConfig):
     """Self-play: PPO against its own past selves and a pool, or with them where all are on one side.
 
-    Values are those with which connect four is learnt in some minutes.
+    The defaults learn connect four in some minutes.
     """
 
     env_id: str = fields.environment(
@@ -49,7 +49,7 @@ class SelfPlayConfig(OnPolicyConfig):
 
     @property
     def pool_entries(self) -> list[str]:
-        """The entries of ``pool``."""
+        """Entries of ``pool``."""
         return [entry.strip() for entry in self.pool.split(",") if entry.strip()]
 
     @model_validator(mode="after")
