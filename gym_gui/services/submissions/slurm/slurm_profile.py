@@ -42,7 +42,7 @@ class SlurmProfile:
         cpus: Cores of each shard.
         gpus: GPUs of each shard.
         shards: Largest number of shards that run at once.
-        requeue: Whether a pre-empted shard goes back into the queue.
+        requeue: Whether a preempted shard goes back into the queue.
         folder: Folder on a disk that all nodes share; empty for the submission's own folder.
         options: More options of ``sbatch``.
         command: Command that starts MOSAIC.
