@@ -19,9 +19,9 @@ from mosaic_worker.limits import inflated, size_of
 
 _ARRAY = "_array"
 _SMALL = 1e-6
+"""What RLlib adds to a deviation before it divides."""
 _LARGEST = 64 << 20
 """Largest size of one array in a state, in bytes."""
-"""What RLlib adds to a deviation before it divides."""
 _NONE = 1e-30
 """A negligible epsilon, because steps need a positive one: RLlib's is already in the deviation."""
 
