@@ -257,7 +257,7 @@ SHORTER: Final[Mapping[str, Mapping[str, str]]] = {
     "README.md": {"./scripts/run.sh --headless": f"{_QUICKSTART} --episodes 2"},
     "docs/getting_started.md": {
         "mosaic run mixed.py": "mosaic run mixed.py --episodes 2",
-        "mosaic train --env CartPole-v1 --total-steps 40000": (
+        "mosaic train --env CartPole-v1 --steps 40000": (
             f"cp -r {_TRAINED} runs/ppo_CartPole-v1_seed1"  # that it trains, tests/cli show
         ),
         "mosaic run trained.py": "mosaic run trained.py --episodes 2",

@@ -70,7 +70,9 @@ def test_the_game_that_was_played(window: MainWindow, store: Store, qtbot: Any, 
     with restarted(window, store, finish) as again:
         again.go("play")
         page = named(again, PlayPage, "page-play")
-        qtbot.waitUntil(lambda: page.game.config and page.env_info, timeout=PATIENCE_MS)
+        qtbot.waitUntil(
+            lambda: page.game.config is not None and page.env_info is not None, timeout=PATIENCE_MS
+        )
         assert page.game.config == config and page.game.seed == 12
         assert named(page, SeedBox, "seed-box").seed == 12
         assert page.game.time_control == named(page, TimeRows, "time-rows").value == TimeControl(150, 4)
