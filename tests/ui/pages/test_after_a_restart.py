@@ -64,7 +64,7 @@ def test_the_configuration_that_is_being_written(
 def test_the_game_that_was_played(window: MainWindow, store: Store, qtbot: Any, finish: Finish) -> None:
     window.context.go("play", operator=four(), seed=12)
     page = named(window, PlayPage, "page-play")
-    qtbot.waitUntil(lambda: page.game.config and page.env_info, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: page.game.config is not None and page.env_info is not None, timeout=PATIENCE_MS)
     config = page.game.config
     page.game.set_time_control(TimeControl(150, 4))
     with restarted(window, store, finish) as again:
