@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,13 @@ def pattern_of(word: str) -> re.Pattern[str]:
     return re.compile(rf"{before}{plural}\b", re.IGNORECASE)
 
 
+@cache
+def _patterns(glossary: Path) -> dict[re.Pattern[str], str]:
+    """Pattern of each word -> id of its section; the glossary is read once for all pages."""
+    words = entries(glossary.read_text(encoding="utf-8"))
+    return {pattern_of(word): section for word, section in words.items()}
+
+
 def _texts(doctree: nodes.document) -> Iterator[nodes.Text]:
     """Running text, in the order of reading."""
     for text in list(doctree.findall(nodes.Text)):
@@ -54,8 +62,7 @@ def link_first_uses(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Connected to ``doctree-resolved``."""
     if page == GLOSSARY:
         return
-    source = Path(app.srcdir, f"{GLOSSARY}.md").read_text(encoding="utf-8")
-    left = {pattern_of(word): section for word, section in entries(source).items()}
+    left = dict(_patterns(Path(app.srcdir, f"{GLOSSARY}.md")))
     target = app.builder.get_relative_uri(page, GLOSSARY)
     for text in _texts(doctree):
         parts: list[nodes.Node] = []

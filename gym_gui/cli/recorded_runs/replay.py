@@ -11,7 +11,7 @@ from typing import Any
 from gym_gui.analysis import open_run
 from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell
 from gym_gui.cli.window import open_window, window_trouble
-from gym_gui.controllers.child_jobs.export_python import written_loop_apart
+from gym_gui.controllers.child_jobs.export_python import export_python_apart
 from gym_gui.controllers.child_jobs.replay import ReplayedAgain, replay_apart
 from gym_gui.core.paths import find_run
 from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode
@@ -97,4 +97,4 @@ def print_loop(run: Path, *, operator: str = "", episode: int | None = None) -> 
         UsageError: There is no such run or episode, or only MOSAIC can play it.
     """
     recorded = load_episode(open_run(find_run(run)), operator, episode)
-    sys.stdout.write(asyncio.run(written_loop_apart(recorded)))
+    sys.stdout.write(asyncio.run(export_python_apart(recorded)))

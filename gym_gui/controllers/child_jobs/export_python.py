@@ -12,7 +12,7 @@ from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode
 from gym_gui.services.subprocess_job import answer_job
 
 
-async def written_loop_apart(recorded: RecordedEpisode) -> str:
+async def export_python_apart(recorded: RecordedEpisode) -> str:
     """Return the program that :func:`gym_gui.controllers.replays.export_python.export_python` writes.
 
     Raises:

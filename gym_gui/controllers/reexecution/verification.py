@@ -37,7 +37,7 @@ from gym_gui.controllers.reexecution.divergence import (
     key_differs,
     row_differs,
 )
-from gym_gui.controllers.replays.replay import REPLAY, replay_lineup
+from gym_gui.controllers.replays.replay import REPLAY, replay_operator
 from gym_gui.controllers.runs.script_execution import OnProgress, OperatorProgress
 from gym_gui.core.config import GOAL_SUFFIX, Experiment, OperatorConfig
 from gym_gui.core.experiment.execution import EpisodePlan
@@ -265,7 +265,7 @@ class _Replay:
         limited = {i: int(row["length"]) for i, row in cut.items()}
         views = self._onlooker.views(self._resolved) if self._onlooker is not None else None
         on_asked = self._asked if self._onlooker is not None else None
-        bound, backend = replay_lineup(self._resolved, self._rows.steps, limited, views, on_asked)
+        bound, backend = replay_operator(self._resolved, self._rows.steps, limited, views, on_asked)
         self._gaps = backend.gaps
         # Play one episode at a time, so that global state of an environment causes no needless differences.
         controller = SessionController(

@@ -108,7 +108,7 @@ class ReplayBackend:
         """Do nothing, because answers are given at once."""
 
 
-def replay_lineup(
+def replay_operator(
     resolved: ResolvedOperator,
     rows: RowsOf,
     limited: Mapping[int, int],

@@ -1,7 +1,7 @@
 """Steps one recorded episode through its environment again, one round of decisions at a time.
 
 This serves pictures, the players' observations, and prompts that a slot would have got. Verifying a whole run
-uses the engine itself (:func:`~gym_gui.controllers.replays.replay.replay_lineup`), with the same
+uses the engine itself (:func:`~gym_gui.controllers.replays.replay.replay_operator`), with the same
 :class:`~gym_gui.controllers.replays.replay.ReplayBackend` in its slots.
 """
 
