@@ -336,9 +336,6 @@ class SessionController:
     def _to_ask(self) -> list[Decision]:
         """Return the decisions to ask for now.
 
-        While the session is paused, only decisions for requested steps are asked for, since they may cost
-        money.
-
         While the session is paused, these are only decisions for requested steps, since decisions may cost
         money.
         """
@@ -606,8 +603,6 @@ class SessionController:
         """End or repeat an episode after its environment failed.
 
         Log the original exception with its traceback.
-
-        Log the original exception with its traceback.
         """
         if isinstance(error, EnvironmentLostError) and self._begin_again:
             self._lose(episode, str(error), ENVIRONMENT)
@@ -621,8 +616,6 @@ class SessionController:
 
     def _lose(self, episode: Episode, reason: str, lost: str) -> None:
         """Begin an episode again after its worker or environment server was lost, or fail the episode.
-
-        The episode fails if it is the one that kills the process.
 
         The episode fails if it is the one that kills the process.
         """

@@ -139,8 +139,6 @@ class EpisodeFeed:
         """Plan to play the episode in flight again, since its session is gone.
 
         ``begun`` says whether a player had been asked in the episode.
-
-        ``begun`` says whether a player had been asked in the episode.
         """
         if self.flight is not None:
             self.again(self.flight)

@@ -140,8 +140,6 @@ class EpisodeBudget:
         """Return what a slot gives back when another player takes it.
 
         Requests in flight are counted as spent, since they may still cost money.
-
-        Requests in flight may still cost money.
         """
         payer, had = self._cost_accounts.of(operator).get(slot), flight.allowances.get(slot, NOTHING)
         if payer is None:

@@ -1,8 +1,6 @@
 """Plays an experiment, or a tournament round by round, into one run folder.
 
 The command line, the window, ``evaluate``, ``tournament`` and the cost estimate all play here.
-
-Command line, window, ``evaluate``, ``tournament`` and the estimate of costs all play here.
 """
 
 from __future__ import annotations

@@ -331,8 +331,6 @@ class TournamentRun:
         """Check that the run's seeds come first.
 
         New seeds may only follow them, because episodes are numbered in the order of the seeds.
-
-        New seeds may only follow, because episodes are numbered by seed.
         """
         ran = run.record.seeds
         seeds = self.tournament.executed(self.seatings).seeds

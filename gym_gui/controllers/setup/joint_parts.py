@@ -53,8 +53,6 @@ def part_findings(
     """Yield a finding for each slot in ``played`` that names the part which plays the slot.
 
     ``title`` returns the display name of a player.
-
-    ``title`` returns the display name of a player.
     """
     for agent, (_, part) in played.items():
         whose = "its own part" if part == agent else f"the part of {part}"
