@@ -20,6 +20,7 @@ from gym_gui.analysis.transcripts.turn import Turn, turn_of, with_row
 from gym_gui.analysis.words import wording
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import count, text
+from gym_gui.core.records import parse_episode
 
 
 class _Index(NamedTuple):
@@ -181,7 +182,8 @@ class Transcript:
     def _seats(self) -> dict[int, dict[str, str]]:
         """Slot by seat of episodes in which the two differ."""
         found: dict[int, dict[str, str]] = {}
-        for episode in self.operator.episodes():
+        for line in self.operator.row_lines(['"slot"']):
+            episode = parse_episode(line.value, line.where)
             slots = {seat: agent.slot for seat, agent in episode.agents.items()}
             if any(seat != slot for seat, slot in slots.items()):
                 found[episode.episode_index] = slots
