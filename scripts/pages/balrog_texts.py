@@ -4,8 +4,8 @@
 
 The documentation's build runs it. BALROG's code runs in the interpreter that ``mosaic envs install balrog``
 makes, MOSAIC's in this one; where that interpreter is missing, the page says so. The script compares what
-tells states apart, and ends with an error where both are not in the same state. BabaIsAI is one object there, which
-both describe.
+tells states apart, and ends with an error where both are not in the same state. BabaIsAI is one object there,
+which both describe.
 """
 
 # BALROG is untyped, and lies in an interpreter of its own.
