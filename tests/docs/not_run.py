@@ -153,7 +153,6 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "git clone URL mosaic && cd mosaic": _DOWNLOADS,
         "./scripts/run.sh --headless": _ELSEWHERE,
         ". .venv/bin/activate": "changes the shell alone",
-        "mosaic run long.py": _INTERRUPTED,
         "mkdir -p ~/experiments && cd ~/experiments": "changes the shell alone",
     },
     "docs/guide/index.md": {"./scripts/run.sh": _WINDOW, "mosaic": _WINDOW},
