@@ -189,6 +189,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
     "docs/simulators.md": {
         "mosaic envs install airsim": _DOWNLOADS,
         "mosaic envs install unreal": _DOWNLOADS,
+        "mosaic envs install smac": _DOWNLOADS,
     },
     "docs/run_directory.md": {"jq -s 'map(.usd // 0) | add' operators/*/calls.jsonl": _YOURS},
     "docs/training_protocol.md": {
