@@ -145,7 +145,6 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "git clone URL mosaic && cd mosaic": _DOWNLOADS,
         "./scripts/run.sh --headless": _ELSEWHERE,
         ". .venv/bin/activate": "changes the shell alone",
-        "mosaic run long.py": _INTERRUPTED,
         "mkdir -p ~/experiments && cd ~/experiments": "changes the shell alone",
     },
     "docs/guide/index.md": {"./scripts/run.sh": _WINDOW, "mosaic": _WINDOW},
@@ -182,6 +181,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
     "docs/simulators.md": {
         "mosaic envs install airsim": _DOWNLOADS,
         "mosaic envs install unreal": _DOWNLOADS,
+        "mosaic envs install smac": _DOWNLOADS,
     },
     "docs/run_directory.md": {"jq -s 'map(.usd // 0) | add' operators/*/calls.jsonl": _YOURS},
     "docs/training_protocol.md": {
