@@ -20,7 +20,6 @@ from gym_gui.analysis.transcripts.turn import Turn, turn_of, with_row
 from gym_gui.analysis.words import wording
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import count, text
-from gym_gui.core.records import parse_episode
 
 
 class _Index(NamedTuple):
@@ -96,14 +95,17 @@ class Transcript:
         return turns
 
     def _decisions_of(self, index: int) -> Iterator[Turn]:
+        if not (offsets := self._index.decided.get(index)):
+            return
         slots = self._seats.get(index, {})
-        for row in rows_at(self.operator.path / "steps.jsonl", self._index.decided.get(index, ())):
+        for row in rows_at(self.operator.path / "steps.jsonl", offsets):
             turn = turn_of(row)
             slot = slots.get(turn.agent, turn.agent)
             yield self._worded(replace(turn, slot=slot))
 
     def _calls_of(self, index: int) -> list[Turn]:
-        offsets = self._index.episodes.get(index, ())
+        if not (offsets := self._index.episodes.get(index)):
+            return []
         turns = [turn_of(row) for row in rows_at(self.operator.path / "calls.jsonl", offsets)]
         # Calls of one attempt keep their order: the last one is the answer, unless the row names another.
         # The earlier calls led to the answer (a dialogue, notes to itself); the engine did not refuse them.
@@ -182,8 +184,7 @@ class Transcript:
     def _seats(self) -> dict[int, dict[str, str]]:
         """Slot by seat of episodes in which the two differ."""
         found: dict[int, dict[str, str]] = {}
-        for line in self.operator.row_lines(['"slot"']):
-            episode = parse_episode(line.value, line.where)
+        for episode in self.operator.episodes():
             slots = {seat: agent.slot for seat, agent in episode.agents.items()}
             if any(seat != slot for seat, slot in slots.items()):
                 found[episode.episode_index] = slots
