@@ -177,7 +177,7 @@ class AppContext(QObject):
         """
         action = None
         if isinstance(error, NotAllowedError):
-            action = ("Look and allow…", partial(self.ask_trust, error))
+            action = ("Review and allow…", partial(self.ask_trust, error))
         if isinstance(error, MosaicError):
             _log.info("%s failed: %s", what, error)
             message = error.message if action else str(error)  # the button replaces the written fix

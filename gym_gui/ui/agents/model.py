@@ -282,7 +282,7 @@ class ConfigurationModel(QObject):
         except MosaicError as error:
             if isinstance(error, NotAllowedError):
                 ask = partial(self._context.ask_trust, error)
-                self._context.notify(error.message, "warning", ("Look and allow…", ask))
+                self._context.notify(error.message, "warning", ("Review and allow…", ask))
             if self._look is me:
                 self._look, self.trouble = None, error.sentence
                 self.looking_changed.emit(False)

@@ -96,7 +96,7 @@ def test_a_program_is_followed_from_its_card_to_the_replay(
 
 def its_card_tells_its_thoughts(manual: Any, operator: LiveOperator, qtbot: Any) -> None:
     strip = named(manual.card(operator), CallStrip, "call-strip")
-    assert strip is not None and strip.lines == ("It has not decided yet",)
+    assert strip is not None and strip.lines == ("The program has not decided yet",)
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
     manual.deck.play.step_all()
     qtbot.waitUntil(lambda: strip.lines[0].startswith("Goal solve"), timeout=WAIT)
