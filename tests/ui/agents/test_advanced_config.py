@@ -79,7 +79,7 @@ def test_a_new_environment_is_played_at_random_and_right(tab: AdvancedConfigTab,
     assert tab.model.draft.rows == {"player_0": RANDOM, "player_1": RANDOM}
     assert errors(tab) == [] and tab.model.config is not None
     assert (
-        "The engine accepts the configuration as it stands"
+        "The engine accepts the configuration"
         in named(tab, ChecksPanel, "checks_panel").sentences
     )
     assert tab.model.config.resolved_slots() == tab.model.draft.rows
@@ -431,7 +431,7 @@ class TestLinks:
         table.open_menu("player_0")
         menu = table.findChild(QMenu, "menu_player_0")
         assert menu is not None
-        next(a for a in menu.actions() if a.text() == "Same policy for everybody").trigger()
+        next(a for a in menu.actions() if a.text() == "Same policy for all slots").trigger()
         menu.close()
         assert tab.model.draft.rows["player_1"].settings["behavior"] == "noop"
 
