@@ -45,7 +45,7 @@ LINE: dict[str, Any] = {
         (Prompt(State.RUNNING, realtime=True), "Running."),
         (Prompt(State.RUNNING, realtime=True, caught=True), "Esc gives it back"),
         (Prompt(State.THINKING, turn=("blue_0",)), "blue_0 is thinking…"),
-        (Prompt(State.THINKING, turn=("blue_0", "blue_1")), "The others are thinking…"),
+        (Prompt(State.THINKING, turn=("blue_0", "blue_1")), "Policies are thinking…"),
         (Prompt(State.RUNNING, people=0, watched=True), "you watch"),
         (Prompt(State.RUNNING, people=0), "Starting"),
         (Prompt(State.YOUR_MOVE, people=0, asked=("white",)), "Starting"),
