@@ -294,7 +294,7 @@ class Comparison(QObject):
             experiment: Experiment = await asyncio.to_thread(load_experiment, path, allow_code=False)
         except MosaicError as error:
             script = partial(self._context.go, "operators", script=path)
-            self._context.notify(error.sentence, "warning", ("Open it as a script", script))
+            self._context.notify(error.sentence, "warning", ("Open as a script", script))
             return
         before = self._deck.table
         self.opened.emit(list(experiment.operators), experiment.execution.seeds[0])
