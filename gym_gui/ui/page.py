@@ -52,10 +52,10 @@ class Page(QWidget):
         return self.inspector
 
     def opened(self, **request: object) -> None:
-        """Handle that the page was shown, with the arguments of :meth:`AppContext.go`."""
+        """Update the page when it is shown, with the arguments of :meth:`AppContext.go`."""
 
     def left(self) -> None:
-        """Handle that another page was shown; stop painting and polling."""
+        """Stop painting and polling when another page is shown."""
 
     def closing_costs(self) -> str:
         """Return sentences about paid work that is lost if the window closes now; ``""`` for none."""

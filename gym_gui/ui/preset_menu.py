@@ -126,7 +126,7 @@ class PresetMenu(QMenu, Generic[T]):
         self._context.notify(f"Saved as {saved.name}", "ok")
 
     def delete(self, name: str) -> None:
-        """Move a preset to the trash, and offer to undo this."""
+        """Move a preset to the trash, and show a message with a button that restores it."""
         self._context.spawn(self._delete(name), f"Deleting the preset {name}")
 
     async def _delete(self, name: str) -> None:

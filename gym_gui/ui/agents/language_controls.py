@@ -29,7 +29,7 @@ _KEY_LOCATIONS: Final = {
 
 
 class FormAccess(Protocol):
-    """What a control uses of the form that contains it."""
+    """Protocol of a settings form, as far as its controls use it."""
 
     @property
     def services(self) -> SettingsServices:

@@ -17,7 +17,7 @@ _BY_NAME = {"blue": 0, "orange": 1, "green": 2, "purple": 3, "yellow": 4, "red":
 
 
 def team_color(team: str, teams: Sequence[str]) -> QColor:
-    """Return a team's color: the color that its name names, else one by the team's position."""
+    """Return a team's color: the color in the team's name, such as blue, else one by its position."""
     place = _BY_NAME.get(team.casefold())
     return QColor(GROUP_COLORS[place if place is not None else list(teams).index(team) % len(GROUP_COLORS)])
 

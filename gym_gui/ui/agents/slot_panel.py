@@ -291,7 +291,7 @@ def _box(name: str, options: Any) -> SteadyComboBox:
 
 
 def _choose(box: SteadyComboBox, value: object, else_text: str) -> None:
-    """Select a value, and add it with a text if the box lacks it."""
+    """Select a value in a list; a missing value is added with the text ``else_text``."""
     place = next((i for i in range(box.count()) if box.itemData(i) == value), -1)
     if place < 0:
         box.addItem(else_text, value)

@@ -202,7 +202,7 @@ class DockSlot(QWidget):
 
 
 class Elsewhere(QFrame):
-    """Notice in an empty slot: names the window of the content, and has links to return or raise it.
+    """Notice in an empty slot that says where the content is, with links to return it or raise its window.
 
     Args:
         what: Word for the content, such as ``"picture"``.

@@ -193,7 +193,7 @@ def _of_family(
     games: Mapping[str, Sequence[EnvSpec]],
     shared: frozenset[str],
 ) -> Iterator[PickerItem]:
-    """Yield items for a family's environments, sorted as given; equal titles show the id or the family."""
+    """Yield items for a family's environments, labeled by title; equal titles show the id or the family."""
     short = Counter(spec.id.rpartition("/")[2] for spec in specs)
     titles = {spec.id: family.title_of(spec) for spec in specs}
     same = Counter(titles.values())

@@ -19,7 +19,7 @@ _MOST_WAITING = 16
 
 
 class EnvironmentThumbnails(QObject):
-    """Returns the pictures of environments that exist, and draws those that were requested last.
+    """Returns existing pictures of environments, and draws those that were requested last.
 
     Args:
         context: Runs background tasks and names the data folders.

@@ -99,7 +99,7 @@ class LiveOperator(QObject):
         )
 
     def go_by(self, config: OperatorConfig) -> None:
-        """Replace the configuration by one with another id, which applies from the next start on."""
+        """Replace the configuration by one with another id; it applies from the next start on."""
         self.former_ids = (self.former_ids | {self.player.config.operator_id}) - {config.operator_id}
         self.named_for = config
         self.setObjectName(f"operator.{config.operator_id}")

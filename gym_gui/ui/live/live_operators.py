@@ -154,7 +154,7 @@ class LiveOperators(Sequence[LiveOperator]):
     # -- adding and removing operators -----------------------------------------------
 
     def remove_others(self, ids: Sequence[str]) -> None:
-        """Remove operators that have none of these ids; remove all if the order of the others changes."""
+        """Remove the operators whose ids are missing in ``ids``, or all if the rest would change order."""
         current = [config.operator_id for config in self.configs]
         places = [ids.index(operator_id) for operator_id in current if operator_id in ids]
         stay = ids if places == sorted(places) else ()

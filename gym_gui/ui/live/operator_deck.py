@@ -219,7 +219,7 @@ class OperatorDeck(QObject):
         self._arrange(table, push)
 
     def _arrange(self, table: OperatorTable, push: _Push | None) -> None:
-        """Replace the operators; unchanged operators continue, unless new ones begin beside them.
+        """Replace the operators; unchanged operators continue, but restart if a new run begins.
 
         Args:
             table: The new operators and seed.

@@ -45,7 +45,7 @@ _MOST_FINDINGS = 3
 
 @dataclass(frozen=True, eq=False)
 class _AfterCheck:
-    """What follows a check of the edited configuration; two instances are never equal.
+    """Actions that follow a check of an operator's edited configuration; two instances are never equal.
 
     Attributes:
         rebuild_panel: Whether to fill the panel of policies from the edited configuration.
@@ -58,7 +58,7 @@ class _AfterCheck:
     emit_config: bool = False
 
     def after(self, before: _AfterCheck | None) -> _AfterCheck:
-        """Return the union of this instance and of the one whose check was canceled."""
+        """Return an instance that also contains the actions of a canceled check."""
         if before is None:
             return replace(self)
         return _AfterCheck(
@@ -72,7 +72,7 @@ _EDITED = _AfterCheck(emit_config=True)
 
 
 class OperatorConfigWidget(QWidget):
-    """Form that edits one operator; its fields follow from the environment and the kinds of policies.
+    """Form that edits one operator, with fields that depend on its environment and its policies.
 
     A complete and valid change is emitted after a short delay. Until then the form shows what is missing, and
     the operator continues unchanged.
@@ -312,7 +312,7 @@ class OperatorConfigWidget(QWidget):
         self._check_draft(_AfterCheck(refresh_offers=True))
 
     def _check_draft(self, wanted: _AfterCheck) -> None:
-        """Check the edited configuration in a thread, then do what ``wanted`` says.
+        """Check the edited configuration in a thread, then run the actions of ``wanted``.
 
         The check reads policy files and the keyring. If the check of an earlier
         draft is still running, its result is dropped, and what should have followed it follows this

@@ -134,9 +134,7 @@ class ManualOperators(QWidget):
         self._context.layout.setValue(_SPLIT, self._splitter.saveState())
 
     def _show_colors(self, *_: object) -> None:
-        """Set each operator's color, on its card and in the plots; operators of the same kind get different
-        ones.
-        """
+        """Set a different color for each operator, on its card and in the plots."""
         operators = self._deck.operators
         kinds = [leading_kind(operator.player.config) for operator in operators]
         for operator, color in zip(operators, told_apart(kinds), strict=True):
@@ -191,7 +189,8 @@ class ManualOperators(QWidget):
         self._column.insertWidget(self._column.count() - 1, self._uneven)
 
     def _on_counts_dismissed(self) -> None:
-        """Remember the counts, so that the closed message does not return for them."""
+        """Remember the episode counts for which the user closed the message, so that it is not shown
+        again."""
         self._uneven_seen = tuple(operator.player.feed.played for operator in self._deck.operators)
         self._show_counts()
 
@@ -355,8 +354,9 @@ class ManualOperators(QWidget):
             self.select(self._deck.operators[min(place, len(self._deck.operators) - 1)])
 
     def _align_pictures(self) -> None:
-        """Reserve the strip's height below all pictures if some card has a strip, so that they have one
-        size."""
+        """Reserve space below every picture if some card shows model calls, so that all pictures have one
+        size.
+        """
         cards = [self._cards[operator] for operator in self._deck.operators if operator in self._cards]
         room = any(card.has_strip for card in cards)
         for card in cards:
@@ -411,7 +411,7 @@ class ManualOperators(QWidget):
             card.set_enlarged(card is enlarged)
 
     def _on_asked(self, _question: HumanQuestion) -> None:
-        """Move the keyboard focus to the card whose person is asked for an action.
+        """Move the keyboard focus to the card of the operator that asks a person for an action.
 
         A visible widget that has the focus keeps it.
         """

@@ -203,7 +203,7 @@ class OperatorRenderContainer(Card):
         self._sparkline.setMaximumWidth(min(max(room, _SMALL_SPARKLINE), most))
 
     def _fit_head(self) -> None:
-        """Divide the first line: the operator's name comes first, then the host, then the word of the state.
+        """Divide the card's first line: the operator's name has priority, then the host, then the state.
 
         The state's dot is always shown.
         """
@@ -316,7 +316,7 @@ class OperatorRenderContainer(Card):
         self._strip().show_call(turn, calls.spending, several=len(calls.agents) > 1)
 
     def _strip(self) -> CallStrip:
-        """Return the strip of calls, and create it on first use.
+        """Return the strip that shows calls of models and programs, and create it on first use.
 
         The strip then stays, so that the picture keeps its size.
         """
@@ -335,7 +335,8 @@ class OperatorRenderContainer(Card):
         return self.calls is not None and not self.calls.isHidden()
 
     def leave_room(self, room: bool) -> None:
-        """Reserve the height of a strip below the picture, so that pictures beside each other have one size.
+        """Reserve the height of a strip of calls below the picture, so that neighboring pictures have one
+        size.
 
         Args:
           room: Whether to reserve it; a card that shows a strip needs no reserve.

@@ -14,7 +14,7 @@ from gym_gui.ui import theme
 
 _COLUMNS = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3, 7: 4, 8: 4}
 NARROWEST = 270
-"""Width in pixels below which three cards do not stand in one row; two and one are placed instead."""
+"""Card width in pixels below which three cards are not placed in one row, but two above one."""
 LOWEST, SLIMMEST = 260, 190
 """Smallest height of cards in two rows, and smallest width of four cards in one row, in pixels."""
 FLATTEST, HEAD = 150, 80

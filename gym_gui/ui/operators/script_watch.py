@@ -30,7 +30,7 @@ class ScriptWatch(QObject):
         card.watch_toggled.connect(self._on_toggled)
 
     def follow(self, job: ScriptJob | None) -> None:
-        """Show operators of this run from now on; ``None`` for no run."""
+        """Set the run whose operators are shown; ``None`` for no run."""
         self._job = job
         self._watch_job()
 

@@ -20,7 +20,7 @@ _HEIGHT = 300
 
 
 class TranscriptPlace(QObject):
-    """Creates the transcript on first use and keeps it on the selected operator.
+    """Creates the transcript on first use, and shows the selected operator in it.
 
     Args:
         context: The window's services.

@@ -405,7 +405,7 @@ class PlayGame(QObject):
 
     @staticmethod
     async def _close_after_flight(operator: LiveOperator, run: LiveRun) -> None:
-        """Close a run after the current episode, which is still recorded because it began before."""
+        """Close a run after the current episode, which began before recording was switched off."""
         over = asyncio.Event()
 
         def wake(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""The line below the stage that shows how an episode ended, with buttons for the next one."""
+"""The line below the stage with the result of an episode, and buttons to play again."""
 
 from __future__ import annotations
 

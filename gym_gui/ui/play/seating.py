@@ -188,7 +188,8 @@ class Seating(QObject):
 
 
 class _FileChosen:
-    """Function object that seats the policy of a chosen folder; a lambda would keep the page alive."""
+    """Function object that binds a slot to the policy of a chosen folder; a lambda would keep the page
+    alive."""
 
     def __init__(self, seating: Seating, slot: str, policy: Policy) -> None:
         self._seating, self._slot, self._policy = seating, slot, policy

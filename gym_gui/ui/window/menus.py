@@ -200,6 +200,6 @@ class Menus(QObject):
 
 
 def _wants_space(widget: QWidget | None) -> bool:
-    """Return whether a widget uses Space itself; text editors need no help here."""
+    """Return whether a widget uses Space itself, so that Space is not a shortcut there."""
     pressed = isinstance(widget, (QAbstractButton, QAbstractItemView, QComboBox))
     return pressed or (widget is not None and widget.property("clickable") == "true")

@@ -50,7 +50,7 @@ class ShortcutSheet(Dialog):
         self.resize(460, 560)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Close the sheet with the keys that opened it."""
+        """Close the sheet on Shift+F1, which also opens it."""
         if (
             a0 is not None
             and a0.key() == Qt.Key.Key_F1
