@@ -31,7 +31,7 @@ class About:
     Attributes:
         section: Heading above the setting.
         title: Name of the setting.
-        text: Sentence that description what the setting does.
+        text: Sentence that says what the setting does.
         choices: Pairs (value, text) of all possible values; empty if any value is allowed.
         low: Least allowed number.
         high: Largest allowed number.

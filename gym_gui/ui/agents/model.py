@@ -334,7 +334,7 @@ class ConfigurationModel(QObject):
             self._engine_timer.start()  # Canceling would end the process that checks.
             return
         work = self._ask_engine(self.draft, self.report.config)
-        self._engine_task = self._context.spawn(work, "Asking the engine")
+        self._engine_task = self._context.spawn(work, "Checking with the engine")
 
     async def _ask_engine(self, draft: Draft, config: OperatorConfig) -> None:
         try:

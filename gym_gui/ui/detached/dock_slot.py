@@ -221,7 +221,7 @@ class Elsewhere(QFrame):
         self._what = what
         self._words = label("", "muted", wrap=True, parent=self, name="elsewhere-words")
         self._words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        back = LinkButton("Return it here", name="elsewhere-back", on_click=self.back_wanted.emit)
+        back = LinkButton("Return to this page", name="elsewhere-back", on_click=self.back_wanted.emit)
         back.setToolTip(f"Return the {what} to this page ({keys})")
         look = LinkButton("Show the window", name="elsewhere-look", on_click=self.look_wanted.emit)
         look.setToolTip(f"Raise the window of the {what}")

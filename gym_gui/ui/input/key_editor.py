@@ -145,7 +145,7 @@ class KeyEditor(QWidget):
             more = f" and {len(own_shared) - 1} more" if len(own_shared) > 1 else ""
             note = (
                 f"{note} {key_sign(key)}{more} also plays {', '.join(slots)}: "
-                "it acts for the slot that has to move."
+                "the key acts for the slot that has to move."
             )
         self.message.set_text(note.strip())
         self.message.setVisible(bool(note))

@@ -71,7 +71,7 @@ class KeysPanel(QWidget):
         self.form = ActionForm()
         self._editor = KeyEditor()
         self._edit = LinkButton(
-            "Edit keys…", name="edit-keys", tooltip="Choose other keys", on_click=self.start_editing
+            "Edit keys…", name="edit-keys", tooltip="Change the keys", on_click=self.start_editing
         )
         row = QHBoxLayout()
         row.addWidget(self._edit)
@@ -135,7 +135,7 @@ class KeysPanel(QWidget):
             self._switch = None
         if 1 < len(slots) <= 4:
             self._switch = SegmentedControl(slots, name="keys-of", parent=self)
-            self._switch.setAccessibleName("Whose keys")
+            self._switch.setAccessibleName("Slot whose keys are shown")
             self._switch.chosen.connect(self.show_slot)
             self._layout.insertWidget(0, self._switch)
 

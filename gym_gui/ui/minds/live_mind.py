@@ -113,7 +113,7 @@ class LiveMind(QWidget):
             view = operator.player.last_view
             waits = view is not None and not view.over and seat.agent not in view.turn
             trouble = (
-                f"{seat_words(seat)} does not act current. Step until its turn." if waits else error.sentence
+                f"{seat_words(seat)} does not act now. Step until its turn." if waits else error.sentence
             )
         finally:
             self._is_reading = False

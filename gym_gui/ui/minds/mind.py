@@ -82,9 +82,9 @@ def _goal(mind: Mind, seats: dict[AgentID, AgentView]) -> Iterator[Section]:
     if goal == pursuer.option:
         goal = option_words(pursuer)
     if manager is not None and mind.view is not None and manager.agent in mind.view.turn:
-        goal = f"{goal}; the next one is being chosen" if goal else "The first one is being chosen"
+        goal = f"{goal}; the next goal is being chosen" if goal else "The first goal is being chosen"
     if managing:
-        does = f"\n{pursuer.agent} did last: {pursuer.action}" if pursuer.action else ""
+        does = f"\nLast action of {pursuer.agent}: {pursuer.action}" if pursuer.action else ""
         yield f"Goal for {pursuer.agent}", f"{goal}{does}", "text"
     elif goal:
         yield "Goal", f"{goal}{f', set by {manager.agent}' if manager is not None else ''}", "text"

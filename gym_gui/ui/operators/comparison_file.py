@@ -168,7 +168,7 @@ class Comparison(QObject):
         tournament_run = self._entry("operators.tournament", "Hold a tournament…")
         tournament_run.setToolTip("Let the policies of these operators play each other, and rate them")
         runs = self._entry("operators.its_runs", "Runs of this comparison")
-        runs.setToolTip("Show its recorded runs, manual and as a script, on the Results page")
+        runs.setToolTip("Show the recorded runs of this comparison on the Results page")
 
     def _entry(self, command: str, text: str = "") -> QAction:
         action = entry(self._context.commands, command, self._menu, text)

@@ -153,8 +153,7 @@ class ManualOperators(QWidget):
         if catch_up.target:
             done = catch_up.missing - catch_up.left
             self._say_counts(
-                f"Playing missing episodes: {local(done):,} of "
-                f"{count(catch_up.missing, 'missing episode')} played.",
+                f"Catching up: {local(done):,} of {count(catch_up.missing, 'missing episode')} played.",
                 ("Cancel", catch_up.end),
                 progress=True,
             )
@@ -165,7 +164,8 @@ class ManualOperators(QWidget):
             stand = ", ".join(f"{operator.player.config.display_name} {local(n):,}" for operator, n in each)
             missing = catch_up.lacking()
             self._say_counts(
-                f"Finished episodes differ: {stand}. Means compare the same seeds only when all are equal.",
+                f"Finished episodes differ: {stand}. Means compare the "
+                "same seeds only when these numbers are equal.",
                 (
                     f"Play the missing {local(missing):,}" if missing > 1 else "Play the missing episode",
                     deck.play.even_out,

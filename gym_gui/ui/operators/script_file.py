@@ -320,10 +320,10 @@ async def plan_file(
         UsageError: One line that says what is wrong, where in the file, and what to do.
     """
     if await asyncio.to_thread(is_tournament, path):
-        say("Reading its environment and its policies…")
+        say("Reading the environment and the policies…")
         return await plan_tournament(path, catalog)
     experiment = await read_experiment(path, catalog, allow_code=allow_code)
-    say("Reading its environments…")
+    say("Reading the environments…")
     return await plan_experiment(experiment, catalog)
 
 

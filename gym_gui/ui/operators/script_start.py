@@ -39,7 +39,7 @@ execution:
 STEPS: Final = (
     ("Open a file", "Python, YAML or JSON; dropping it on the window does the same. A Python file that "
      "computes is shown to you before it is run."),
-    ("See what it will do", "Environments, policies, seeds and the largest number of steps. Errors are shown "
+    ("Check the plan", "Environments, policies, seeds and the largest number of steps. Errors are shown "
      "before anything starts."),
     ("Run", "Every core plays, without pictures, and every step is recorded. Stop keeps finished episodes, "
      "Resume plays the rest."),

@@ -51,7 +51,7 @@ class ScriptWatch(QObject):
         config = card.rows[operator_id].plan.config
         running = self._job is not None and self._job.running
         why = "Other operators play first." if running else "Press Run to play its episodes."
-        pane.begin(config.display_name, slot_players(config), "Nothing to see yet", why)
+        pane.begin(config.display_name, slot_players(config), "No picture yet", why)
         self._context.detached_windows.look_after(pane.dock_slot, "operators.watched")
         self._watch_job()
 

@@ -19,13 +19,14 @@ from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton, Segment
 TURNS, MIND = "turns", "mind"
 """Values of the choice at the top: the transcript, or what one agent observes and thinks."""
 _NO_TURN_YET = (
-    "No slot has been asked yet",
-    "Step or Run to see what a language model is asked and answers, and what a program believes and intends.",
+    "No decision yet",
+    "Press Step or Run to see the requests and replies of a language "
+    "model, or the beliefs and intentions of a program.",
 )
 _NO_REPORTS = (
     "Nothing to show so far",
-    "Language models report what they are asked and answer, programs what they believe and intend, "
-    "searches how they weigh actions. The policies of this operator have reported none of these.",
+    "Language models report requests and replies, programs their beliefs and intentions, "
+    "searches the values of actions. The policies of this operator have reported none of these.",
 )
 
 

@@ -230,7 +230,7 @@ class PlayGame(QObject):
         """Start the time of a game that waits for Start or for a first key."""
         if self.waits and self._operator is not None:
             self._confirmed = True
-            self._continue("beginning to play")
+            self._continue("Beginning the game")
 
     def _continue(self, what: str) -> None:
         assert self._operator is not None
@@ -248,7 +248,7 @@ class PlayGame(QObject):
         seen = view is not None and self._seen_step == (view.episode, view.step)
         slots = {agent.agent: agent.slot for agent in view.agents} if view is not None else {}
         if seen and view is not None and view.turn and all(slots[agent] in people for agent in view.turn):
-            self._continue("asking who moves first")
+            self._continue("Beginning the first move")
 
     @staticmethod
     async def _resume_when_settled(operator: LiveOperator) -> None:
@@ -266,7 +266,7 @@ class PlayGame(QObject):
         """Continue a paused game."""
         if self._operator is not None and not self.is_over:
             self._confirmed = True
-            self._continue("going on")
+            self._continue("Continuing the game")
 
     def seat(self, slot: str, player: WorkerAssignment, name: str = "") -> asyncio.Task[Any] | None:
         """Replace the player of a slot, from the slot's next move on.
@@ -352,7 +352,7 @@ class PlayGame(QObject):
             before, self._run = self._run, self._new_run(operator.player.config, self.seed) if on else None
             operator.player.record_into(self._run)
             if before is not None:
-                self._run_task(self._close_after_flight(operator, before), "ending the record")
+                self._run_task(self._close_after_flight(operator, before), "Closing the record")
         self.changed.emit()
 
     async def close(self) -> None:
@@ -389,7 +389,7 @@ class PlayGame(QObject):
         self.waits, self.is_over, self._binding = False, False, None
         if operator is not None:
             operator.blockSignals(True)
-            self._run_task(self._end(operator, run), "ending a game")
+            self._run_task(self._end(operator, run), "Ending a game")
 
     def _run_task(self, job: Any, what: str) -> None:
         task = self._context.spawn(job, what)

@@ -68,8 +68,8 @@ class ScoreSheet(QWidget):
         self.back = QuietButton(
             "Take back",
             name="take-back",
-            tooltip="Take back your last move. The rest is recorded as an episode in which a move was "
-            "taken back, which no statistic counts",
+            tooltip="Return to the position before your last move, in a new episode that counts in no "
+            "statistic",
             on_click=self.back_wanted.emit,
         )
         self.evaluate = QuietButton("Evaluate", name="evaluate", on_click=self.evaluate_wanted.emit)
@@ -209,16 +209,16 @@ class _CapturedRow(QWidget):
         super().__init__(parent)
         self.setObjectName("side-taken")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._kind, self._captured_row = "", Captured("")
+        self._kind, self._captured = "", Captured("")
         self.hide()
 
     def show_taken(self, kind: str, taken: Captured | None) -> None:
         """Show the pieces that a side has captured; ``None`` hides the row."""
         self.setVisible(taken is not None)
-        self._kind, self._captured_row = kind, taken or Captured("")
-        ahead = f"; {self._captured_row.ahead} ahead" if self._captured_row.ahead else ""
-        self.setAccessibleName(f"{len(self._captured_row.pieces)} captured{ahead}")
-        self.setToolTip(f"Captured: {len(self._captured_row.pieces)}{ahead}")
+        self._kind, self._captured = kind, taken or Captured("")
+        ahead = f"; {self._captured.ahead} ahead" if self._captured.ahead else ""
+        self.setAccessibleName(f"{len(self._captured.pieces)} captured{ahead}")
+        self.setToolTip(f"Captured: {len(self._captured.pieces)}{ahead}")
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -230,7 +230,7 @@ class _CapturedRow(QWidget):
         painter, x = QPainter(self), 0.0
         painter.setFont(theme.font(theme.SMALL_PX))
         painter.setPen(self.palette().windowText().color())
-        for piece, number in Counter(self._captured_row.pieces).items():
+        for piece, number in Counter(self._captured.pieces).items():
             shown = number if number <= _FEW else 1
             for _ in range(shown):
                 paint_any_piece(painter, self._kind, piece, QRectF(x, 0, _PIECE, _PIECE))
@@ -238,8 +238,8 @@ class _CapturedRow(QWidget):
             x += _PIECE * 0.4
             if shown != number:
                 x = self._draw_text(painter, x, f"{number} in all")
-        if self._captured_row.ahead:
-            self._draw_text(painter, x, f"+{self._captured_row.ahead}")
+        if self._captured.ahead:
+            self._draw_text(painter, x, f"+{self._captured.ahead}")
 
     def _draw_text(self, painter: QPainter, x: float, text: str) -> float:
         painter.setPen(self.palette().windowText().color())

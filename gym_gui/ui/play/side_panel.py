@@ -98,7 +98,9 @@ class ClockRows(QWidget):
         self._rate.setSuffix(" steps/s")
         rows.add_row("Time", self._mode)
         rows.add_row(
-            "Speed", self._rate, tooltip="Environment steps per second; if time waits, of moves by policies"
+            "Speed",
+            self._rate,
+            tooltip="Environment steps per second; if time waits, rate of the moves of policies",
         )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -419,7 +419,7 @@ class TestLinks:
         menu = table.findChild(QMenu, "menu_player_0")
         assert menu is not None
         (link,) = [a for a in menu.actions() if a.text().startswith("Link agents")]
-        assert not link.isEnabled() and "read from no file" in link.text()
+        assert not link.isEnabled() and "the policy has no file" in link.text()
         menu.close()
 
     def test_one_policy_can_be_given_to_everybody(
