@@ -13,7 +13,7 @@ from gym_gui.ui.timers import single_shot_timer
 
 
 class TypingPause(QObject):
-    """Runs one task at a time after a pause in typing, and again if more was typed meanwhile.
+    """Runs one task at a time after a pause in typing, and again if more was typed during the run.
 
     Args:
         spawn: Runs work in the background.

@@ -90,9 +90,7 @@ class PreviewPanel(Card):
             self._task = self._context.spawn(self._draw_newest(), "Drawing the preview")
 
     async def _draw_newest(self) -> None:
-        """Draw previews until the last drawn one is the newest request, because the seed can change
-        meanwhile.
-        """
+        """Draw previews until the newest request is drawn, because the seed can change while drawing."""
         try:
             self._cancel.show()
             while self._model.env_info is not None and (wanted := self._wanted()) != self._drawn:

@@ -78,10 +78,7 @@ def test_a_new_environment_is_played_at_random_and_right(tab: AdvancedConfigTab,
     choose(FOUR)
     assert tab.model.draft.rows == {"player_0": RANDOM, "player_1": RANDOM}
     assert errors(tab) == [] and tab.model.config is not None
-    assert (
-        "The engine accepts the configuration"
-        in named(tab, ChecksPanel, "checks_panel").sentences
-    )
+    assert "The engine accepts the configuration" in named(tab, ChecksPanel, "checks_panel").sentences
     assert tab.model.config.resolved_slots() == tab.model.draft.rows
 
 
