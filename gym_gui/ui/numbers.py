@@ -78,7 +78,7 @@ def written(value: object, *, grouped: bool = True, decimals: int | None = None)
         value: The value. A number gets the locale's separators; any other value is written as in
             files.
         grouped: Whether to separate thousands.
-        decimals: Fixed number of decimals of a float, if these represent it exactly.
+        decimals: Largest number of decimals of a float; more are used if its exact value needs them.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return text_of(value)

@@ -142,10 +142,9 @@ class Theme(QObject):
         _current = self
         app = QApplication.instance()
         if isinstance(app, QApplication):
-            # Changing from one sheet to another, Qt descends from every widget and polishes each widget once
-            # for
-            # each of its ancestors: ten times on average. With an empty sheet in between it visits all
-            # widgets only twice.
+            # Changing from one sheet to another, Qt descends from every widget and polishes each widget
+            # once for each of its ancestors: ten times on average. With an empty sheet in between it
+            # visits all widgets only twice.
             app.setStyleSheet("")
             # The order matters: with the new palette first, every widget would be polished twice.
             app.setStyleSheet(style_sheet(asdict(self._tokens), dark=self.dark))

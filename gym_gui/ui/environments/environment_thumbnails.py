@@ -39,7 +39,7 @@ class EnvironmentThumbnails(QObject):
         self._closed = False
 
     def look(self, value: object) -> QPixmap | None:
-        """Return the picture of an environment by its id; ``None`` requests it if it does not exist yet."""
+        """Return the picture of an environment by its id; request it and return ``None`` if it is missing."""
         env_id = str(value)
         if env_id in self._known:
             return self._known[env_id]

@@ -17,9 +17,7 @@ BUTTONS: Final = {
 }
 """Names of mouse buttons in key schemes."""
 _FAR: Final = 80
-"""Distance from the center, in pixels, at which the pointer is moved back, so that it never leaves the
-screen.
-"""
+"""Distance from the center, in pixels, at which the pointer is moved back to the center."""
 _UNUSED_MS: Final = 1500
 """Time without a request for an action after which the pointer is released, in milliseconds."""
 

@@ -95,7 +95,7 @@ class HumanControls(QWidget):
                 keys.set_held(self._humans.input.held)
 
     def _on_pushed(self, target: object, down: bool) -> None:
-        """Press or release a row's first key while the row's button is pressed, for continuous actions."""
+        """Press a row's first key while the row's button is down, and release the key with the button."""
         sender = self.sender()
         if self._humans is None or not isinstance(sender, KeyList) or not isinstance(target, tuple):
             return

@@ -203,7 +203,7 @@ PlaceOf = Callable[["OperatorConfig", MosaicError], tuple[str, Place | None]]
 async def load_plans(
     plans: Sequence[OperatorPlan], catalog: CatalogCache, place_of: PlaceOf | None = None
 ) -> list[OperatorPlan]:
-    """Load the slots of playable plans in their workers, for at most 30 s, and return the plans.
+    """Load the slots of playable plans in their workers, until 30 s have passed; return the plans.
 
     A plan gets an error if a worker cannot load its slot.
     """

@@ -179,7 +179,7 @@ class Prompt:
         state: State of the session.
         over: Whether the episode is over.
         waits_for_key: Whether the game waits for a first key that starts the time.
-        waits_for_go: Whether the game waits for Start, because the next move needs a paid request to a
+        waits_for_go: Whether the game waits for Start, because the next move needs a request to a
             language model.
         paused: Whether the user paused the game.
         paused_by_focus: Whether the game was paused because the stage lost the focus.

@@ -51,7 +51,7 @@ class PlayGame(QObject):
 
     Attributes:
         takes_turns: Whether agents of the environment move one after the other.
-        time_control: Time of each side from the next game on, if players take turns; ``None`` for no limit.
+        time_control: Chosen time of each side for games with clocks; ``None`` for no limit.
         playing_on: Time control of the current game; ``None`` for no limit.
     """
 
