@@ -140,8 +140,8 @@ class AppContext(QObject):
     def spawn(self, work: Coroutine[Any, Any, _T], what: str) -> asyncio.Task[_T]:
         """Run a coroutine as a background task in the window's event loop.
 
-        An exception of the coroutine is logged and shown as a message. When the window closes,
-        the task is canceled and awaited.
+        An exception of the coroutine is logged and shown as a message. When the window closes, the task is
+        canceled and awaited.
 
         Args:
             work: The coroutine.

@@ -75,8 +75,7 @@ def written(value: object, *, grouped: bool = True, decimals: int | None = None)
     """Return a value as text for an editable field; :func:`read` returns the same value in every locale.
 
     Args:
-        value: The value. A number gets the locale's separators; any other value is written as in
-            files.
+        value: The value. A number gets the locale's separators; any other value is written as in files.
         grouped: Whether to separate thousands.
         decimals: Largest number of decimals of a float; more are used if its exact value needs them.
     """

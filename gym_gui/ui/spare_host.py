@@ -22,8 +22,8 @@ LEAST_BYTES: Final = 1_500_000_000
 async def keep_spare_host(context: AppContext) -> None:
     """Keep one idle session process until the task is canceled, then end the process.
 
-    The process uses about 40 MB of memory for the engine's modules, and no processor time. If
-    memory is short, no process is started.
+    The process uses about 40 MB of memory for the engine's modules, and no processor time. If memory is
+    short, no process is started.
 
     Args:
         context: Holds the process for the next operator.

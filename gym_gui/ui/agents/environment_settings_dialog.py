@@ -146,8 +146,7 @@ class EnvironmentSettingsDialog(Dialog):
         """Return the arguments from the form and from the text field.
 
         Raises:
-            MosaicError: The text is invalid or repeats an argument of the form, or the form has an
-                error.
+            MosaicError: The text is invalid or repeats an argument of the form, or the form has an error.
         """
         assert self._form is not None
         further = read_further(self._further.toPlainText())

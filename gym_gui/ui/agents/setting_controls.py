@@ -128,8 +128,8 @@ class SaidLineEdit(QLineEdit):
 class TextControl(SettingControl):
     """Field for a typed value: text, a list or a JSON object.
 
-    An empty field stands for the default, which is shown as a gray placeholder. Text that is not
-    a valid value stays in the field, and the check reports it.
+    An empty field stands for the default, which is shown as a gray placeholder. Text that is not a valid
+    value stays in the field, and the check reports it.
 
     Args:
         setting: The setting to edit.

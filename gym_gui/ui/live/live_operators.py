@@ -191,8 +191,8 @@ class LiveOperators(Sequence[LiveOperator]):
         """Add or change an operator to match a configuration.
 
         Returns:
-            Whether the operator is new or its configuration differs in more than the name;
-            false if undo continues a removed operator.
+            Whether the operator is new or its configuration differs in more than the name; false if undo
+            continues a removed operator.
         """
         operator = self.find(config.operator_id)
         if operator is None:

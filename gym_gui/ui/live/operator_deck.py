@@ -59,8 +59,8 @@ class OperatorDeck(QObject):
         play: Runs, steps and pauses the operators.
         undo_stack: History of the operators and of the seed.
         seed: Environment seed of the first episode; :meth:`set_seed` changes it.
-        look: Render mode (``rgb_array``, ``ansi`` or ``none``) and largest number of frames per second.
-            A change applies from the next start on.
+        look: Render mode (``rgb_array``, ``ansi`` or ``none``) and largest number of frames per second. A
+            change applies from the next start on.
     """
 
     added = pyqtSignal(object, int)

@@ -59,8 +59,7 @@ def starting_words(compiling: Compiling | None) -> tuple[str, str]:
     """Return title and text that a card shows before the first frame.
 
     Args:
-        compiling: Progress of compiling the environment's functions; ``None`` if nothing is
-            compiled.
+        compiling: Progress of compiling the environment's functions; ``None`` if nothing is compiled.
     """
     if compiling is None:
         return "Starting…", ""

@@ -1,7 +1,7 @@
 """The figures that an operator's card shows below its frame.
 
-The strip paints its text itself: labels that change thirty times a second would make Qt lay out the
-whole card each time.
+The strip paints its text itself: labels that change thirty times a second would make Qt lay out the whole
+card each time.
 """
 
 from __future__ import annotations

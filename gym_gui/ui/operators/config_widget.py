@@ -314,9 +314,8 @@ class OperatorConfigWidget(QWidget):
     def _check_draft(self, wanted: _AfterCheck) -> None:
         """Check the edited configuration in a thread, then run the actions of ``wanted``.
 
-        The check reads policy files and the keyring. If the check of an earlier
-        draft is still running, its result is dropped, and what should have followed it follows this
-        check.
+        The check reads policy files and the keyring. If the check of an earlier draft is still running, its
+        result is dropped, and what should have followed it follows this check.
         """
         if self._is_looking or self._draft is None or self._env_info is None or self._checks is None:
             # The edit is emitted once the environment is known.

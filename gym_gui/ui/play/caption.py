@@ -27,8 +27,7 @@ class Caption(QObject):
     """Updates the texts around the stage whenever the game changes.
 
     Create a caption after :class:`GameController` and :class:`~gym_gui.ui.play.input_binding.InputBinding`:
-    it
-    then reads their state after they have handled a change.
+    it then reads their state after they have handled a change.
 
     Args:
         game: The game.

@@ -40,9 +40,9 @@ _NO_STEP = (-1, -1)
 class PlayGame(QObject):
     """Plays the episodes of one operator, one at a time, with people in some of its slots.
 
-    In real time, an episode waits for the first key, then time runs. In turn-based play it begins
-    at once and waits at every move of a person. If a language model acts first, the first
-    episode waits until the user presses Start, because the model's answers may cost money.
+    In real time, an episode waits for the first key, then time runs. In turn-based play it begins at once and
+    waits at every move of a person. If a language model acts first, the first episode waits until the user
+    presses Start, because the model's answers may cost money.
 
     Args:
         context: The window's services.
@@ -308,8 +308,8 @@ class PlayGame(QObject):
     def set_clock(self, clock: Clock) -> None:
         """Change the clock of the game.
 
-        A new rate applies from the next move on. A change between real time and turn-based play
-        restarts the episode.
+        A new rate applies from the next move on. A change between real time and turn-based play restarts the
+        episode.
         """
         before, self.clock = self.clock, clock
         operator = self._operator

@@ -66,8 +66,8 @@ async def open_environment(page: OpeningPage, task: str, config: OperatorConfig 
     Args:
         page: Page that shows the game.
         task: Id of the environment.
-        config: Configuration of the game; ``None`` for a person in the first slot and a policy that
-            fits in each other slot.
+        config: Configuration of the game; ``None`` for a person in the first slot and a policy that fits in
+            each other slot.
 
     Raises:
         MosaicError: The environment cannot be played; the message says why and what to do.

@@ -36,8 +36,7 @@ class Scoring(QObject):
         parent: Qt parent.
 
     Attributes:
-        back_to: Number of moves that remain after a take-back; ``None`` if no move can be taken
-            back.
+        back_to: Number of moves that remain after a take-back; ``None`` if no move can be taken back.
     """
 
     def __init__(
