@@ -120,7 +120,7 @@ def result_facts(episode: Mapping[str, Any], fallbacks: int, *, recorded: bool) 
     facts = [f"Return {local(float(episode['total_reward'])):g}", f"{steps} step{'s' if steps != 1 else ''}"]
     facts.append(f"seed {episode['seed']}")
     if fallbacks:
-        facts.append(f"{fallbacks} fallback actions without a key")
+        facts.append(f"fallback actions (no key in time): {fallbacks}")
     facts.append("recorded" if recorded else "not recorded")
     return " · ".join(facts)
 
