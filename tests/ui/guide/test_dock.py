@@ -89,7 +89,7 @@ def test_somebody_reads_beside_the_page(window: MainWindow, context: AppContext,
     shown.close()
 
     dock.follow(QUrl("../../pyproject.toml"))
-    assert any("pyproject.toml is no page of the guide" in text for text in messages(window))
+    assert any("pyproject.toml is not part of the guide" in text for text in messages(window))
 
     # F1 elsewhere goes to that page; there, it puts the guide away.
     window.go("settings")
