@@ -152,9 +152,7 @@ def test_of_a_team_each_has_its_own_view(
     first, picture = told(manual), mind.picture.image()
     last = operator.player.last_view.agents[3].agent
     mind.choose(last)
-    qtbot.waitUntil(
-        lambda: "PREPROCESSING\nselect image, flatten" in told(manual), timeout=PATIENCE_MS
-    )
+    qtbot.waitUntil(lambda: "PREPROCESSING\nselect image, flatten" in told(manual), timeout=PATIENCE_MS)
     assert told(manual) != first and picture is not None and mind.picture.image() != picture
     assert "OBSERVATION AFTER PREPROCESSING\n" in told(manual)
     run = finished(manual, operator, qtbot, finish)
