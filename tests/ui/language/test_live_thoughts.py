@@ -121,7 +121,7 @@ def its_beliefs_stand_beside_the_whole(manual: Any, qtbot: Any) -> None:
     """All of them, not only how they changed; with what it sees and means to do, and the plan that acted."""
     manual.transcript.toggle_mind()
     mind = named(manual, MindView, "mind")
-    qtbot.waitUntil(lambda: "SEES AT STEP 1" in mind.text.toPlainText(), timeout=WAIT)
+    qtbot.waitUntil(lambda: "OBSERVES AT STEP 1" in mind.text.toPlainText(), timeout=WAIT)
     told = mind.text.toPlainText()
     assert told.index("INTENTION\nsolve") < told.index("PLAN\nline ") < told.index("BELIEVES\n")
     believed = told[told.index("BELIEVES\n") :].split("\n\n")[0].splitlines()[1:]
@@ -162,7 +162,7 @@ def its_replay_tells_them_again(context: AppContext, run: Path, length: int, qtb
         assert view_view.turn.step == 2 and view_view.turn.thought.goals[0] == "solve"
         named(aside, QPushButton, "replay-aside-mind").click()
         mind = named(view, MindView, "mind").text
-        qtbot.waitUntil(lambda: "SEES AT STEP 3" in mind.toPlainText(), timeout=WAIT)
+        qtbot.waitUntil(lambda: "OBSERVES AT STEP 3" in mind.toPlainText(), timeout=WAIT)
         assert "BELIEVES\n" in mind.toPlainText() and "INTENTION\nsolve" in mind.toPlainText()
     finally:
         finish(view.close_players())

@@ -89,7 +89,7 @@ def test_outcomes(change: dict[str, Any], people: list[str], said: str) -> None:
 def test_facts_are_honest() -> None:
     assert result_facts(LINE, 0, recorded=True) == "Return 1 · 31 steps · seed 7 · recorded"
     said = result_facts({**LINE, "length": 1}, 4, recorded=False)
-    assert "1 step ·" in said and "4 played by the fallback" in said and "not recorded" in said
+    assert "1 step ·" in said and "fallback actions (no key in time): 4" in said and "not recorded" in said
 
 
 def test_every_environment_is_in_the_list() -> None:
