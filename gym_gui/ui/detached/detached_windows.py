@@ -71,7 +71,7 @@ class DetachedWindows(QObject):
         return tuple(self._open.values())
 
     def comes_back(self, key: str) -> bool:
-        """Return whether the window of this name was open when the program ended."""
+        """Return whether the window with a name was open when the program ended."""
         return self._places.of(key).open
 
     def command(self, page: str, current: Callable[[], DockSlot | None]) -> Command:

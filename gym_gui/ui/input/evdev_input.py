@@ -228,7 +228,8 @@ class EvdevInput(QObject):
 
         Args:
             path: Device file.
-            grab: Whether no program gets the keys otherwise, not even this window's shortcuts.
+            grab: Whether to grab the keyboard, so that no program and no shortcut of this window gets its
+                keys.
 
         Returns:
             Sentence that says why the keyboard cannot be read and what to do; empty on success.

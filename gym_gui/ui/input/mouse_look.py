@@ -120,8 +120,8 @@ class MouseLook(QObject):
     def _emit_motion(self, at: QPoint) -> None:
         """Emit how far the pointer moved, and move it back to the center before it reaches an edge.
 
-        Events from before the move to the center still report the old position. If the platform cannot move
-        the pointer (Wayland), all events do.
+        Events that were sent before the move to the center still report the old position. If the platform
+        cannot move the pointer (Wayland), all events report it.
         """
         off = (at - self._center).manhattanLength()
         if self._recentered and off <= _FAR // 2:

@@ -66,7 +66,7 @@ class WatchPane(Card):
         self.facts.setText(title)
 
     def show_view(self, view: LiveView) -> None:
-        """Show the view of a step."""
+        """Show the live view of a step: its picture or text, and a line of facts."""
         self.stage.show_view(view)
         if not self.stage.ways:
             self.stage.set_hint("No picture of this episode", "Pictures begin with the next episode.")

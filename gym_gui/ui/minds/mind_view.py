@@ -32,7 +32,7 @@ class MindView(QWidget):
     """View of one agent, which the user chooses: its picture, search tree, plan and texts.
 
     Args:
-        orientation: Whether the parts stand side by side (horizontal) or one below the other (vertical).
+        orientation: Horizontal places the parts side by side, vertical one below the other.
         parent: Qt owner.
     """
 

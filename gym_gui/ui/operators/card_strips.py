@@ -84,6 +84,6 @@ class FactsStrip(QWidget):
 
     @staticmethod
     def _fonts() -> tuple[QFont, QFont]:
-        """Return the font of names and the font of values."""
+        """Return the fonts for the names and for the values of figures."""
         small = theme.tabular(theme.font(theme.SMALL_PX))
         return small, theme.tabular(theme.font(theme.TEXT_PX + 1, weight=QFont.Weight.DemiBold))

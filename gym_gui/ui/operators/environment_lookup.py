@@ -30,7 +30,7 @@ class EnvironmentLookup(QObject):
     """
 
     found = pyqtSignal(object, object)
-    """Emits the environment's description and the checks of which policies can play there."""
+    """Emits the environment's description, and an object that checks which policies can play there."""
     failed = pyqtSignal(str)
     """Emits a sentence that says why the environment cannot be described."""
 

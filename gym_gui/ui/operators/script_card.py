@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.runs.tournament_run import TournamentRun
 
 _LIST, _PICTURE = 3, 2
-"""Stretch factors of a tournament's list and of its picture; both halves of an experiment use the first."""
+"""Stretch factors of the list and of the picture in a tournament; an experiment uses the first for both."""
 _BESIDE = 760
 """Card width, in pixels, from which a picture stands beside the rows instead of below them."""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.runs.tournament_run import TournamentRun
 
 _MOST_OF_FREE, _WORTH_IT = 0.8, 0.75
-"""Share of free memory above which a warning is shown; largest share of the need after sharing."""
+"""Thresholds of a memory warning: needed share of free memory, and share of that need after sharing."""
 
 
 def words_of(plan: ScriptPlan) -> str:

@@ -23,7 +23,7 @@ _ENGINE: Final = (
 )
 """Modules that are imported outside the GUI thread, because this takes long."""
 _HEAD_START_S: Final = 2.0
-"""Longest time during which only the session works before its first frame, in seconds."""
+"""Longest time that other work waits for the session's first frame, in seconds."""
 
 
 class OpeningPage(Protocol):
