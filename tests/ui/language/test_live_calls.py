@@ -290,7 +290,7 @@ def replay(context: AppContext, run: Path, qtbot: Any, finish: Any) -> None:
         assert turn_view.turn.attempt == 0
         named(aside, QPushButton, "replay-aside-mind").click()
         mind = named(view, MindView, "mind").text
-        qtbot.waitUntil(lambda: "SEES AT STEP 1" in mind.toPlainText(), timeout=WAIT)
+        qtbot.waitUntil(lambda: "OBSERVES AT STEP 1" in mind.toPlainText(), timeout=WAIT)
         assert (
             "REPLY\nIt looks <b>free</b> there." in mind.toPlainText() and "\nASKED\n" in mind.toPlainText()
         )

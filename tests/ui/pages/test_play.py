@@ -187,7 +187,7 @@ def looking_elsewhere_pauses_real_time(page: PlayPage, you: Player) -> None:
     you.wait(lambda: page.view is not None and page.view.step >= 1)
     named(page, QPushButton, "edit-keys").setFocus()
     you.wait(lambda: page.game.paused)
-    assert "Click the picture to go on" in named(page, StatusDot, "prompt").text
+    assert "Click the picture to continue" in named(page, StatusDot, "prompt").text
     assert named(page, QPushButton, "pause").text() == "Go on"
     operator = page.game.operator
     assert operator is not None and operator.player.paused
@@ -353,7 +353,7 @@ def test_soccer_in_real_time_with_a_mixed_team(page: PlayPage, you: Player) -> N
     mine = [s for s in steps if s["agent_id"] == "green_0"]
     sources = [s["action_source"] for s in mine]
     assert sources[0] == "human" and sources[-1] == "noop" and set(sources) == {"human", "noop"}
-    assert "played by the fallback" in named(page, QLabel, "result-detail").text()
+    assert "fallback actions" in named(page, QLabel, "result-detail").text()
     assert episodes[0]["agents"]["green_1"]["policy"] == "soccer_chaser"
     assert named(page, QLabel, "stage-headline").text().startswith("Green ")
 

@@ -217,7 +217,7 @@ def what_a_return_is_stands_by_it(page: TrainPage, run: TrainingRecord, qtbot: Q
     named(page, RunsTable, "training-runs").select(run.run_id)
     assert "evaluation after the training" in named(page, RunPanel, "train-run-panel").facts.texts["Return"]
     assert "training episodes" in named(page, QLabel, "train-first-chart-title").accessibleName()
-    assert "asked for no films" in named(page, FrameView, "frameView").hint[1]
+    assert "records no films" in named(page, FrameView, "frameView").hint[1]
 
 
 def tensorboard_shows(page: TrainPage, run: TrainingRecord, finish: Callable[[object], object]) -> None:
