@@ -124,7 +124,7 @@ def test_a_key_is_kept_in_memory_where_there_is_no_keyring(
     state = named(page, StatusDot, "key-state-openai")
     named(page, QScrollArea, "settings-scroll").ensureWidgetVisible(state)
     qtbot.waitUntil(lambda: state.text == "None")
-    assert any("kept in memory only" in said for said in messages(page))
+    assert any("stored in memory only" in said for said in messages(page))
     field = named(page, QLineEdit, "key-openai")
     assert field.echoMode() == QLineEdit.EchoMode.Password
     field.setText(KEY)

@@ -139,7 +139,7 @@ class TestButtons:
         button = IconButton("seed", "Draw another seed")
         qtbot.addWidget(button)
         assert button.accessibleName() == button.toolTip() == "Draw another seed"
-        assert button.objectName() == "button-another-seed"
+        assert button.objectName() == "button-draw-another-seed"
 
 
 class TestMarks:
