@@ -37,7 +37,7 @@ def parts_and_texts(policy: PolicyEntry) -> tuple[Sequence[AgentPart], dict[str,
         "Seed": str(about.seed),
         "Trained": f"{moment:%d %b %Y, %H:%M}" if moment else "",
         "Origin": origin,
-        "Licence": about.licence,
+        "License": about.licence,
         "Weights": f"sha256 {about.weights_sha256}" if about.weights_sha256 else "",
         "Folder": str(policy.file.path),
     }

@@ -31,7 +31,7 @@ _PLACES = (
     ),
     (
         _TOURNAMENT,
-        "Set up a tournament…",
+        "Hold a tournament…",
         "Rate the policy in games against other policies of its environment",
     ),
 )
