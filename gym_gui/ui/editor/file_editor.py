@@ -92,7 +92,7 @@ class FileEditor(Dialog):
         self._menu = QMenu(self)
         self._menu.setObjectName("file-menu")
         self._new = QuietButton(
-            "New from", menu=self._menu, name="file-new", tooltip="Replace the text by an example"
+            "New from example", menu=self._menu, name="file-new", tooltip="Replace the text by an example"
         )
         self._new.hide()
         self._find = QuietButton(

@@ -28,14 +28,21 @@ class FindBar(QWidget):
         self._edit = edit
         self.field = search_field(
             "find-words",
-            "Find, or :12 for a line",
+            "Find text, or :12 for line 12",
             self._on_text_changed,
             called="Find words, or type a colon and a line number",
             parent=self,
         )
         self.count = muted_label("", name="find-count")
-        before = QuietButton("Previous", name="find-previous", tooltip="Shift+F3", on_click=self.previous)
-        after = QuietButton("Next", name="find-next", tooltip="F3 or Enter", on_click=self.next)
+        before = QuietButton(
+            "Previous",
+            name="find-previous",
+            tooltip="Select the previous match (Shift+F3)",
+            on_click=self.previous,
+        )
+        after = QuietButton(
+            "Next", name="find-next", tooltip="Select the next match (F3 or Enter)", on_click=self.next
+        )
         close = IconButton("close", "Close (Esc)", name="find-close", on_click=self.shut)
         row = row_layout(self)
         row.addWidget(self.field, 1)

@@ -176,7 +176,7 @@ def _scored(turn: Turn) -> str:
 
 def _call_rows(turn: Turn) -> tuple[_Row, ...]:
     answer = _Row(*_answer(turn), "error" if turn.failed else "text")
-    return _Row("Asked", asked_line(turn), "muted"), answer
+    return _Row("Prompt", asked_line(turn), "muted"), answer
 
 
 def _decision_rows(turn: Turn) -> tuple[_Row, ...]:
@@ -221,7 +221,7 @@ def _answer(turn: Turn) -> tuple[str, str]:
     if turn.kind == DRY:
         return "Not sent", "dry run"
     words = answer_line(turn)
-    return ("Unusable" if turn.refused else "Said"), words or "(nothing)"
+    return ("Unusable" if turn.refused else "Reply"), words or "(nothing)"
 
 
 def asked_line(turn: Turn) -> str:

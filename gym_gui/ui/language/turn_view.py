@@ -282,7 +282,7 @@ def _facts(turn: Turn, *, agent: bool, episode: bool) -> str:
     if turn.retries:
         parts.append(f"sent {turn.retries + 1} times")
     if turn.finish and turn.finish not in ("stop", "end_turn"):
-        parts.append(f"ended by {turn.finish}")
+        parts.append(f"finish reason {turn.finish}")
     words = " \N{MIDDLE DOT} ".join(part for part in parts if part)
     return words if agent else words[:1].upper() + words[1:]
 

@@ -49,7 +49,7 @@ class ResultsPage(Page):
         self._jobs = JobStrip(context)
         self._jobs.run_wanted.connect(self._on_run_wanted)
         self.history = RunHistory(context.spawn, self)
-        self._back = IconButton("left", "Back (Alt+Left)", name="results-back", on_click=self.go_back)
+        self._back = IconButton("left", "Go back (Alt+Left)", name="results-back", on_click=self.go_back)
         self.bar.add(self._back)
         self.run_controller = RunController(
             self, self._jobs, self._views, self.reader, show=self._show, show_run=self.show_run
@@ -90,7 +90,7 @@ class ResultsPage(Page):
 
     def _fill_bar(self) -> None:
         self._show_details = IconButton(
-            "info", "Details (Ctrl+I)", name="results-details", on_click=self._on_details_clicked
+            "info", "Show or hide details (Ctrl+I)", name="results-details", on_click=self._on_details_clicked
         )
         self._show_details.setCheckable(True)
         self._show_details.setChecked(self.context.layout.value(_DETAILS, True, bool))

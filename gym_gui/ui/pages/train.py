@@ -216,7 +216,7 @@ class TrainPage(Page):
     # -- navigation ----------------------------------------------------------------------
 
     def show_view(self, name: str) -> None:
-        """Show the runs or the policies."""
+        """Show the view with the given name: ``runs`` or ``policies``."""
         self._segments.set_value(name)
         if name == POLICIES:
             self._views.setCurrentWidget(self.policies)

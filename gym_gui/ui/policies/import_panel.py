@@ -85,10 +85,10 @@ class ImportPanel(QWidget):
             search_hint="Search workers",
         )
         self.worker.set_value(_AUTOMATIC)
-        rows.add_row("Read by", self.worker, tooltip="Worker that reads the file and runs the policy")
+        rows.add_row("Worker", self.worker, tooltip="Worker that reads the file and runs the policy")
         self.architecture = QuietButton("none", name="train-import-describe", on_click=self._ask_architecture)
         tip = "For bare weights (a state_dict): a JSON file that describes the network"
-        rows.add_row("Described in", self.architecture, tooltip=tip)
+        rows.add_row("Network", self.architecture, tooltip=tip)
         self._architecture: Path | None = None
         self.name = QLineEdit()
         self.name.setObjectName("train-import-name")

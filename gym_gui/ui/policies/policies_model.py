@@ -72,7 +72,7 @@ def evaluated_words(policy: PolicyEntry) -> str:
         return ""
     seeds = len(about.evaluation_seeds)
     over = f", mean of {seeds} seeds" if seeds > 1 else ""
-    return f"{return_in_words(about.mean_return)} after its training{over}"
+    return f"{return_in_words(about.mean_return)} after training{over}"
 
 
 def _title(row: PolicyRow) -> str:

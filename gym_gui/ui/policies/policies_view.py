@@ -224,7 +224,7 @@ class PoliciesView(PathDropTarget, QWidget):
             self._facts.set_measuring(False)
         if done.status:
             raise SubprocessJobError(done.complaint or f"{policy.file.title} could not be measured")
-        self._context.notify(f"“{row.title}” was played on {len(done.json()['returns'])} seeds", "ok")
+        self._context.notify(f"“{row.title}” was measured on {len(done.json()['returns'])} seeds", "ok")
         self.refresh()
 
     def _ask_export(self, row: PolicyRow) -> None:

@@ -156,7 +156,7 @@ def _does(part: AgentPart) -> str:
 
 
 def _about(part: AgentPart) -> str:
-    prepared = f", prepared by {part.prepared_by}" if part.prepared_by else ""
+    prepared = f", preprocessed by {part.prepared_by}" if part.prepared_by else ""
     return f"{part.agent} observes {part.sees}{prepared}, and acts in {part.does}; network {part.network}"
 
 

@@ -123,7 +123,7 @@ class ReplayPickers(QObject):
         self._episode.set_value(episode.episode_index)
         task = self._known[here].task
         others = [
-            PickerItem(key, f"Beside: {known.name}", reason=_why_not(known, task, episode))
+            PickerItem(key, f"Side by side: {known.name}", reason=_why_not(known, task, episode))
             for key, known in self._known.items()
             if key != here
         ]

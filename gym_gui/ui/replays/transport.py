@@ -134,12 +134,12 @@ class Transport(Card):
         self.go(self.scrub.loaded)
 
     def step_back(self) -> None:
-        """Pause and go one step back."""
+        """Pause the replay and go one step back."""
         self.set_playing(False)
         self.go(self.position - 1)
 
     def step_on(self) -> None:
-        """Pause and go one step forward."""
+        """Pause the replay and go one step forward."""
         self.set_playing(False)
         self.go(self.position + 1)
 

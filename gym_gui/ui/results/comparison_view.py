@@ -65,7 +65,7 @@ class PairChosen:
 
     @property
     def seed(self) -> int | None:
-        """Seed of the pair."""
+        """Seed of both results of the pair; ``None`` if the environment was not seeded."""
         return self.comparison.seeds[self.pair]
 
     @property
@@ -267,7 +267,7 @@ class ComparisonView(QWidget):
                 lines.append(_LINE.format(escape(clean(verdict.task))))
             lines.append(_LINE.format(_verdict(verdict)))
         if rest := len(verdicts) - len(shown):
-            lines.append(_LINE.format(f'<a href="more">and {rest} more</a>'))
+            lines.append(_LINE.format(f'<a href="more">Show {rest} more</a>'))
         lines += (_LINE.format(escape(clean(sentence))) for sentence in summary.missing)
         self.verdict.setText("".join(lines))
 

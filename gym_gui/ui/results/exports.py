@@ -144,7 +144,9 @@ def report_job(runs: Sequence[Path], out: Path | None = None) -> Job:
         )
         page = Path(finished.json()["report"])
         open_file(page)
-        return Said(f"The report is written: {page}", "ok", ("Open it again", partial(open_file, page)))
+        return Said(
+            f"The report is written: {page}", "ok", ("Open the report again", partial(open_file, page))
+        )
 
     return job
 

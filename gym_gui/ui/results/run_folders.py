@@ -76,7 +76,7 @@ class RunFolders(QObject):
         self._set([each for each in self._reader.others if each != folder])
         undo = ("Undo", partial(self.open, folder))
         self._context.notify(
-            f"Runs in {folder} are no longer in the list; they stay where they are", "info", undo
+            f"Runs in {folder} are no longer in the list; their files stay in place", "info", undo
         )
 
     def _on_runs_moved(self) -> None:

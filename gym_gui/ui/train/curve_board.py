@@ -77,7 +77,7 @@ class CurveCard(Card):
 
     @property
     def series(self) -> str:
-        """Series that is drawn."""
+        """Name of the series (metric) that the card draws."""
         return str(self.choice.value)
 
     @property

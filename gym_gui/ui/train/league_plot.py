@@ -71,7 +71,7 @@ class LeaguePlot(CurvePlot):
         """Return an accessible text with the learner's last value and each member's value."""
         members = [
             f"{mark.name}: {value_in_words(mark.height)}"
-            + ("." if mark.step is None else f", left at step {steps_in_words(mark.step)}.")
+            + ("." if mark.step is None else f", copied at step {steps_in_words(mark.step)}.")
             for mark in self._marks
         ]
         return " ".join([super().describe(), *members])

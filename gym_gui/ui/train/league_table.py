@@ -34,7 +34,7 @@ def about(member: LeagueMember) -> str:
     """Return all facts about a league member as sentences, for a tooltip."""
     what = f" ({member.plays})" if member.plays and member.plays != member.name else ""
     came = (
-        "in the pool from the beginning"
+        "a member of the initial pool"
         if member.step is None
         else f"a copy of the learner from step {local(member.step):,}"
     )

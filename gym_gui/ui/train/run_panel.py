@@ -68,7 +68,7 @@ class RunPanel(QWidget):
         self._make_actions(context)
         self.facts = FactRows("train-fact-")
         self._column.addWidget(self.facts)
-        self._settings_title = section_label("Settings given")
+        self._settings_title = section_label("Settings")
         self._column.addSpacing(theme.STEP)
         self._column.addWidget(self._settings_title)
         self.settings = FactRows(label_width=128)
@@ -76,7 +76,7 @@ class RunPanel(QWidget):
 
     def _make_head(self) -> None:
         self._title = ElidedLabel("", "title", name="train-run-title")
-        back, closed = "Back to the new run (Esc)", self.closed_by_person.emit
+        back, closed = "Return to the form for a new run (Esc)", self.closed_by_person.emit
         self._column.addLayout(panel_head(self._title, back, "train-run-close", closed))
         self.state = StatusDot()
         self.state.setObjectName("train-run-state")

@@ -47,7 +47,7 @@ class RunsView(QWidget):
     """
 
     action_requested = pyqtSignal(str, str)
-    """Emits the id of a run and an action."""
+    """Emits the id of a run and the name of an action."""
     selection_changed = pyqtSignal()
     removal_requested = pyqtSignal()
 

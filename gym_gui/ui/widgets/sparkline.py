@@ -35,7 +35,7 @@ class Sparkline(QWidget):
 
     @property
     def values(self) -> list[float]:
-        """Values that are drawn."""
+        """Values that are drawn, oldest first."""
         return list(self._values)
 
     def set_values(self, values: Sequence[float]) -> None:

@@ -110,7 +110,7 @@ def its_card_tells_its_calls(manual: ManualOperators, deck: OperatorDeck, qtbot:
     sizes = Sizes(named(card, StageView, "operator-stage"))
     deck.play.step_all()  # no model is asked before this
     # The first reply has no action in it: it is asked again.
-    qtbot.waitUntil(lambda: strip.lines[1:2] == ("Said <action>right</action>",), timeout=WAIT)
+    qtbot.waitUntil(lambda: strip.lines[1:2] == ("Reply <action>right</action>",), timeout=WAIT)
     assert strip.lines[2].startswith("2 calls · 220 tokens")
     qtbot.waitUntil(lambda: operator.player.last_view.step == 1, timeout=WAIT)  # it is told, then made
     return sizes

@@ -59,7 +59,7 @@ class ShardGrid(QListView):
     def __init__(self, model: RowsModel[ShardRow], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("submission-grid")
-        self.setAccessibleName("Shards, as squares")
+        self.setAccessibleName("Grid of shards")
         self.setModel(model)
         self.setItemDelegate(_Squares(self))
         self.setViewMode(QListView.ViewMode.ListMode)

@@ -135,7 +135,7 @@ class SubmissionController(QObject):
         self._open.setEnabled(seen.run is not None)
         self._go_on.setVisible(not over and follower is None)
         self._go_on.set_text("Retry failed shards" if sub.numbers(FAILED) else "Resume", "run")
-        self._go_on.setToolTip(f"mosaic {sub.command} --resume {sub.folder}, in a process of its own")
+        self._go_on.setToolTip(f"Run mosaic {sub.command} --resume {sub.folder} in its own process")
         self._go_on.setEnabled(not self._jobs.busy)
         self._stop.setVisible(not over and (follower is not None or bool(sub.numbers(SENT))))
         self._stop.setEnabled((follower is None or follower.is_here) and not self._jobs.busy)

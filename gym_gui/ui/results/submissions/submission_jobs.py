@@ -110,7 +110,7 @@ def _merged_words(told: dict[str, Any], show: Callable[[Path], object]) -> Said:
     words += ", which is marked as incomplete." if missing else "."
     if told["differences"]:
         words += f" {local(len(told['differences'])):,} package versions differ; the report lists them."
-    return Said(words, "warning" if missing else "ok", ("Open it", partial(show, run)))
+    return Said(words, "warning" if missing else "ok", ("Open the run", partial(show, run)))
 
 
 def _parts_here(folder: Path) -> list[Path]:

@@ -97,7 +97,7 @@ class SubmissionView(QWidget):
             view.activated.connect(self._on_activated)
         self.places = RowsTable(self._places, "submission-places", "Hosts", _ROW, self)
         self.places.fit_columns()
-        where, each = _table_card("Hosts", self.places), _table_card("Shard by shard", self.table)
+        where, each = _table_card("Hosts", self.places), _table_card("All shards", self.table)
         self._tables = QSplitter(Qt.Orientation.Horizontal, self)
         self._tables.setObjectName("submission-tables")
         self._tables.setChildrenCollapsible(False)
@@ -165,7 +165,7 @@ class SubmissionView(QWidget):
             called = f"{about.called[0].upper()}{about.called[1:]}"
             self.message.set_text(f"{many}{called} ({words_of(about)}): {about.problem}")
             self.message.lead_to(
-                ("Open its log", lambda row=about: self.log_wanted.emit(row)) if about.log else None
+                ("Open the log", lambda row=about: self.log_wanted.emit(row)) if about.log else None
             )
         elif away is not None and not seen.submission.run:
             self.message.set_text(away.problem)
