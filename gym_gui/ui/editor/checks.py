@@ -43,7 +43,7 @@ class WorkerCheck:
         self._conversation = Conversation(worker, setting)
 
     async def ask(self, path: Path | None, written: str) -> Checked:
-        """Check a text as :meth:`FileCheck.ask` does, in a process of the worker's module."""
+        """Check a text in a process of the worker's module."""
         question: dict[str, Any] = {"name": path.name if path is not None else "", "text": written}
         if path is not None:
             question["folder"] = str(path.parent)
@@ -82,7 +82,7 @@ class TextCheck:
         self._find, self._unchecked, self._offer = find, unchecked, offer
 
     async def ask(self, path: Path | None, written: str) -> Checked:
-        """Check a text as :meth:`FileCheck.ask` does, in a thread."""
+        """Check a text in a thread."""
         error = await asyncio.to_thread(self._find, path or Path("file"), written)
         problems = () if error is None else (problem_of(error),)
         return Checked(problems, unchecked=self._unchecked)
@@ -150,7 +150,7 @@ def at_place(
 
 
 def problem_of(error: MosaicError) -> Problem:
-    """Return an error as a problem that the editor shows, at the line of the error if it has one."""
+    """Return an error as a problem that the editor shows."""
     place = error.place
     return Problem(0, str(error)) if place is None else Problem(place.line, str(error), column=place.column)
 

@@ -50,9 +50,7 @@ class Coloring(QSyntaxHighlighter):
         theme.current().changed.connect(self._on_theme_changed)
 
     def set_rules(self, rules: Sequence[tuple[str, str]]) -> None:
-        """Set the coloring rules: pairs of a regular expression and a kind of text; later rules override
-        earlier ones.
-        """
+        """Set the coloring rules: regular expression and kind of text."""
         made = tuple((QRegularExpression(pattern), role) for pattern, role in rules)
         self._rules = tuple((pattern, role) for pattern, role in made if pattern.isValid() and role in _ROLES)
         self.rehighlight()
@@ -128,7 +126,7 @@ class CodeEdit(QPlainTextEdit):
         return self._wrong
 
     def show_problems(self, problems: Sequence[Problem]) -> None:
-        """Mark problems in the text and at the line numbers; a line shows only its first problem."""
+        """Mark problems in the text; a line shows only its first problem."""
         self._wrong = {each.line: each for each in reversed(problems) if each.line}
         self._mark(problems)
 

@@ -16,12 +16,12 @@ COLOR_MS: Final = 40
 
 
 class Colorer(TypingPause):
-    """Timer that colors a text by its file's suffix after a pause in typing, in a thread.
+    """Timer that colors a text after a pause in typing, in a thread.
 
     Args:
         context: The window's services.
         edit: The text field.
-        suffix: Returns the current suffix of the file; an unknown suffix keeps the colors unchanged.
+        suffix: Returns the file's suffix; an unknown suffix keeps the colors.
     """
 
     def __init__(self, context: AppContext, edit: CodeEdit, suffix: Callable[[], str]) -> None:

@@ -23,9 +23,9 @@ _COMMANDS: Final = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.Alt
 
 
 class CompletionList(QFrame):
-    """Popup list of completions, which opens while the user types or on Ctrl+Space.
+    """Popup list of completions, which opens while typing or on Ctrl+Space.
 
-    Arrow keys choose a completion, Enter or Tab inserts it, Esc closes the list.
+    Arrow keys choose, Enter or Tab inserts, Esc closes.
 
     Args:
         edit: The text field.

@@ -80,10 +80,10 @@ class Offers(NamedTuple):
 
 
 class FileCheck(Protocol):
-    """Protocol of a check that finds problems in a text, one call of :meth:`ask` at a time."""
+    """Protocol of a check that finds problems in a text; one call at a time."""
 
     async def ask(self, path: Path | None, written: str) -> Checked:
-        """Return the problems of a text; ``path`` is ``None`` for a new file.
+        """Return the problems of a text.
 
         Raises:
             MosaicError: The check itself fails.
@@ -95,7 +95,7 @@ class FileCheck(Protocol):
         ...
 
     async def close(self) -> None:
-        """Stop the check and end its process, if it has one."""
+        """Stop the check."""
         ...
 
 

@@ -37,7 +37,7 @@ _ROLES: Final = (
 def spans_of(suffix: str, text: str) -> Sequence[Sequence[Span]]:
     """Return the colored spans of a text, by line.
 
-    The function imports the lexer and takes a second per megabyte, so it must be called in a thread.
+    It imports the lexer and takes a second per megabyte: call it in a thread.
 
     Args:
         suffix: Suffix of the file.

@@ -95,6 +95,6 @@ def _reader_of(place: Place, operator: OperatorConfig | None) -> tuple[WorkerTyp
 
 
 def words_for(place: Place) -> str:
-    """Return the text of a link to a file, such as ``Open agent.asl, line 12``."""
+    """Return the text of a link to a file, such as ``Open a.py, line 12``."""
     name = Path(place.file).name
     return f"Open {name}, line {place.line}" if place.line else f"Open {name}"

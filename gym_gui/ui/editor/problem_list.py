@@ -76,9 +76,8 @@ class ProblemList(QListWidget):
         return problems
 
     def beyond(self, line: int, way: int) -> int | None:
-        """Return the next line with a problem, below (``way`` 1) or above (``way`` -1) a line.
-
-        After the last such line the first is returned; ``None`` if no problem has a line.
+        """Return the next line with a problem, below (1) or above (-1) a line, cyclically; ``None`` if
+        there is none.
         """
         lines = sorted({problem.line for problem in self.problems if problem.line}, reverse=way < 0)
         return next((each for each in lines if (each - line) * way > 0), lines[0] if lines else None)

@@ -275,9 +275,8 @@ def _flow(
 
 
 def _enter(stack: list[_Frame], indent: int, dashes: str) -> int:
-    """Close the mappings and lists that are indented deeper than a line, and open list items for its dashes.
-
-    Returns the indent of the line's text after the dashes.
+    """Close mappings and lists deeper than a line, open list items for its dashes, and return its text's
+    indent.
     """
     while stack[-1].indent > indent or (
         stack[-1].indent == indent and stack[-1].kind == "[" and not dashes and len(stack) > 1

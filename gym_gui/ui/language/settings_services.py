@@ -62,19 +62,19 @@ class SettingsServices:
         return self._context.api_keys
 
     def spawn(self, work: Any, what: str) -> asyncio.Task[Any]:
-        """Run a coroutine in the background; the window shows its error under the name ``what``."""
+        """Run work in the background; the window shows its error."""
         return self._context.spawn(work, what)
 
     def known_models(self, request: ServerRequest) -> tuple[str, ...]:
-        """Return the models that the server listed at its last test; empty if it was not tested."""
+        """Return the models that the server listed at its last test."""
         return self._models.get(request.place, ())
 
     async def look(self, request: ServerRequest, *, talk: bool = False) -> ServerLook:
-        """Test a model server and return the result; errors are part of the result.
+        """Test a model server; the result also reports errors.
 
         Args:
             request: The server.
-            talk: Whether to let the model answer with a word, which may cost a fraction of a cent.
+            talk: Whether the model answers with a word, which may cost a fraction of a cent.
         """
         try:
             key = await asyncio.to_thread(_key_of, request)
@@ -94,7 +94,7 @@ class SettingsServices:
         self._context.edit(request)
 
     def edit_prompts(self, request: PromptsRequest) -> None:
-        """Open the prompt editor, if the page has one."""
+        """Open the prompt editor."""
         if self.on_prompts is not None:
             self.on_prompts(request)
 
@@ -171,7 +171,7 @@ def provider_of(setting: Setting, schema: Sequence[Setting], values: Mapping[str
 
 
 def _key_of(request: ServerRequest) -> str:
-    """Return the API key itself, which is passed to the child process on stdin; ``""`` without a key setting.
+    """Return the API key itself, for the child process's stdin; ``""`` without a key setting.
 
     Raises:
         MosaicError: The key cannot be found.

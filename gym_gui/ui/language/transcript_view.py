@@ -32,11 +32,11 @@ _SPACES: Final = re.compile(r"\s+")
 
 
 class TranscriptPanel(QWidget):
-    """Panel with a list of turns (model calls or program decisions) and the selected turn in full.
+    """Panel with a list of turns (model calls or program decisions) and the selected turn.
 
     Args:
-        spawn: Runs work in the background (:meth:`AppContext.spawn`).
-        orientation: Horizontal places the turn beside the list, vertical below the list.
+        spawn: Runs work in the background.
+        orientation: Horizontal places the turn beside the list, vertical below it.
         parent: Qt owner.
     """
 
@@ -228,9 +228,7 @@ class TranscriptPanel(QWidget):
 
     @property
     def wanted(self) -> Wanted:
-        """Filter that the controls describe: agent, search words, and whether only unusable replies are
-        shown.
-        """
+        """Filter that the controls describe."""
         agent = str(self._agent.currentData() or "")
         return Wanted(agent, _SPACES.sub(" ", self._search.text()).strip(), self._failed.isChecked())
 

@@ -29,7 +29,7 @@ class TurnDelegate(QStyledItemDelegate):
     """Delegate that draws a turn: step and agent, tokens and latency, and a one-line summary."""
 
     several = False
-    """Whether the list has turns of several agents, so that each turn names its agent."""
+    """Whether each turn names its agent."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
         """Return the size of a row; all rows have the same height."""

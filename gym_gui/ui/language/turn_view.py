@@ -64,9 +64,9 @@ class TurnView(QWidget):
         """Returns the words for a turn's action; by default the turn's own word or the action's number."""
         self._facts = ElidedLabel("", "muted", name="turn-facts")
         self.one_episode = False
-        """Whether all turns are of one episode, so that the view does not name the episode."""
+        """Whether the view leaves out the episode of a turn."""
         self.one_agent = False
-        """Whether all turns are of one agent, so that the view does not name the agent."""
+        """Whether the view leaves out the agent of a turn."""
         self.copy = LinkButton(
             "Copy", name="turn-copy", tooltip="Copy the complete text", on_click=self._on_copy
         )
@@ -95,7 +95,7 @@ class TurnView(QWidget):
 
     @property
     def words(self) -> str:
-        """Searched words that are marked in the text."""
+        """Words that are marked in the text."""
         return self._words
 
     def mark(self, words: str) -> None:

@@ -239,9 +239,7 @@ class TurnModel(QAbstractListModel):
             return None
 
     def before(self, row: int) -> Turn | None:
-        """Return the same agent's previous turn before a row, or ``None`` if it is more than 50 turns
-        away.
-        """
+        """Return the same agent's previous turn before a row, within 50 turns, or ``None``."""
         number = self._rows[row]
         agent = self._source.agent(number)
         for other in range(number - 1, max(number - 50, self._source.first) - 1, -1):

@@ -211,7 +211,7 @@ class PlayPage(Page):
             self.context.spawn(self._picker.load(), "Listing the environments")
 
     def left(self) -> None:
-        """Pause a real-time game when the user leaves the page, unless it is visible in a detached window."""
+        """Pause a real-time game when the page is hidden and the game is not in a visible detached window."""
         if self._stage_card.dock_slot.own_window is not None and self._stage_card.dock_slot.seen:
             return
         if self.game.clock.realtime and self.game.state in (OperatorState.RUNNING, OperatorState.YOUR_MOVE):

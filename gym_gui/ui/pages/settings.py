@@ -78,7 +78,7 @@ class SettingRow(QWidget):
         self.show_value(value)
 
     def show_value(self, value: object) -> None:
-        """Show the current value of the setting in the control."""
+        """Show the current value of the setting."""
         blocked = self._control.blockSignals(True)
         if isinstance(self._control, SegmentedControl):
             self._control.set_value(str(value))
@@ -143,7 +143,7 @@ class FolderChoice(QuietButton):
         self._path = ""
 
     def show_path(self, path: str) -> None:
-        """Show the last two parts of the current folder's path."""
+        """Show the end of the current folder's path."""
         self._path = path
         short = "/".join(Path(path).parts[-2:])
         self.setText(f"…/{short}" if path and len(short) + 1 < len(path) else path or "Choose a folder…")
@@ -225,7 +225,7 @@ class ApiKeyRow(QWidget):
         self._forget.setEnabled(False)
 
     def show_where(self, where: str) -> None:
-        """Show where the key is stored: ``keyring``, ``memory``, ``environment``, or ``""`` for no key."""
+        """Show where the key is stored; ``""`` for no key."""
         state, words = _WHERE[where]
         self.state.set_state(state, f"{words} {self.provider.variable}" if where == "environment" else words)
         self._forget.setEnabled(where in ("keyring", "memory"))
@@ -463,7 +463,7 @@ class SettingsPage(Page):
 
 
 class _Undo:
-    """Callback of the Undo button that restores previous values of settings."""
+    """Callback that restores previous values of settings."""
 
     def __init__(self, page: SettingsPage, values: dict[str, object]) -> None:
         self._page, self._values = page, values

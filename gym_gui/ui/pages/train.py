@@ -40,7 +40,7 @@ _ON_A_RUN: Final = (
     ("folder", "Open the run's folder"),
     ("draw", "Show or hide the run's curves"),
 )
-"""Actions of a run that have no shortcut, with the titles of their commands."""
+"""Actions of a run that have no shortcut."""
 
 
 class TrainPage(Page):
@@ -117,7 +117,7 @@ class TrainPage(Page):
 
     @property
     def policies(self) -> PoliciesView:
-        """View of the policy library; created when first needed."""
+        """View of the policy library."""
         if self._policies is None:
             view = self._policies = PoliciesView(self.context, self._views)
             self._views.addWidget(view)
@@ -129,7 +129,7 @@ class TrainPage(Page):
 
     @property
     def panel(self) -> RunPanel:
-        """Panel of the selected run; created when first needed."""
+        """Panel of the selected run."""
         if self._panel is None:
             self._panel = RunPanel(self.context, self.use_inspector().content)
             self._keep_panel(self._panel)
@@ -140,7 +140,7 @@ class TrainPage(Page):
 
     @property
     def comparison(self) -> ComparePanel:
-        """Panel that compares several runs; created when first needed."""
+        """Panel that compares several runs."""
         if self._comparison is None:
             self._comparison = ComparePanel(self.runs.colors, self.use_inspector().content)
             self._keep_panel(self._comparison)

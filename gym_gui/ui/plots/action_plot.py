@@ -32,10 +32,10 @@ _APART: Final = 1.4
 
 
 class ActionPlot(LivePlot):
-    """Bar plot with one bar per action and operator: the action's share of the decisions, as a percentage.
+    """Bar plot with each operator's share of decisions per action, as a percentage.
 
     Args:
-        theme: Theme that provides the colors.
+        theme: Color theme.
         parent: Qt owner.
     """
 
@@ -59,7 +59,7 @@ class ActionPlot(LivePlot):
         self.renewed()
 
     def add(self, series_id: str, word: str, count: int = 1) -> None:
-        """Count ``count`` decisions for an action of an operator."""
+        """Count decisions for an action of an operator."""
         if word not in self._words:
             self._words.append(word)
         self._counts.setdefault(series_id, Counter())[word] += count

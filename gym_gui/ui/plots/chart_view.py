@@ -34,9 +34,9 @@ class ChartView(QFrame):
     Enter chooses.
 
     Args:
-        theme: Theme that provides the colors.
+        theme: Color theme.
         name: ``objectName``.
-        hint: Text that is shown without a chart, unless the chart itself says why it is empty.
+        hint: Text shown without a chart, unless the chart itself says why it is empty.
         invitation: Sentence that says what a click does; ``""`` if clicks do nothing.
         parent: Qt owner.
     """
@@ -77,7 +77,7 @@ class ChartView(QFrame):
 
     @property
     def drawing(self) -> Drawing | None:
-        """Marks of the chart, laid out for the widget's current size; ``None`` without a chart."""
+        """Marks of the chart at the widget's current size, or ``None``."""
         if self._chart is None:
             return None
         with in_sentences():
@@ -107,7 +107,7 @@ class ChartView(QFrame):
             self.update()
 
     def leaveEvent(self, a0: QEvent | None) -> None:
-        """Remove the highlight when the pointer leaves the chart."""
+        """Remove the highlight."""
         self._hover = None
         self.update()
 
@@ -175,7 +175,7 @@ class ChartView(QFrame):
     # -------------------------------------------------------------------------------------- drawing
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Paint the chart, or the hint if there is no chart."""
+        """Paint the chart, or the hint."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         drawing = self.drawing

@@ -28,10 +28,10 @@ class LinePlot(LivePlot):
     """Live plot of lines over episodes or steps, with a tooltip of the values at the pointer.
 
     Args:
-        theme: Theme that provides the colors.
+        theme: Color theme.
         x_word: Label of the x axis.
         y_word: Label of the y axis.
-        hint: Text that is shown while there is nothing to draw.
+        hint: Text shown while there is nothing to draw.
         keep: Largest number of values kept of each series; ``None`` for all.
         parent: Qt owner.
     """
@@ -62,7 +62,7 @@ class LinePlot(LivePlot):
         self.renewed()
 
     def set_values(self, series_id: str, values: Iterable[tuple[float, float]]) -> None:
-        """Replace all values of a series by pairs of x and y."""
+        """Replace all (x, y) values of a series."""
         self._values[series_id] = deque(values, maxlen=self._keep)
         self.renewed()
 

@@ -28,8 +28,8 @@ class LivePlot(QWidget):
     A plot draws nothing while it is hidden. It imports pyqtgraph when it first becomes visible with data.
 
     Args:
-        theme: Theme that provides the colors.
-        hint: Text that is shown while there is nothing to draw.
+        theme: Color theme.
+        hint: Text shown while there is nothing to draw.
         parent: Qt owner.
     """
 
@@ -72,7 +72,7 @@ class LivePlot(QWidget):
 
     @abstractmethod
     def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
-        """Update the plot to the current values; ``look`` has the color and dash of each series."""
+        """Update the plot to the current values."""
         raise NotImplementedError
 
     @abstractmethod
@@ -89,7 +89,7 @@ class LivePlot(QWidget):
 
     @property
     def series(self) -> tuple[Series, ...]:
-        """Series that are drawn, in the order of their colors."""
+        """Series that are drawn."""
         return tuple(self._series)
 
     def set_series(self, series: Sequence[Series]) -> None:
@@ -200,10 +200,10 @@ class LivePlot(QWidget):
 
 
 class EndLabels(QWidget):
-    """Labels with the names of lines at their right ends, in place of a legend.
+    """Names of lines at their right ends, in place of a legend.
 
     Args:
-        theme: Theme that provides the colors.
+        theme: Color theme.
         parent: Qt owner.
     """
 
@@ -254,11 +254,11 @@ class EndLabels(QWidget):
 
 
 class Legend(QWidget):
-    """Legend with a color patch and a name for each entry, in the order of the bars.
+    """Legend with a color patch and a name for each entry.
 
     Args:
-        theme: Theme that provides the colors.
-        lines: Whether to draw a piece of the solid or dashed line in place of a patch.
+        theme: Color theme.
+        lines: Whether to draw a piece of line in place of a patch.
         parent: Qt owner.
     """
 

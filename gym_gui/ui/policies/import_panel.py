@@ -175,7 +175,7 @@ class ImportPanel(QWidget):
         return self._task is not None
 
     def submit(self) -> None:
-        """Start the import of the chosen file in the background."""
+        """Start the import of the chosen file."""
         if self.go.isEnabled():
             self._problem.hide()
             self._task = self._context.spawn(self._import(), "Importing the policy")

@@ -82,9 +82,7 @@ def _here_now(
 
 
 def _title(offer: Offer) -> str:
-    """Return the title of a policy; the title of a policy that needs further details ends with an
-    ellipsis.
-    """
+    """Return the title of a policy, with an ellipsis if the policy needs further details."""
     policy = offer.policy
     return policy.title if policy.complete or policy.title.endswith("…") else f"{policy.title}…"
 

@@ -93,9 +93,7 @@ def score_words(view: LiveView) -> str:
 
 
 def outcome_words(view: LiveView) -> str:
-    """Return the outcome, such as ``Green wins`` or ``Draw``; ``""`` during an episode or if it has no
-    outcome.
-    """
+    """Return the outcome, such as ``Green wins`` or ``Draw``; ``""`` if there is none."""
     if not view.over or not view.outcome:
         return ""
     if view.result:
@@ -165,7 +163,7 @@ def option_words(agent: AgentView) -> str:
 
 
 def view_sentence(view: LiveView, seats: Mapping[AgentID, SlotPlayer]) -> str:
-    """Return the score, outcome and facts about every agent of an episode as sentences."""
+    """Return score, outcome and facts about every agent as sentences."""
     head = [words for words in (score_words(view), outcome_words(view)) if words]
     waiting = on_turn(view)
     agents = [

@@ -53,12 +53,12 @@ class BoardGeometry:
         return cls(board.rows, board.columns, side, left, top, flipped, edge)
 
     def rect(self, square: tuple[int, int]) -> QRectF:
-        """Return the rectangle of a square, given as row and column."""
+        """Return the rectangle of a square (row, column)."""
         row, column = self._shown(square)
         return QRectF(self.left + column * self.side, self.top + row * self.side, self.side, self.side)
 
     def centre(self, square: tuple[int, int]) -> QPointF:
-        """Return the center of a square, given as row and column."""
+        """Return the center of a square (row, column)."""
         return self.rect(square).center()
 
     def at(self, point: QPointF) -> tuple[int, int] | None:

@@ -109,7 +109,7 @@ def paint_board(
 
 
 def paint_any_piece(painter: QPainter, kind: str, piece: str, square: QRectF) -> None:
-    """Paint one piece of a board game into a square; ``kind`` is the name of the game."""
+    """Paint one piece of a board game into a square."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if kind == "chess" and piece.lower() in set("kqrbnp"):
         paint_piece(painter, piece, square)

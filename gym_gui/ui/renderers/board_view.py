@@ -33,7 +33,7 @@ from gym_gui.ui.renderers.surface import Surface
 from gym_gui.ui.theme import CONTROL_HEIGHT, GAP, ROW, STEP, Theme
 
 FOOT: Final = CONTROL_HEIGHT + 2 * STEP
-"""Height in pixels below the board for buttons of moves without a target square, such as a pass."""
+"""Height in pixels below the board for buttons of moves without a square."""
 _ARROWS: Final = {
     Qt.Key.Key_Up: (-1, 0),
     Qt.Key.Key_Down: (1, 0),
@@ -51,7 +51,7 @@ class BoardView(Surface):
     nothing; the board then shows the reason.
 
     Args:
-        theme: Theme that provides the colors.
+        theme: Color theme.
         parent: Qt owner.
         backdrop: Theme token of the color behind the rounded corners.
     """
@@ -158,17 +158,17 @@ class BoardView(Surface):
 
     @property
     def note(self) -> str:
-        """Sentence shown over the board, such as why a move is illegal; ``""`` for none."""
+        """Sentence shown over the board; ``""`` for none."""
         return self._note
 
     @property
     def cursor_square(self) -> Square | None:
-        """Row and column of the keyboard cursor; ``None`` before the first position."""
+        """Square (row, column) of the keyboard cursor."""
         return self._cursor
 
     @property
     def selected(self) -> Square | None:
-        """Row and column of the selected piece; ``None`` if no piece is selected."""
+        """Square (row, column) of the selected piece, or ``None``."""
         return self._choice.selected if self._choice is not None else None
 
     def square_rect(self, square: Square) -> QRect:
@@ -232,10 +232,10 @@ class BoardView(Surface):
         self.update()
 
     def _drawn_at(self, point: QPointF) -> Square | None:
-        """Return the square that is painted at a point of the widget; ``None`` outside the board.
+        """Return the square that is painted at a point; ``None`` outside the board.
 
         If the layout has changed since the last painting, the painted layout decides, because people click on
-        what the screen shows.
+        what they see.
         """
         if self._painted is None:
             return self._place.at(point) if self._place is not None else None

@@ -19,7 +19,7 @@ from gym_gui.ui.theme import Theme
 CRISP_FROM: Final = 2.0
 """Scale, in screen pixels per frame pixel, from which a frame is enlarged with sharp pixel edges."""
 WHOLE_FROM: Final = 0.93
-"""Smallest share of the widget that a frame must fill at a whole-number scale for that scale to be used."""
+"""Smallest share of the widget that a frame must fill at a whole-number scale."""
 
 NOTHING_HERE: Final = (
     "No action here: only cells that the agent sees have actions. Use keys for other actions."
@@ -28,10 +28,10 @@ NOTHING_HERE: Final = (
 
 
 class FrameView(Surface):
-    """Widget that shows the newest frame of an environment and paints each frame at most once.
+    """Widget that shows an environment's newest frame and paints each frame at most once.
 
     Args:
-        theme: Theme that provides the colors.
+        theme: Color theme.
         parent: Qt owner.
         backdrop: Theme token of the color behind the rounded corners.
     """
@@ -90,7 +90,7 @@ class FrameView(Surface):
         self._scaled = self._late = None
 
     def set_pointing(self, pointing: Pointing | None) -> None:
-        """Set the mapping from picture cells to actions that a person may choose; ``None`` for no cells."""
+        """Set which picture cells have actions that a person may choose."""
         if pointing != self._pointing:
             self._pointing = pointing
             self._chooser.dismiss()
@@ -195,7 +195,7 @@ class FrameView(Surface):
         return QRect(corner, shown)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Discard the scaled frame, so that the next painting scales it to the new size."""
+        """Discard the scaled frame after a change of size."""
         super().resizeEvent(a0)
         self._scaled = None
 

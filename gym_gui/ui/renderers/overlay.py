@@ -48,9 +48,7 @@ LONGEST_ACTION: Final = 32
 
 @dataclass(slots=True)
 class _Chip:
-    """Chip of an agent or of the score: its texts, the color of its dot, its tooltip and its link to other
-    agents.
-    """
+    """Chip of an agent or the score: texts, color of the dot, tooltip, and link to other agents."""
 
     key: str
     words: list[tuple[str, bool, str]]
@@ -67,7 +65,7 @@ class Overlay(QWidget):
     A chip does not shrink during an episode, so that the other chips keep their positions.
 
     Args:
-        theme: Theme that provides the colors.
+        theme: Color theme.
         parent: Qt owner.
     """
 
@@ -125,7 +123,7 @@ class Overlay(QWidget):
         return [QRect(chip.box) for chip in self._shown]
 
     def sizeHint(self) -> QSize:
-        """Return a size with the height of one or two rows of chips."""
+        """Return the height of one or two rows of chips."""
         return QSize(4 * HEIGHT, self._lines * HEIGHT + (self._lines - 1) * STEP)
 
     def minimumSizeHint(self) -> QSize:
@@ -144,7 +142,7 @@ class Overlay(QWidget):
                 self.updateGeometry()
 
     def event(self, a0: QEvent | None) -> bool:
-        """Show the full sentence of the chip under the mouse as a tooltip."""
+        """Show the sentence of the chip under the mouse as a tooltip."""
         if isinstance(a0, QHelpEvent) and a0.type() == QEvent.Type.ToolTip:
             chip = next((chip for chip in self._shown if chip.box.contains(a0.pos())), None)
             if chip is None:

@@ -36,7 +36,7 @@ class StageView(QFrame):
     The user's choice applies to all later episodes that offer it.
 
     Args:
-        theme: Theme that provides the colors.
+        theme: Color theme.
         parent: Qt owner.
         backdrop: Theme token of the color behind the rounded corners.
         overlay: Whether the agents' chips are shown below.
@@ -122,7 +122,7 @@ class StageView(QFrame):
             self._choose()
 
     def clear(self, title: str = "", text: str = "") -> None:
-        """Remove the episode and show only a hint, with a new title and text if given."""
+        """Remove the episode and show only a hint."""
         self._has = set()
         self._now = self._past = None
         for view in (self.frame, self.board, self.text):
@@ -246,7 +246,7 @@ class StageView(QFrame):
 
 _WIDTH = 34
 _LIGHT, _DARK = QColor("#f4f4f2"), QColor("#2b2b2b")
-"""Colors of White's and Black's parts of the evaluation bar, the same in both themes."""
+"""Colors of White's and Black's parts of the evaluation bar."""
 
 
 class EvaluationBar(QWidget):

@@ -22,7 +22,7 @@ class Surface(QFrame):
     than the frame. The corners are therefore filled with the color of the card.
 
     Args:
-        theme: Theme that provides the colors.
+        theme: Color theme.
         parent: Qt owner.
         backdrop: Theme token of the color behind the corners.
     """

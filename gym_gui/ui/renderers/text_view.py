@@ -56,11 +56,10 @@ class _Screen(QPlainTextEdit):
 class TextView(Surface):
     """Widget that shows monospaced, colored text in its center.
 
-    The font shrinks so that lines need not wrap, down to a readable size; then lines wrap. A text selection
-    stays until the text changes.
+    The font shrinks to a readable size before lines wrap. A text selection stays until the text changes.
 
     Args:
-        theme: Theme that provides the colors.
+        theme: Color theme.
         parent: Qt owner.
         backdrop: Theme token of the color behind the rounded corners.
     """

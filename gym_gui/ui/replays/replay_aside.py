@@ -84,7 +84,7 @@ class ReplayAside(Card):
         self._transcript.look(run, recorded.operator_id, recorded.episode.episode_index)
 
     def let_go(self) -> None:
-        """Stop using the shown players, before they are closed."""
+        """Release the shown players."""
         self._player = None
         self._mind.show_player(None)
 
@@ -99,7 +99,7 @@ class ReplayAside(Card):
         self._mind.view.choose(agent)
 
     def clear(self) -> None:
-        """Stop using the shown players and stop reading the transcript."""
+        """Release the players and stop reading the transcript."""
         self.let_go()
         self._transcript.clear()
 
@@ -119,7 +119,7 @@ class ReplayAside(Card):
         self._mind.refresh()
 
     def fit_into(self, width: int) -> None:
-        """Set the width of the panel for a given width of the replay.
+        """Set the panel's width for a width of the replay.
 
         Args:
             width: Width of the replay view, in pixels.

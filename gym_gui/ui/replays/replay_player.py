@@ -66,7 +66,7 @@ class ReplayPlayer(QObject):
 
     @property
     def over(self) -> bool:
-        """Whether the replay has ended, so that no further positions follow."""
+        """Whether no further positions follow."""
         return self._over
 
     @property

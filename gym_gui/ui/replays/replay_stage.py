@@ -22,7 +22,7 @@ class ReplayStage(Card):
     """Card that shows a replayed episode at a position.
 
     Args:
-        current: Theme that provides the colors.
+        current: Color theme.
         parent: Qt owner.
     """
 

@@ -257,7 +257,7 @@ class ReplayView(QFrame):
         return super().eventFilter(a0, a1)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Handle the replay's keys: Space, arrow keys, Page keys, Home and End."""
+        """Handle the keys of the playback controls."""
         if a0 is None or not self._on_key(a0):
             super().keyPressEvent(a0)
 

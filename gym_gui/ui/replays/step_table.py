@@ -246,7 +246,7 @@ class _StepDelegate(QStyledItemDelegate):
     """Delegate that draws rows whose decisions led to the shown position as selected."""
 
     def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
-        """Set the selected state of rows whose decisions led to the shown position."""
+        """Draw rows that led to the shown position as selected."""
         super().initStyleOption(option, index)
         if option is not None and index.data(CURRENT_ROLE):
             option.state |= QStyle.StateFlag.State_Selected

@@ -101,7 +101,7 @@ class Transport(Card):
 
     @property
     def position(self) -> int:
-        """Current position of the replay, from 0."""
+        """Current position of the replay."""
         return self.scrub.value()
 
     @property

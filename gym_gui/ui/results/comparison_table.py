@@ -98,10 +98,10 @@ class ComparisonTable(RowsTable[ResultRow]):
     def show_operators(
         self, operators: Sequence[OperatorSummary], roles: Mapping[str, str] | None = None
     ) -> None:
-        """Show operators of one environment in the given order; keep the selected operator selected.
+        """Show operators of one environment in the given order; keep the selection.
 
         Args:
-            operators: The operators, one row each, with further rows for teams and options.
+            operators: The operators.
             roles: Color roles by operator key; needed if the report has more operators than the table.
         """
         selected = self.operator

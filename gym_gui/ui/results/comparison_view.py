@@ -43,7 +43,7 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.scrolling import scroll_over
 
 HIGHEST_PLOTS = 760
-"""Largest height of the plots, in pixels, so that a few bars do not fill a tall screen."""
+"""Largest height of the plots, in pixels; taller bars would not help."""
 MOST_VERDICTS = 3
 """Largest number of verdicts that are shown at first; a link shows all."""
 _PLOT_HEIGHT = 200
@@ -65,7 +65,7 @@ class PairChosen:
 
     @property
     def seed(self) -> int | None:
-        """Seed of both results of the pair; ``None`` if the environment was not seeded."""
+        """Seed of both results; ``None`` if none was used."""
         return self.comparison.seeds[self.pair]
 
     @property
@@ -78,7 +78,7 @@ class ComparisonView(QWidget):
     """View of a run's analysis, one environment at a time; its ``task`` picker belongs in the page's bar.
 
     Args:
-        current: Theme that provides the colors.
+        current: Color theme.
         parent: Qt owner.
     """
 

@@ -46,7 +46,7 @@ class CellDelegate(QStyledItemDelegate):
     star_clicked = pyqtSignal(QModelIndex)
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        """Draw one table cell with its badges, star or chips."""
+        """Draw one table cell."""
         super().paint(painter, option, index)
         if painter is None:
             return
@@ -98,7 +98,7 @@ class CellDelegate(QStyledItemDelegate):
     def createEditor(
         self, parent: QWidget | None, option: QStyleOptionViewItem, index: QModelIndex
     ) -> QWidget | None:
-        """Return a text field in which the user edits the name of a run."""
+        """Return a text field that edits the name of a run."""
         editor = super().createEditor(parent, option, index)
         if isinstance(editor, QLineEdit):
             editor.setObjectName("run-name-editor")
@@ -110,8 +110,7 @@ class CellDelegate(QStyledItemDelegate):
     def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
         """Set Qt's style option for a cell.
 
-        A selected row has no focus frame, the text is shortened to leave space for chips, and the status
-        dot is drawn as the item's icon.
+        A selected row has no focus frame, the text leaves space for chips, and the status dot is an icon.
         """
         super().initStyleOption(option, index)
         if option is None:
@@ -127,7 +126,7 @@ class CellDelegate(QStyledItemDelegate):
             option.icon = _dot(str(token))
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
-        """Return a cell size that fits the badges, or Qt's size for a cell without badges."""
+        """Return a cell size that fits the badges."""
         hint = super().sizeHint(option, index)
         kinds = index.data(KINDS_ROLE)
         return QSize(badges_width(kinds) + 2 * _INSET, hint.height()) if kinds else hint

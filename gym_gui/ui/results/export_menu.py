@@ -80,7 +80,7 @@ class ExportMenu(QMenu):
         self.choices["image"].setEnabled(played and replay is not None and replay.image() is not None)
 
     def can(self, action: QAction) -> bool:
-        """Return whether an action of the menu is enabled for the current results."""
+        """Return whether an action of the menu is enabled."""
         self.offer()
         return action.isEnabled()
 

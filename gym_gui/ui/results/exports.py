@@ -93,9 +93,8 @@ class _ChosenFolder:
 
 
 class _Chosen:
-    """Callback of a file dialog that passes the accepted file to a function.
-
-    A path without a suffix of the dialog's filters gets the suffix of the selected filter.
+    """Callback that passes the file accepted in a dialog to a function, with the filter's suffix if it has
+    none.
     """
 
     def __init__(self, dialog: QFileDialog, use: Callable[[Path], object]) -> None:
@@ -121,10 +120,10 @@ def open_file(path: Path) -> None:
 
 
 def report_job(runs: Sequence[Path], out: Path | None = None) -> Job:
-    """Return a job that writes the HTML report with replayed episodes, then opens the report in the browser.
+    """Return a job that writes the HTML report with its replays, then opens it.
 
     Args:
-        runs: Run folders that the report covers.
+        runs: The run folders.
         out: Folder of the report; by default the folder of the only run.
     """
 
@@ -170,9 +169,9 @@ def verify_job(run: Path) -> Job:
 
 
 def _see_allowed(run: Path) -> None:
-    """Check that the user allows the code that the run would execute.
+    """Check that the user allows the run's code.
 
-    The window can ask the user for permission; the verification process could only refuse.
+    The window can ask the user; the verification process could only refuse.
     """
     from gym_gui.controllers.reexecution.verification import see_allowed
 
@@ -180,7 +179,7 @@ def _see_allowed(run: Path) -> None:
 
 
 def verified_in_words(result: dict[str, object]) -> Said:
-    """Return the result of a verification (the JSON of ``mosaic verify``) as a message."""
+    """Return the JSON result of a verification as a message."""
     counted = f"{local(result['episodes']):,} episodes, {local(result['decisions']):,} decisions"
     deviations, left = result["deviations"], f" {result['not_checked']}".rstrip()
     assert isinstance(deviations, list)
@@ -198,9 +197,9 @@ def verified_in_words(result: dict[str, object]) -> Said:
 
 
 def table_job(runs: Sequence[Path], what: str, path: Path) -> Job:
-    """Return a job that writes a table of runs to a CSV or Parquet file.
+    """Return a job that writes a table of runs to a file.
 
-    ``what`` is ``operators``, ``episodes`` or ``steps``; ``episodes`` and ``steps`` need exactly one run.
+    ``what`` is ``operators``, ``episodes`` or ``steps``; the last two need exactly one run.
     """
 
     async def job(_share: OnShare) -> Said:

@@ -42,12 +42,12 @@ Job = Callable[[OnShare], Awaitable[Said]]
 
 
 class JobLine(QWidget):
-    """Line that shows the progress of one job with a Cancel button, then the result of the job.
+    """Line that shows the progress of one job with a Cancel button, then its result.
 
     Args:
         context: Runs background tasks.
         about: Folder of the run that the job works on.
-        title: Activity of the job, with an ellipsis at the end.
+        title: Activity of the job, ending with an ellipsis.
         lasting: Whether the result stays until the user closes the line; otherwise the next job removes it.
         parent: Qt owner.
     """
@@ -172,15 +172,15 @@ class JobStrip(QWidget):
 
     @property
     def text(self) -> str:
-        """Text of the newest line, or ``""`` if no line is shown."""
+        """Text of the newest line, or ``""``."""
         return self.lines[-1].text if self.lines else ""
 
     def show_about(self, run: Path | None, name: str = "") -> None:
-        """Show the jobs on one run and hide the others.
+        """Show only the jobs on one run.
 
         Args:
-            run: Folder of the run; ``None`` hides all jobs.
-            name: Name of the run in notifications; by default the name of the folder.
+            run: Folder of the run; ``None`` shows no jobs.
+            name: Name of the run in notifications; by default that of the folder.
         """
         self._about = run
         if run is not None:
@@ -191,8 +191,8 @@ class JobStrip(QWidget):
         """Start a job on the current run; cancel a running job with the same title.
 
         Args:
-            title: Activity of the job, with an ellipsis at the end.
-            job: Coroutine function that does the work, reports its progress and returns the result.
+            title: Activity of the job, ending with an ellipsis.
+            job: Does the work, reports its progress and returns the result.
             lasting: Whether the result stays until the user closes the line.
         """
         assert self._about is not None

@@ -27,14 +27,13 @@ _LONGEST_REST_MS: Final = 120_000
 
 
 class LibraryReader(QObject):
-    """Reader of a folder of runs, newest first, which works in a thread and repeats while the list is
-    watched.
+    """Reader of a folder of runs in a thread, newest first, repeated while the list is watched.
 
     Args:
         spawn: Runs work in the background.
         folder: Folder that contains the run folders.
         parent: Qt owner.
-        cache: Folder of the cache for entries that were read; ``None`` for no cache.
+        cache: Folder of the cache for entries; ``None`` for no cache.
     """
 
     grown = pyqtSignal(object)

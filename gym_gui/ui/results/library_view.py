@@ -173,7 +173,7 @@ class LibraryView(QWidget):
         self._show_rows()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Adapt the width of the environment column to the width of the view."""
+        """Adapt the environment column to the new width."""
         super().resizeEvent(a0)
         environment = self.model.section(ENVIRONMENT)
         self.table.setColumnWidth(
@@ -181,7 +181,7 @@ class LibraryView(QWidget):
         )
 
     def select(self, path: Path) -> None:
-        """Select the run with the given folder, if the list shows it."""
+        """Select the run with a folder, if it is listed."""
         self.table.select(path)
 
     def set_reading(self, reading: bool) -> None:

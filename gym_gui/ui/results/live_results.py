@@ -21,7 +21,7 @@ class LiveResults(QWidget):
 
     Args:
         spawn: Runs work in the background.
-        current: Theme that provides the colors.
+        current: Color theme.
         parent: Qt owner.
     """
 

@@ -86,7 +86,7 @@ class RatingsView(QWidget):
     """View of the results of a tournament or of cross-play.
 
     Args:
-        current: Theme that provides the colors.
+        current: Color theme.
         parent: Qt owner.
     """
 

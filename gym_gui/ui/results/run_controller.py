@@ -27,7 +27,7 @@ from gym_gui.ui.results.run_reading import RunReading
 from gym_gui.ui.widgets import PickerButton, PickerItem, PrimaryButton, QuietButton
 
 RECENT: Final = 300
-"""Largest number of runs in the picker of the page's bar; the list of runs has no limit."""
+"""Largest number of runs in the picker of the page's bar."""
 
 
 class RunController(QObject):
@@ -91,7 +91,7 @@ class RunController(QObject):
 
     @property
     def comparison(self) -> ComparisonView:
-        """View with the results of the runs; created at the first access."""
+        """View with the results of the runs."""
         if self._comparison is None:
             view = self._comparison = ComparisonView(self._page.context.theme, self._views)
             self._views.addWidget(view)
@@ -103,7 +103,7 @@ class RunController(QObject):
 
     @property
     def replay(self) -> ReplayView:
-        """View that replays episodes; created at the first access."""
+        """View that replays episodes."""
         if self._replay is None:
             view = self._replay = ReplayView(self._page.context, self._views)
             self._views.addWidget(view)
@@ -123,12 +123,12 @@ class RunController(QObject):
 
     @property
     def shown(self) -> bool:
-        """Whether the comparison or the replay of some runs is in front."""
+        """Whether results or a replay are shown."""
         return bool(self.reading.runs) and (self._shows_comparison() or self.played is not None)
 
     @property
     def title(self) -> str:
-        """Title of the run, the number of runs if several are shown, or ``""``."""
+        """Title of the run, or the number of runs."""
         entry, several = self.reading.entry, len(self.reading.runs)
         return entry.title if entry is not None else f"{local(several):,} runs" if several > 1 else ""
 

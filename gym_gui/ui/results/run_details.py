@@ -28,7 +28,7 @@ _MOST_SETTINGS: Final = 14
 class RunDetails(QWidget):
     """Form that shows and edits the labels of runs.
 
-    The form emits a change when a field loses the focus or the user presses Enter; it writes no files.
+    It emits a change when a field loses the focus or Enter is pressed, and writes no files.
 
     Args:
         parent: Qt owner.

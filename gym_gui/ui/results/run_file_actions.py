@@ -136,7 +136,7 @@ class _Trashed:
 
 
 def _see_ended(folder: Path) -> None:
-    """Check that no shard of a submission may still be running, so that the submission can be deleted.
+    """Check that no shard of a submission may still be running.
 
     Raises:
         UsageError: Some shards may still be running.
@@ -155,7 +155,7 @@ def _see_ended(folder: Path) -> None:
 
 
 _WHOLE = 1000
-"""Maximum of the progress bar, since the number of bytes of a run may exceed the range of ``int`` in Qt."""
+"""Maximum of the progress bar, since the bytes of a run may exceed Qt's ``int``."""
 
 Again = Callable[[Sequence[RunEntry], bool], None]
 """Function that starts the job again for the given runs; it decompresses them if the second argument is
@@ -167,8 +167,7 @@ true.
 class _Done:
     """Result of a job that compresses or decompresses runs.
 
-    ``partly`` is the run in which the job was canceled, if some of its files were already processed.
-    ``before`` and ``after`` are sizes in bytes, and ``refused`` has one sentence for each run that failed.
+    ``partly`` is the run in which the job was canceled, if some of its files were processed.
     """
 
     changed: list[RunEntry] = field(default_factory=list[RunEntry])
@@ -180,7 +179,7 @@ class _Done:
 
 
 def packing_title(runs: Sequence[RunEntry], *, undo: bool = False) -> str:
-    """Return the title of a job that compresses or decompresses runs, with an ellipsis at the end."""
+    """Return the title of a job that compresses or decompresses runs."""
     what = "Decompressing" if undo else "Compressing"
     return f"{what} “{runs[0].title}”…" if len(runs) == 1 else f"{what} {local(len(runs)):,} runs…"
 
@@ -192,7 +191,7 @@ def packing_job(runs: Sequence[RunEntry], again: Again, *, undo: bool = False) -
 
     Args:
         runs: The runs.
-        again: Starts the opposite job; called by the Undo button.
+        again: Starts the opposite job; called by Undo.
         undo: Whether to decompress the runs instead.
     """
 

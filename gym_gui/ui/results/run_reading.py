@@ -113,7 +113,7 @@ class RunReading(QObject):
         self._again.stop()
 
     def close(self) -> None:
-        """Cancel the analysis that is in progress and stop the repeated analysis."""
+        """Cancel the analysis in progress and later ones."""
         self.rest()
         if self._task is not None:
             self._task.cancel()

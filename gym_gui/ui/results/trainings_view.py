@@ -22,7 +22,7 @@ class TrainingsView(QWidget):
     """View of a run's results for algorithms that were trained several times.
 
     Args:
-        current: Theme that provides the colors.
+        current: Color theme.
         parent: Qt owner.
     """
 

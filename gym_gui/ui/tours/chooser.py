@@ -19,7 +19,7 @@ _WIDTH = 560
 
 
 class TourChooser(Dialog):
-    """Dialog that lists the tours with their results and the user's progress; a click starts a tour.
+    """Dialog that lists the tours with the user's progress; a click starts one.
 
     Args:
         progress: Progress in the tours.

@@ -1,4 +1,4 @@
-"""Functions that return conditions, and conditions, under which a step of a tour counts as done."""
+"""Conditions under which a step of a tour counts as done."""
 
 from __future__ import annotations
 

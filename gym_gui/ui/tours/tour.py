@@ -38,7 +38,7 @@ class Tour:
         guide: Page of the user guide with more details.
         minutes: Approximate duration, in minutes.
         steps: Steps, in order.
-        end: Text that is shown after the last step.
+        end: Text shown after the last step.
     """
 
     name: str

@@ -88,7 +88,7 @@ class TourStrip(QFrame):
         Args:
             tour: The tour.
             number: Index of the step, from 0.
-            after_one: Whether the previous step has just been done, which shows a check mark.
+            after_one: Whether the previous step has just been done.
         """
         place = f"Tour: {tour.title}, step {number + 1} of {len(tour.steps)}"
         self._say(place, tour.steps[number].text, done=after_one)
@@ -129,7 +129,7 @@ class TourStrip(QFrame):
 
 
 class _Without:
-    """Slot for the ``triggered`` signal that calls a function without the signal's argument."""
+    """Slot for the ``triggered`` signal that drops its argument."""
 
     def __init__(self, then: Callable[[], object]) -> None:
         self._then = then

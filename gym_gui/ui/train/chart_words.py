@@ -29,9 +29,7 @@ _GROUPS: Final = {
     "machine": "Machine",
 }
 _RETURNS: Final = {"teams": "Return of team {}", "agents": "Return of {}"}
-"""Chart names for the returns of single agents or teams; ``{}`` stands for the environment's name of the
-agent or team.
-"""
+"""Chart names for returns of single agents or teams; ``{}`` stands for the agent or team."""
 ALWAYS: Final = (RETURN, LENGTH, "charts/SPS", CPU, MEMORY)
 """Series that the picker offers before a run has reported any value."""
 
@@ -56,7 +54,7 @@ def is_of_several(name: str) -> bool:
 
 
 def chart_items(names: Sequence[str]) -> list[PickerItem]:
-    """Return picker items for the given series and those in ``ALWAYS``, sorted by group."""
+    """Return picker items for the given series, sorted by group."""
     wanted = list(dict.fromkeys((*ALWAYS, *names)))
     wanted.sort(key=_place)
     return [PickerItem(name, chart_word(name), group=_group(name), keywords=name) for name in wanted]

@@ -94,13 +94,13 @@ class CurveCard(Card):
     def show_curves(
         self, runs: Sequence[Series], curves: Mapping[str, Curve], environments: Mapping[str, str]
     ) -> None:
-        """Draw the curves of runs, with one plot per environment, because returns of different environments
-        differ in scale.
+        """Draw the curves of runs, with one plot per environment, because returns of environments differ in
+        scale.
 
         Args:
             runs: Runs in the order of their colors.
             curves: Curves by run id.
-            environments: Environment id of each run, by run id.
+            environments: Environment of each run, by run id.
         """
         apart: dict[str, list[Series]] = {}
         for run in runs:
@@ -187,7 +187,7 @@ class CurveCard(Card):
 class CurveBoard(QWidget):
     """Owner of the curve cards, which draws their curves whenever new values arrive.
 
-    The view that creates the board places the cards in its layout.
+    The view that creates the board places the cards.
 
     Args:
         context: Provides theme and background tasks.

@@ -56,7 +56,7 @@ class CurvePlot(LivePlot):
     Args:
         theme: Theme with the colors of axes and background.
         colors: Colors of the runs.
-        hint: Text that is shown while no run has values.
+        hint: Text shown while no run has values.
         parent: Qt owner.
     """
 

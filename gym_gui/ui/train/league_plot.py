@@ -19,9 +19,7 @@ POINT: Final = 8
 _LEAST_FOR_NAMES: Final = 300
 LINE: Final = 1.2
 _NEAR: Final = 0.02
-"""Largest distance between mouse and member at which the tooltip names the member, as a share of the steps
-axis.
-"""
+"""Distance within which the mouse finds a league member, as a share of the steps axis."""
 
 
 @dataclass(frozen=True, slots=True)

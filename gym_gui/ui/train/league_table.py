@@ -21,12 +21,12 @@ def name_of(member: LeagueMember) -> str:
 
 
 def rating_in_words(rating: float | None) -> str:
-    """Return a rating in whole Elo points as text, since fractions of a point are noise."""
+    """Return a rating as text, in whole Elo points."""
     return NONE if rating is None else number(rating, 0)
 
 
 def origin(member: LeagueMember) -> str:
-    """Return the step at which the learner was copied into the league, or ``pool`` for an initial member."""
+    """Return the step at which the learner was copied, or ``pool`` for an initial member."""
     return "pool" if member.step is None else steps_in_words(member.step)
 
 

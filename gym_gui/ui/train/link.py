@@ -85,7 +85,7 @@ class TrainerLink(QObject):
         return sorted(newest, key=_place)
 
     def run(self, run_id: str) -> TrainingRecord | None:
-        """Return the record of the run with an id, or ``None`` if the id is unknown."""
+        """Return the record of the run with an id, or ``None``."""
         return self._records.get(run_id)
 
     @property
@@ -100,7 +100,7 @@ class TrainerLink(QObject):
             self._task = self._context.spawn(self._serve(), "Connecting to the trainer")
 
     def act(self, what: str, work: Callable[[TrainerClient], Awaitable[object]]) -> None:
-        """Run a request to the daemon in the background; ``what`` names the request in an error message."""
+        """Send a request to the daemon in the background; ``what`` names it in an error message."""
         self._context.spawn(self._act(work), what)
 
     async def close(self) -> None:

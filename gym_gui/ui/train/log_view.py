@@ -62,13 +62,13 @@ class RunLog(QPlainTextEdit):
         await end_task(self._task)
 
     def showEvent(self, a0: QShowEvent | None) -> None:
-        """Start following the log file when the view becomes visible."""
+        """Start following the log when visible."""
         super().showEvent(a0)
         self._timer.start()
         self._on_time()
 
     def hideEvent(self, a0: QHideEvent | None) -> None:
-        """Pause following the log file while the view is hidden."""
+        """Pause following the log while hidden."""
         super().hideEvent(a0)
         self._timer.stop()
 

@@ -72,7 +72,7 @@ class NewRunForm(QWidget):
     """Emits a list of the ids of the started runs."""
     loaded = pyqtSignal()
     changed = pyqtSignal()
-    """Emitted after each check of the form: when the user chooses or types, and when runs start."""
+    """Emitted after each check of the form, such as after typing."""
 
     def __init__(self, context: AppContext, link: TrainerLink, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -187,9 +187,7 @@ class NewRunForm(QWidget):
         self.algorithm.set_items(items)
 
     def _algorithm_reason(self, schema: AlgorithmSchema) -> str:
-        """Return a text that says why an algorithm does not fit the chosen environment, or ``""`` if it
-        fits.
-        """
+        """Return why an algorithm does not fit the chosen environment, or ``""``."""
         env_id = str(self._environment.value)
         spaces, spec = self._spaces.of(env_id), self._specs.get(env_id)
         return algorithm_reason(schema, spaces.action, spaces.observation, spec and spec.paradigm)
@@ -282,9 +280,7 @@ class NewRunForm(QWidget):
         )
 
     def fill(self, preset: TrainingPreset, seed: int | None = None) -> None:
-        """Show a preset, or a run to repeat, as soon as the workers are found; ``seed`` fills the seed
-        field.
-        """
+        """Show a preset, or a run to repeat, as soon as the workers are found."""
         if not self.ready:
             self._awaited = preset, seed
             self.load()

@@ -17,12 +17,12 @@ from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.policies.use_policy_menu import operator_of
 
 _RATE = 20.0
-"""Environment steps per second in the live view, slow enough to watch."""
+"""Environment steps per second, slow enough to watch."""
 
 
 @dataclass(frozen=True)
 class Playable:
-    """Policy of a training in progress that the user can watch.
+    """Policy that can be watched while it is trained.
 
     Attributes:
         folder: Folder in which the training saves the policy.
@@ -40,7 +40,7 @@ class Playable:
 class PolicyLive(QObject):
     """Player of one policy, episode after episode on seeds 0, 1, 2, …, without recording.
 
-    After each episode the player loads a newer version of the policy, if the training has saved one.
+    After each episode it loads the newest version that the training has saved.
 
     Args:
         context: Provides sessions and background tasks.
@@ -51,7 +51,7 @@ class PolicyLive(QObject):
     viewed = pyqtSignal(object)
     """Emits a :class:`LiveView` after each step."""
     framed = pyqtSignal(object)
-    """Emits a frame, an array of shape ``(height, width, 3)`` and type ``uint8``."""
+    """Emits a frame of shape ``(height, width, 3)``, ``uint8``."""
     said = pyqtSignal(str)
     """Emits a sentence that says why no policy plays."""
 
@@ -89,7 +89,7 @@ class PolicyLive(QObject):
         self._looking = self._context.spawn(self._look(), "Loading the policy")
 
     async def _look(self) -> None:
-        """Start the newest version of the policy; keep the current version if there is no newer one."""
+        """Start the newest version of the policy, if it is newer than the current one."""
         try:
             file = await asyncio.to_thread(read_policy_file, self.policy.folder)
         except MosaicError as error:

@@ -25,8 +25,7 @@ _LOOK = "Watch the newest policy play live"
 
 
 class PolicyNow(Card):
-    """Card with a video of a training's policy, or on request the newest policy playing live; both pause
-    while hidden.
+    """Card with a video of a training's policy, or the policy playing live; both pause while hidden.
 
     Args:
         context: Provides theme and background tasks.
@@ -83,7 +82,7 @@ class PolicyNow(Card):
         Args:
             title: Name of the run.
             file: The newest video; ``None`` if there is none.
-            why_none: Text that is shown if there is no video; ``""`` shows a default text.
+            why_none: Text shown if there is no video; ``""`` shows a default text.
         """
         self._title.setText(f"Current policy, {title}" if title else "Current policy")
         self.dock_slot.set_title(self._title.text())

@@ -24,7 +24,7 @@ class RunColors:
                 self._places[run] = next(n for n in range(len(taken) + 1) if n not in taken)
 
     def look(self, run_id: str) -> Look:
-        """Return the line style of a run: a hue of its own, and a dash pattern once all hues are taken."""
+        """Return the line style of a run: a hue, and a dash pattern once all hues are taken."""
         nth, place = divmod(self._places.get(run_id, 0), len(SERIES))
         return Look(QColor(HUES[SERIES[place]]), DASHES[nth % len(DASHES)])
 

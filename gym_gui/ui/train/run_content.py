@@ -25,9 +25,9 @@ LEAGUE = "league"
 
 
 class RunContent(QWidget):
-    """Container that places the table, charts, log, league and policy of the Runs view.
+    """Container of the table, charts, log, league and policy of the Runs view.
 
-    :class:`~gym_gui.ui.train.runs_view.RunsView` sets the contents of these widgets.
+    :class:`~gym_gui.ui.train.runs_view.RunsView` sets their contents.
 
     Args:
         context: Provides theme and background tasks.

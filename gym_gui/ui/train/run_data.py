@@ -58,7 +58,7 @@ class RunData(QObject):
         link.runs_changed.connect(self._on_runs_changed)
 
     def store(self, run_id: str) -> SeriesStore:
-        """Return the series of a run; empty for an unknown run."""
+        """Return the series of a run."""
         return self._stores.setdefault(run_id, SeriesStore())
 
     def league(self, run_id: str) -> TrainingLeague | None:
@@ -70,7 +70,7 @@ class RunData(QObject):
         return list(dict.fromkeys(name for run_id in run_ids for name in self.store(run_id).names))
 
     def follow(self, run_ids: Iterable[str]) -> None:
-        """Follow the files of the given runs, and of no others, from now on."""
+        """Follow the files of only the given runs from now on."""
         self._followed = frozenset(run_ids)
         self._unreadable &= self._followed
         for run_id in set(self._tasks) - self._followed:

@@ -19,7 +19,7 @@ RUNS: Final = Setting("runs", {"type": "integer", "minimum": 1, "maximum": MOST_
 
 
 class RunNumbers(FormRows):
-    """Form rows for first seed, number of runs and name, each with its error below the field."""
+    """Form rows for first seed, number of runs and name; errors are shown below their field."""
 
     changed = pyqtSignal()
 
@@ -36,7 +36,7 @@ class RunNumbers(FormRows):
 
     @property
     def first_seed(self) -> int:
-        """Seed of the first run, or 1 if the field is invalid."""
+        """Seed of the first run; 1 if the field is invalid."""
         return _number(self.seed, 1)
 
     @property

@@ -191,10 +191,9 @@ class RunPanel(QWidget):
         self._warning.setVisible(bool(record.warning))
 
     def _link_of(self, record: TrainingRecord, reason: str) -> Action | None:
-        """Return the message button that opens the code line where a training failed, or resumes the
-        training.
+        """Return a button that opens the code line where a training failed, or else resumes the training.
 
-        Relative file names in the error refer to the run's folder or to the current directory.
+        Relative file names in the error refer to the run's folder or the current one.
         """
         again = None
         if "continue" in run_actions(record):

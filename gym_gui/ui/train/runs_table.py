@@ -113,7 +113,7 @@ class RunsTable(RowsTable[RunRow]):
 
 
 class RunCells(QStyledItemDelegate):
-    """Delegate that draws dots and actions in the table of runs, and emits clicks on them."""
+    """Delegate that draws dots and actions, and emits clicks on them."""
 
     clicked = pyqtSignal(str, str)
 
@@ -134,7 +134,7 @@ class RunCells(QStyledItemDelegate):
                 option.palette.setColor(option.palette.ColorRole.HighlightedText, color)
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        """Draw one cell with its dot or its actions."""
+        """Draw one table cell."""
         super().paint(painter, option, index)
         if painter is None:
             return

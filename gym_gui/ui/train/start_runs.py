@@ -27,8 +27,8 @@ async def start_runs(
 
     Args:
         services: Chooses the worker and provides the folders of trainings.
-        client: Connection to the trainer daemon.
-        preset: Worker, algorithm, environment and settings of the runs.
+        client: Connection to the trainer.
+        preset: Training to run.
         action: Kind of the environment's action space; ``""`` if unknown.
         titles: Name of the run with each seed; ``""`` if the user entered no name.
 

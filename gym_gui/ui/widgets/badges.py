@@ -1,4 +1,4 @@
-"""Small marks: a badge for the kind of an agent, a dot for a state, a cap for a key."""
+"""Small marks: the kind of an agent, a state, or a key."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ class KindBadge(QWidget):
         """Show another kind of agent.
 
         Args:
-            kind: Kind of agent, such as ``rl`` or ``llm``.
-            everybody: Tooltip with the kind of each slot, one per line, if there are several slots.
+            kind: Kind of agent, such as ``rl``.
+            everybody: Tooltip with the kind of each slot, one per line.
         """
         self._kind = kind
         slots = everybody.replace("\n", ", ")
@@ -150,7 +150,7 @@ class Dot(QWidget):
         self.setFixedSize(10, 10)
 
     def set_color(self, color: str | QColor) -> None:
-        """Change the color of the dot; ``color`` is a theme token or any color."""
+        """Change the color to a theme token or any color."""
         if color != self._color:
             self._color = color
             self.update()
@@ -233,7 +233,7 @@ class KeyCap(QWidget):
         return self._text
 
     def set_text(self, text: str) -> None:
-        """Change the key that is shown, such as ``"Ctrl+N"`` or ``"Up"``."""
+        """Change the key, such as ``"Ctrl+N"``."""
         self._text = " ".join(_KEY_SIGNS.get(part, part) for part in text.split("+")) if text != "+" else "+"
         self.setAccessibleName(f"Key {text}")
         self.updateGeometry()

@@ -78,7 +78,7 @@ class _Button(QPushButton):
             self.clicked.connect(_Click(on_click))
 
     def set_icon(self, name: str) -> None:
-        """Change the icon; ``name`` is an icon name of :mod:`gym_gui.ui.icons`."""
+        """Change the icon to one of :mod:`gym_gui.ui.icons`."""
         self.setIcon(icon(name, self._icon_color))
         self.setIconSize(BUTTON_ICON)
 
@@ -163,7 +163,7 @@ class QuietButton(_Button):
             self.setMenu(menu)
 
     def sizeHint(self) -> QSize:
-        """Return the size of the button, with space for the caret if it has a menu."""
+        """Return the size with space for the caret."""
         return super().sizeHint() + QSize(CARET_ROOM if self._caret else 0, 0)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:

@@ -81,7 +81,7 @@ class Card(QFrame):
             painter.drawRoundedRect(inner, theme.RADIUS_PANEL - 1.5, theme.RADIUS_PANEL - 1.5)
 
     def add(self, widget: QWidget, stretch: int = 0) -> None:
-        """Add a widget below the others; ``stretch`` is the stretch factor in the layout."""
+        """Add a widget below the others."""
         self.body.addWidget(widget, stretch)
 
     def add_to_heading(self, widget: QWidget) -> None:
@@ -105,13 +105,13 @@ class Card(QFrame):
             self.clicked.emit()
 
     def mouseDoubleClickEvent(self, a0: QMouseEvent | None) -> None:
-        """Emit ``double_clicked`` on a double click with the left button."""
+        """Emit ``double_clicked`` for the left button."""
         super().mouseDoubleClickEvent(a0)
         if a0 is not None and a0.button() == Qt.MouseButton.LeftButton:
             self.double_clicked.emit()
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Emit ``clicked`` if the card is clickable and the user presses Enter or Space."""
+        """Emit ``clicked`` on Enter or Space if the card is clickable."""
         keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
         if self._clickable and a0 is not None and a0.key() in keys and not a0.isAutoRepeat():
             self.clicked.emit()

@@ -48,7 +48,7 @@ class Dialog(QDialog):
         return self.work is not None and not self.work.done()
 
     def take_on(self, work: asyncio.Task[Any]) -> None:
-        """Set the dialog's background task, and cancel the previous task if it is still running."""
+        """Set the dialog's background task and cancel the previous one."""
         self._end_work()
         self.work = work
 

@@ -75,7 +75,7 @@ class Inspector(QFrame):
             self.body.insertLayout(place, item)
 
     def add_section(self, text: str) -> QLabel:
-        """Add a heading below the existing content, with space above it, and return the heading."""
+        """Add a heading below the existing content, with space above it."""
         place = self.body.count() - 1
         if place > 0:
             self.body.insertSpacing(place, theme.GAP)
@@ -84,7 +84,7 @@ class Inspector(QFrame):
         return heading
 
     def clear(self) -> None:
-        """Remove and delete all scrolled content; widgets of :meth:`add_foot` stay."""
+        """Remove and delete all scrolled content."""
         while self.body.count() > 1:
             item = self.body.takeAt(0)
             if item is not None:

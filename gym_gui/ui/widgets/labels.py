@@ -34,7 +34,7 @@ def section_label(text: str, parent: QWidget | None = None) -> QLabel:
 
 
 def title_label(text: str, parent: QWidget | None = None) -> QLabel:
-    """Return a label with the style of a title: 15 px, semibold."""
+    """Return a title label, 15 px semibold."""
     return label(text, "title", parent=parent)
 
 

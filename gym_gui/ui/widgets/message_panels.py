@@ -205,7 +205,7 @@ class EmptyHint(QWidget):
             self.add_action(*action, primary=True)
 
     def add_action(self, text: str, on_click: Callable[[], object], *, primary: bool = False) -> None:
-        """Add another button to the hint; ``primary`` makes it a filled button."""
+        """Add another button to the hint."""
         made = PrimaryButton(text, on_click=on_click) if primary else QuietButton(text, on_click=on_click)
         self._buttons.insertWidget(self._buttons.count() - 1, made)
 

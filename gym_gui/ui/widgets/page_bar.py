@@ -78,7 +78,7 @@ class PageBar(QWidget):
         self._title.setHidden(short > 0)
 
     def set_note(self, text: str) -> None:
-        """Show a short note beside the controls, such as ``simultaneous · 4 agents``; ``""`` hides it."""
+        """Show a short note beside the controls, such as ``simultaneous · 4 agents``."""
         self._note.setText(text)
         self._note.setVisible(bool(text))
 

@@ -206,7 +206,7 @@ class PickerPopup(QFrame):
         return max(items, default=0) + _AROUND
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Move and choose in the list when the user presses arrows, Enter or Escape in the search field."""
+        """Handle arrows, Enter and Escape of the search field for the list."""
         if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress and self._on_key(a1.key()):
             return True
         return super().eventFilter(a0, a1)
@@ -356,7 +356,7 @@ class ItemDelegate(QStyledItemDelegate):
         self._pictures, self._elide = pictures, elide
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
-        """Return the size of a row; all rows have the same height."""
+        """Return the size of a row, which is the same for all rows."""
         return QSize(100, self.HEIGHT)
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:

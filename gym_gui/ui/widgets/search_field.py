@@ -20,7 +20,7 @@ def search_field(
 
     Args:
         name: ``objectName`` of the field.
-        placeholder: Text that is shown while the field is empty.
+        placeholder: Text shown while the field is empty.
         on_text: Called with the text after each change.
         called: Accessible name; by default the placeholder.
         tooltip: Tooltip, which says what the search matches.

@@ -76,7 +76,7 @@ class Column(Generic[Row]):
 
     @property
     def alignment(self) -> Qt.AlignmentFlag:
-        """Alignment of the text in heading and cells: right for numbers, left for text."""
+        """Alignment of heading and cells: right for numbers, left for text."""
         side = Qt.AlignmentFlag.AlignRight if self.figure else Qt.AlignmentFlag.AlignLeft
         return side | Qt.AlignmentFlag.AlignVCenter
 
@@ -255,9 +255,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         return flags | Qt.ItemFlag.ItemIsEditable if editable else flags
 
     def setData(self, index: QModelIndex, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Emit :attr:`edited` with the text that the user has typed into a cell; return whether it was
-        emitted.
-        """
+        """Emit :attr:`edited` with the text that the user has typed into a cell."""
         row = self.row(index.row())
         column = self._columns[index.column()]
         if row is None or role != Qt.ItemDataRole.EditRole or column.edit is None:
