@@ -70,7 +70,7 @@ def _named(view: LiveView, seats: Sequence[AgentID]) -> list[str]:
 
 
 class Cover(QWidget):
-    """Widget that hides the next person's view until that person confirms that nobody else is watching.
+    """Widget that hides the next person's view until that person confirms that no other player is watching.
 
     Args:
         parent: Qt owner.
