@@ -48,7 +48,7 @@ class ProblemList(QListWidget):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """All problems: ``told``, then those of ``found`` that are not in ``told``."""
+        """All problems: those that readers of the saved file reported, then others from the check."""
         told, found = (tuple(map(self._here, some)) for some in (self.told, self.found))
         known = {(problem.line, problem.text) for problem in told}
         return (*told, *(each for each in found if (each.line, each.text) not in known))

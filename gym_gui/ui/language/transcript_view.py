@@ -41,7 +41,7 @@ class TranscriptPanel(QWidget):
     """
 
     step_chosen = pyqtSignal(int, int)
-    """Emits episode and step of a turn that the user has selected."""
+    """Emits episode and step of a model call or decision that the user has selected."""
 
     def __init__(
         self,
@@ -125,13 +125,15 @@ class TranscriptPanel(QWidget):
     # -- content -----------------------------------------------------------------------
 
     def show_turns(self, turns: Sequence[Turn]) -> None:
-        """Show the turns of a finished episode."""
+        """Show the model calls and decisions of a finished episode."""
         agents = tuple(dict.fromkeys(turn.agent for turn in turns))
         self._show(EpisodeTurns(turns), agents)
         self._list.select(0)
 
     def follow(self, log: CallLog | None) -> None:
-        """Show the turns of a running operator, including later ones; ``None`` shows an empty list."""
+        """Show the model calls and decisions of a running operator as they arrive; ``None`` shows an empty
+        list.
+        """
         if log is not None and self.log is log:
             return
         if log is None:
@@ -178,7 +180,7 @@ class TranscriptPanel(QWidget):
             self._on_wanted()
 
     def select_last(self) -> None:
-        """Select the newest turn and keep following the newest one."""
+        """Select the newest model call or decision, and keep following the newest one."""
         self._list.select(self.model.rowCount() - 1)
 
     def _show(self, source: TurnSource, agents: tuple[str, ...]) -> None:

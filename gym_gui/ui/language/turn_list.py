@@ -36,7 +36,7 @@ class TurnDelegate(QStyledItemDelegate):
         return QSize(120, ROW)
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        """Draw one turn of the list."""
+        """Draw one model call or decision of the list."""
         turn = index.data(TURN_ROLE)
         if painter is None or not isinstance(turn, Turn):
             return
@@ -78,7 +78,7 @@ def _draw(painter: QPainter, rect: QRect, text: str, font: QFont, color: QColor)
 
 
 def heading_of(turn: Turn, *, several: bool) -> str:
-    """Return a turn's heading: ``Step 12`` or ``Step 12 · green_0 · retry 1``."""
+    """Return the heading of a model call: ``Step 12`` or ``Step 12 · green_0 · retry``."""
     parts = [f"Step {turn.step}"]
     if several:
         parts.append(turn.agent)
@@ -90,7 +90,7 @@ def heading_of(turn: Turn, *, several: bool) -> str:
 
 
 def facts_of(turn: Turn) -> str:
-    """Return a turn's tokens and latency: ``512 + 8 tokens · 35 ms``."""
+    """Return the tokens and latency of a model call: ``512 + 8 tokens · 35 ms``."""
     parts: list[str] = []
     if turn.input_tokens or turn.output_tokens:
         parts.append(f"{local(turn.input_tokens):,} + {local(turn.output_tokens):,} tokens")
@@ -103,7 +103,7 @@ def facts_of(turn: Turn) -> str:
 
 
 def summary_of(turn: Turn) -> str:
-    """Return the reply of a turn in one line, or its error."""
+    """Return a model's reply in one line, or its error."""
     if turn.thought is not None and turn.refused:
         return f"No action: {idle_reason(turn)}"
     if turn.error:
@@ -115,7 +115,7 @@ def summary_of(turn: Turn) -> str:
 
 
 class TurnList(QListView):
-    """List view of turns; :attr:`turn_selected` emits the number of the selected row."""
+    """List view of model calls and decisions; :attr:`turn_selected` emits the number of the selected row."""
 
     turn_selected = pyqtSignal(int)
 
@@ -137,7 +137,7 @@ class TurnList(QListView):
 
     @property
     def at_end(self) -> bool:
-        """Whether the newest turn or no turn is selected."""
+        """Whether the newest row or no row is selected."""
         row = self.currentIndex().row()
         return row < 0 or row >= self.turns.rowCount() - 1
 

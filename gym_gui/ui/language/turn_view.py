@@ -90,7 +90,7 @@ class TurnView(QWidget):
 
     @property
     def turn(self) -> Turn | None:
-        """Turn that is shown, or ``None``."""
+        """Model call or decision that is shown, or ``None``."""
         return self._turn
 
     @property
@@ -174,10 +174,10 @@ class TurnView(QWidget):
 
 
 def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") -> Iterator[Section]:
-    """Yield the sections of a turn's text, in order.
+    """Yield the sections of text that describe a model call or decision, in order.
 
     Args:
-        turn: The turn.
+        turn: The model call or decision.
         old: Number of messages at the start of the prompt to leave out.
         cut: Whether long texts are shortened.
         action: Words for the action that was played.

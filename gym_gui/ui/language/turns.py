@@ -1,4 +1,4 @@
-"""Sources of turns (a running operator or a finished episode) and a list model of turns."""
+"""Sources of turns (model calls and decisions of an operator) and a list model of them."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ class Wanted:
         return not self.words and not self.failed
 
     def takes(self, turn: Turn) -> bool:
-        """Return whether a turn passes the filter."""
+        """Return whether a model call or decision passes the filter."""
         if (self.agent and turn.agent != self.agent) or (self.failed and not turn.failed):
             return False
         return not self.words or turn.contains(self.words)
 
 
 class EpisodeTurns:
-    """Source with the turns of a finished episode."""
+    """Source with the model calls and decisions of a finished episode."""
 
     first = 0
 
@@ -107,7 +107,7 @@ class EpisodeTurns:
 
 
 class LiveTurns:
-    """Source with the turns of a running operator."""
+    """Source with the model calls and decisions of a running operator."""
 
     def __init__(self, log: CallLog) -> None:
         self.log = log
@@ -158,7 +158,7 @@ def _search(lines: Sequence[tuple[int, bytes]], refused: frozenset[int], wanted:
 
 
 class TurnModel(QAbstractListModel):
-    """List model of the turns that pass a filter, oldest first; a turn is read when it is shown."""
+    """List model of the model calls and decisions that pass a filter, oldest first, each read when shown."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -232,7 +232,7 @@ class TurnModel(QAbstractListModel):
         return f"{turn.agent}, step {turn.step}: {turn.error or answer_line(turn)}"
 
     def turn(self, row: int) -> Turn | None:
-        """Return the turn of a row; ``None`` if the source no longer has it."""
+        """Return the model call or decision in a row; ``None`` if the source no longer has it."""
         try:
             return self._source.turn(self._rows[row])
         except IndexError:

@@ -165,7 +165,7 @@ class AgentsPage(Page):
             self.model.show_draft(Draft.of(table.operators[0]))
 
     def commands(self) -> list[Command]:
-        """Return the commands of the page."""
+        """Return the page's commands for menus and the command palette."""
         stack, ready = self.model.undo_stack, self._is_ready
         chosen = self._has_environment
         undo, redo = QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo

@@ -230,7 +230,7 @@ class OperatorsTab(Page):
         await self._catalog.close()
 
     def commands(self) -> list[Command]:
-        """Return the commands of the page."""
+        """Return the page's commands for menus and the command palette."""
         some, one, several = self._has_operators, self._has_selection, self._has_several
         history, manual, transcript = self.deck.undo_stack, self.manual, self.manual.transcript
         apart = "Detach or dock the transcript"

@@ -243,7 +243,7 @@ class PlayPage(Page):
         await self.catalog.close()
 
     def commands(self) -> list[Command]:
-        """Return the commands of the page."""
+        """Return the page's commands for menus and the command palette."""
         there, keys = self._there, self.side.keys.start_editing
         controller = self.controller
         back = self.scoring.take_back

@@ -186,7 +186,7 @@ class TrainPage(Page):
             await self._policies.closed()
 
     def commands(self) -> list[Command]:
-        """Return the commands of the page."""
+        """Return the page's commands for menus and the command palette."""
         one, over, compare = self._has_one, self._one_is_over, self._can_compare
         keep, stop = partial(self._act_on_one, "checkpoint"), partial(self._act_on_one, "stop")
         start, remove = self.form.submit, self._on_removal_requested

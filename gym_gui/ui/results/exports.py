@@ -69,7 +69,7 @@ def ask_folder(parent: QWidget, title: str, use: Callable[[Path], object], start
         parent: Widget over which the dialog is shown.
         title: Title of the dialog, which says what the folder is for.
         use: Called with the path after the user accepts the dialog.
-        start: Folder that the dialog shows first; by default the user's home.
+        start: Initial folder of the dialog; by default the user's home.
     """
     dialog = QFileDialog(parent, title)
     dialog.setObjectName("folder-dialog")

@@ -67,7 +67,7 @@ class StandingsTable(RowsTable[Any]):
         self.head.setFixedHeight(_HEAD)
 
     def show_policies(self, told: Sequence[TextColumn[Row]], policies: Sequence[Row]) -> None:
-        """Show the policies in the given order, with the columns ``told``."""
+        """Show the policies in the given order, one table column for each entry of ``told``."""
         columns = [Column(c.heading, partial(_text, c), figure=not c.words) for c in told]
         self.rows.show_table(columns, policies)
         names = [section for section, c in enumerate(columns) if c.heading in (NAME, ALGORITHM)]
