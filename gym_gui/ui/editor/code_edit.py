@@ -50,7 +50,7 @@ class Coloring(QSyntaxHighlighter):
         theme.current().changed.connect(self._on_theme_changed)
 
     def set_rules(self, rules: Sequence[tuple[str, str]]) -> None:
-        """Set the coloring rules: regular expression and kind of text."""
+        """Set the coloring rules: regular expression and kind of text; later rules win."""
         made = tuple((QRegularExpression(pattern), role) for pattern, role in rules)
         self._rules = tuple((pattern, role) for pattern, role in made if pattern.isValid() and role in _ROLES)
         self.rehighlight()

@@ -235,7 +235,7 @@ class ImportPanel(QWidget):
             if self._own
             else (
                 "The import reads only weights and runs no code from the file. "
-                "Weights that do not fit are reported."
+                "A file that does not fit is rejected with the reason."
             )
         )
 

@@ -39,8 +39,8 @@ class TournamentRequest:
 
     @classmethod
     def of(cls, operators: Sequence[OperatorConfig]) -> TournamentRequest:
-        """Return a request with the environment of the first multi-agent operator, and the policies of its
-        operators.
+        """Return a request with the first multi-agent operator's environment, and all policies of
+        operators in it.
         """
         several = [each for each in operators if len(each.resolved_slots()) > 1]
         if not several:

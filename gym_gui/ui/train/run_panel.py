@@ -191,7 +191,7 @@ class RunPanel(QWidget):
         self._warning.setVisible(bool(record.warning))
 
     def _link_of(self, record: TrainingRecord, reason: str) -> Action | None:
-        """Return a button that opens the code line where a training failed, or else resumes the training.
+        """Return a button that opens the code line where a training failed, or ``None``.
 
         Relative file names in the error refer to the run's folder or the current one.
         """
