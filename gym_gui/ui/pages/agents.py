@@ -283,7 +283,7 @@ class AgentsPage(Page):
         if report is None or live is None or not self._to_rebind:
             return
         for agent in sorted(self._to_rebind):
-            # A slot with an error keeps its player in the session; the checks show the error.
+            # A slot with an error keeps its policy in the session; the checks show the error.
             if not any(finding.level is Level.ERROR for finding in report.of(agent)):
                 self._to_rebind.discard(agent)
                 self._rebind(live, agent)

@@ -127,7 +127,7 @@ class OperatorsTab(Page):
             return
         script, resumed = request.get("script"), request.get("resume")
         if not request and before and Path(before).exists():
-            self._set_mode("script")  # This was shown when the window was closed or killed.
+            self._set_mode("script")  # Script mode was shown when the window was closed or killed.
             self.script.file.bring_back(Path(before))
             return
         if isinstance(resumed, RunEntry):
@@ -335,7 +335,9 @@ class OperatorsTab(Page):
         self.context.notify(sentence, "warning")
 
     def _on_config(self, config: OperatorConfig) -> None:
-        if self.deck.operators.find(config.operator_id) is not None:  # It may have been removed since.
+        if (
+            self.deck.operators.find(config.operator_id) is not None
+        ):  # The operator may have been removed since.
             self._try(self.deck.change, config)
 
     def _on_duplicate(self, operator_id: str) -> None:
@@ -377,7 +379,7 @@ class OperatorsTab(Page):
     def _show_turns(self) -> None:
         current = self.manual.current
         view = current.player.last_view if current is not None else None
-        # In turn-based play, fewer agents are asked than there are.
+        # In turn-based play, only some of the agents decide at a time.
         turns = view is not None and len(view.agents) > 1 and 0 < len(view.turn) < len(view.agents)
         self.controls.set_turn_based(turns)
 

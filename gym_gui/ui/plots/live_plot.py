@@ -157,7 +157,7 @@ class LivePlot(QWidget):
         plot.setObjectName(f"{self.objectName()}Canvas")
         plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         plot.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        # pyqtgraph makes a menu all the same, without a Qt owner: it would outlive the plot.
+        # pyqtgraph creates a menu nevertheless, without a Qt owner: it would outlive the plot.
         menu = plot.getPlotItem().ctrlMenu
         menu.setParent(plot, menu.windowFlags())
         plot.setMouseEnabled(x=False, y=False)

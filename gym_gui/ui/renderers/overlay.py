@@ -216,7 +216,7 @@ class Overlay(QWidget):
 
     def _chip(self, agent: AgentView, alone: bool, to_move: bool) -> _Chip:
         seat = self._seats.get(agent.slot, SlotPlayer())
-        # A single agent's own name ("agent") says less than who plays it.
+        # A single agent's own name ("agent") says less than its policy's name.
         names = [seat.player] if alone and seat.player else [seat_words(agent), seat.player]
         if self._compact:
             names = names[:1]

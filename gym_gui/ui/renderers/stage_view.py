@@ -102,7 +102,7 @@ class StageView(QFrame):
         if view.frame:
             self._offer("frame", True)
         if self._now is None or (self._now.episode, self._now.step) != (view.episode, view.step):
-            self._past = None  # a new step ends the look back at an earlier position
+            self._past = None  # a new step replaces an earlier position that the user looks at
         self._now = view
         if view.board is not None:
             self._show_board()

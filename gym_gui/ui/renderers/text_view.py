@@ -150,7 +150,7 @@ class TextView(Surface):
             usual, stage = self.theme.color("stage_text"), self.theme.color("stage")
             fore, back = back or stage, fore or usual
         elif fore is None and back is not None:
-            # The usual light letters would not be read on a bright background.
+            # The default light letters are unreadable on a bright background.
             inks = [self.theme.color(name) for name in ("stage", "stage_text")]
             fore = max(inks, key=partial(themes.contrast, back))
         if fore is not None:

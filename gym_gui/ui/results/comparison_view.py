@@ -141,7 +141,9 @@ class ComparisonView(QWidget):
         self.paired = ChartView(current, "pairedSeedsPlot", nothing, invitation=_REPLAY)
         self.paired.chosen.connect(self._on_pair_clicked)
         self.caption = muted_label(wrap=True)
-        self.caption.setMinimumHeight(self.caption.fontMetrics().height())  # Not the height when narrow.
+        self.caption.setMinimumHeight(
+            self.caption.fontMetrics().height()
+        )  # Otherwise the height of a narrow caption.
         self.caption.setObjectName("results-pair-caption")
         self.pair = PickerButton(name="results-pair", search_hint="Search pairs")
         self.pair.setAccessibleName("Compared pair")
@@ -254,7 +256,7 @@ class ComparisonView(QWidget):
         summary = self._summary
         assert summary is not None
         found = summary.standings or summary.cross_play
-        if found is not None:  # Its sentences rate the players; the verdicts are about single pairings.
+        if found is not None:  # These sentences rate policies; the verdicts are about single pairings.
             rest = (*found.remarks, *summary.missing)
             lines = [*map(_verdict, found.said), *(escape(clean(sentence)) for sentence in rest)]
             self.verdict.setText("".join(map(_LINE.format, lines)))

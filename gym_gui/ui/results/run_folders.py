@@ -81,7 +81,7 @@ class RunFolders(QObject):
 
     def _on_runs_moved(self) -> None:
         folder = self._context.store.runs
-        if folder in self._reader.others:  # The list shows it as the user's own folder now.
+        if folder in self._reader.others:  # The list now shows the folder as the user's own.
             self._set([each for each in self._reader.others if each != folder])
         self._reader.move(folder)
 

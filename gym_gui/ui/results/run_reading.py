@@ -90,7 +90,7 @@ class RunReading(QObject):
         if self._is_old():
             if self._shown is None:
                 self.read()
-            elif not self._again.isActive():  # A restart would postpone it again and again.
+            elif not self._again.isActive():  # A restart would postpone the analysis each time.
                 self._again.start()
 
     def read(self) -> None:

@@ -54,7 +54,7 @@ class TrainingsView(QWidget):
         self._profile.set_chart(profile or None)
         self.caption.setText(profile.caption)
         few = [t for a in found.algorithms for t in a.trained if t.mean.values]
-        self.values.setVisible(bool(few))  # It replaces the intervals.
+        self.values.setVisible(bool(few))  # The values replace intervals.
         with in_sentences():
             self.values.setText("\n".join(clean(values_of(each)) for each in few))
         self._profile.setMinimumHeight(round(profile.heights[0]))

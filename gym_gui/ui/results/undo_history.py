@@ -51,7 +51,7 @@ class RunHistory(QObject):
 
     def push(self, step: Step) -> None:
         """Add a step that was done, and forget the steps that had been undone."""
-        self._stack.push(step)  # Its redo does nothing: the work is done.
+        self._stack.push(step)  # The step's redo() does nothing, because the work is done.
 
     @property
     def can_undo(self) -> bool:

@@ -213,7 +213,7 @@ class CurveBoard(QWidget):
         self.league = LeaguePlot(context.theme, colors, "The rating appears after the first games.")
         self.league.setObjectName("train-league-plot")
         self.first.set_named(True)
-        self.second.title.hide()  # Its list shows the same text.
+        self.second.title.hide()  # The picker shows the same text.
         self._slider = QSlider(Qt.Orientation.Horizontal)
         self._slider.setObjectName("train-smoothing")
         self._slider.setAccessibleName("Smoothing")

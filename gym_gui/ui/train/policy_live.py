@@ -73,7 +73,7 @@ class PolicyLive(QObject):
         return self._context.spawn(self._end(), "Ending the live policy")
 
     async def _end(self) -> None:
-        if self._looking is not None:  # It is not canceled, because it may be ending a session.
+        if self._looking is not None:  # Not canceled, because this task may be ending a session.
             await asyncio.gather(self._looking, return_exceptions=True)
         await self._end_operator()
         self.deleteLater()  # Not earlier: its operator still reports its own end, and is deleted with it.
