@@ -97,7 +97,7 @@ def test_reset_all_can_be_undone(page: SettingsPage, context: AppContext, qtbot:
     context.noticed.connect(told.append)
     qtbot.mouseClick(page.findChild(QPushButton, "button-reset-all"), LEFT)
     assert context.settings.values == window_settings.Settings()
-    assert told[-1].text == "Put 2 settings back to the default"
+    assert told[-1].text == "Reset 2 settings to the default"
     assert told[-1].action is not None
     told[-1].action[1]()
     assert (context.settings.values.frame_rate, context.settings.values.key_repeat) == (15, False)

@@ -201,5 +201,5 @@ def test_parts_that_were_played_by_hand_are_merged_in_the_list(
     assert named(jobs, QPushButton, "message-action").text() == "Merge available parts"
     library.table.selectAll()
     assert window.context.commands.run("results.merge")
-    qtbot.waitUntil(lambda: any("2 shards, 4 episodes are one run now." in said for said in messages(window)))
+    qtbot.waitUntil(lambda: any("2 shards, 4 episodes are now one run." in said for said in messages(window)))
     qtbot.waitUntil(lambda: library.model.rowCount() == 3)
