@@ -81,7 +81,7 @@ def replayed(
         named(view.aside, QPushButton, "replay-aside-mind").click()
         named(view, MindView, "mind").choose(agent)
         view.transport.go(position)
-        qtbot.waitUntil(lambda: "again…" not in told(view) and bool(told(view)), timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: "being replayed…" not in told(view) and bool(told(view)), timeout=PATIENCE_MS)
         assert named(view, MindView, "mind").picture.image() is not None
         return told(view)
     finally:

@@ -549,12 +549,12 @@ def test_people_at_a_card_table_see_their_own_cards_unless_they_want_all(page: P
     you.wait(lambda: page.view is not None and page.view.seen_from)
     notice = named(stage, SeatNotice, "seat-notice")
     cover = named(stage, Cover, "seat-cover")
-    assert notice.isVisible() and "may see" in notice.text and not cover.isVisible()
+    assert notice.isVisible() and "view of" in notice.text and not cover.isVisible()
     frame = named(stage, FrameView, "frameView")
     own = frame.image()
     named(stage, QPushButton, "message-action").click()
     you.wait(lambda: page.view is not None and page.view.kept_from and not page.view.seen_from)
-    assert "Everything is shown" in notice.text and frame.image() != own
+    assert "All information is shown" in notice.text and frame.image() != own
     named(stage, QPushButton, "message-action").click()
     you.wait(lambda: page.view is not None and page.view.seen_from)
     workers = {"player_0": person, "player_1": person}

@@ -306,7 +306,7 @@ def test_the_form(page: TrainPage, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: "continuous" in problem.text(), timeout=PATIENCE_MS)
     assert not start.isEnabled() and "for discrete actions" in start.toolTip()
     form.fill(TrainingPreset("search_trainer", "search", "NoSuch-v0"))
-    assert problem.text() == "There is no environment NoSuch-v0 here: choose another one."
+    assert problem.text() == "The environment NoSuch-v0 is not available. Choose another environment."
     offered = {item.value: item.reason for item in named(form, EnvironmentPicker, "train-environment").items}
     assert "several agents" in offered["classic/connect_four_v3"] and offered["CartPole-v1"] == ""
     what_is_not_installed_can_be(page, qtbot)
