@@ -11,7 +11,7 @@ from gym_gui.ui.widgets import PrimaryButton, QuietButton, restyle
 
 _MEANING = {
     "Start": "Begin the game (Ctrl+P)",
-    "Go on": "Continue the game (Ctrl+P)",
+    "Resume": "Continue the game (Ctrl+P)",
     "Pause": "Pause before the next step (Ctrl+P)",
 }
 
@@ -62,7 +62,7 @@ class PlayActions(QObject):
             button.setVisible(has_game)
         self.pause.setEnabled(not game.is_over and game.state is not OperatorState.BROKEN)
         begins, halted = game.waits, (game.waits or game.paused) and not game.is_over
-        words = "Start" if begins else "Go on" if halted else "Pause"
+        words = "Start" if begins else "Resume" if halted else "Pause"
         self.pause.set_text(words, "run" if halted else "pause")
         self.pause.setToolTip(_MEANING[words])
         self._show_recording(game.recording)

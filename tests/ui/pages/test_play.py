@@ -188,7 +188,7 @@ def looking_elsewhere_pauses_real_time(page: PlayPage, you: Player) -> None:
     named(page, QPushButton, "edit-keys").setFocus()
     you.wait(lambda: page.game.paused)
     assert "Click the picture to continue" in named(page, StatusDot, "prompt").text
-    assert named(page, QPushButton, "pause").text() == "Go on"
+    assert named(page, QPushButton, "pause").text() == "Resume"
     operator = page.game.operator
     assert operator is not None and operator.player.paused
     named(page, StageCard, "stage-card").take_keys()

@@ -255,16 +255,16 @@ def _place_columns(unit: str, parts: str = "Shards") -> tuple[Column[PlaceRow], 
     run, back = f"{parts} that run on the host", f"{parts} copied to this machine"
     return (
         Column("Host", _place_name, tip=lambda row: row.problem or row.name, usual="this machine"),
-        Column("Runs", lambda row: f"{local(row.playing):,}", figure=True, width=56, about=run),
+        Column("Playing", lambda row: f"{local(row.playing):,}", figure=True, width=66, about=run),
         Column(
-            "Waits",
+            "Queued",
             lambda row: f"{local(row.queued):,}",
             figure=True,
-            width=58,
+            width=66,
             about=f"{parts} in the queue of the host",
             gives=2,
         ),
-        Column("Here", lambda row: f"{local(row.here):,}", figure=True, width=56, about=back),
+        Column("Copied", lambda row: f"{local(row.here):,}", figure=True, width=64, about=back),
         Column(
             "/ s", lambda row: rate_words(row.rate), figure=True, width=50, about=f"{unit} a second", gives=1
         ),
