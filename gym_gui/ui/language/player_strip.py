@@ -16,6 +16,7 @@ from PyQt6.QtWidgets import QFrame, QSizePolicy, QWidget
 from gym_gui.analysis.transcripts.action_scores import in_a_line, listed
 from gym_gui.analysis.transcripts.bdi_thoughts import Thought
 from gym_gui.analysis.transcripts.turn import DRY, Turn
+from gym_gui.analysis.words.wording import written
 from gym_gui.controllers.live_play.call_log import Spending
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import count, in_sentences
@@ -75,8 +76,8 @@ class CallStrip(QFrame):
         """
         with in_sentences():
             rows = _decision_rows(turn) if turn.is_decision else _call_rows(turn)
+            costs = [written(spending.words)] if spending.calls else []
         whose = [turn.agent] if several else []
-        costs = [spending.words] if spending.calls else []
         told = count(len(turn.scores), _scored(turn)) if turn.scores else ""
         told = turn.thought.changes if turn.thought is not None else told
         last = " \N{MIDDLE DOT} ".join(filter(None, [*whose, told, *costs, f"at step {turn.step}"]))

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QLocale, Qt
 from PyQt6.QtGui import QGuiApplication, QTextCursor
 from PyQt6.QtWidgets import QCheckBox, QLabel, QLineEdit, QPushButton, QTextEdit
 
@@ -241,6 +241,13 @@ def test_a_strip_says_the_last_call_in_three_lines(qtbot: Any) -> None:
     )
     with qtbot.waitSignal(strip.opened):
         qtbot.mouseClick(strip, Qt.MouseButton.LeftButton)
+    before = QLocale()
+    QLocale.setDefault(QLocale("de_DE"))
+    try:
+        strip.show_call(log.last, log.spending)
+        assert "$0,0010" in strip.lines[2]
+    finally:
+        QLocale.setDefault(before)
     log.add(call_line(5, error="the server is busy", reply=""))
     strip.show_call(log.last, log.spending)
     assert strip.lines[1] == "No reply the server is busy"
