@@ -17,6 +17,7 @@ from gym_gui.core.errors import (
     UnknownNameError,
     UsageError,
 )
+from gym_gui.core.interpreters import into_this_python
 from gym_gui.core.paradigms.foreign_calls import RAISED
 from gym_gui.core.paradigms.select import APIS
 from gym_gui.core.trusted.subjects import Need
@@ -253,7 +254,7 @@ def make(
     except RAISED as error:
         missing = _missing_module(error)
         if missing is not None:
-            raise MissingDependencyError(missing, spec.install) from error
+            raise _missing(spec, missing) from error
         raise UsageError(f"{spec.id} could not be made: {described(error)}") from error
     adapter = family.adapter(spec, env)
     if adapter.paradigm is not spec.paradigm:  # an own environment, seen for the first time
@@ -306,8 +307,22 @@ def trouble(spec: EnvSpec) -> str:
     family = family_of(spec)
     for module in (*family.modules, *family.needs(spec)):
         if not is_installed(module):
-            return str(MissingDependencyError(module, spec.install))
+            return str(_missing(spec, module))
     return ""
+
+
+def _missing(spec: EnvSpec, module: str) -> UsageError:
+    """Return the error for a module that an environment imports and that is not installed.
+
+    The package of a family is known. Of other environments only the module is: the name of a package on the
+    index that is spelled like a module may belong to a stranger.
+    """
+    if spec.install:
+        return MissingDependencyError(module, spec.install)
+    return UsageError(
+        f"{spec.id} imports {module}, which is not installed",
+        fix=f"Find out which package has it, and run: {into_this_python()} PACKAGE",
+    )
 
 
 def _missing_module(error: BaseException | None) -> str | None:

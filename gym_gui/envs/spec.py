@@ -9,7 +9,6 @@ from pkgutil import resolve_name
 from typing import Any
 
 from gym_gui.core.enums import SteppingParadigm
-from gym_gui.core.interpreters import into_this_python
 from gym_gui.core.paradigms.select import APIS
 
 DISTRIBUTION = "mosaic-gym-gui"
@@ -50,9 +49,9 @@ class EnvSpec:
 
     @property
     def install(self) -> str:
-        """Command that installs what the environment needs."""
+        """Command that installs what the environment needs; ``""`` if only its author knows that."""
         if not self.extra and not self.requirements:
-            return f"{into_this_python()} {self.package}"
+            return ""
         return f"mosaic envs install {self.id if self.requirements else self.family}"
 
     @property
