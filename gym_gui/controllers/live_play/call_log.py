@@ -144,7 +144,7 @@ class CallLog:
         self.spending.add(turn)
 
     def look(self, view: LiveView) -> None:
-        """Store the names of a view's actions, because rows of games without notation contain only numbers."""
+        """Store the names of a view's actions; rows of games without notation contain only numbers."""
         for agent in view.agents:
             if agent.number is not None and agent.action:
                 asked = agent.agent if is_pattern(agent.slot) else agent.slot

@@ -105,10 +105,10 @@ async def test_the_model_is_shown_the_episode_before_its_own(run: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"episode": 0}, "is of another form"),
-        ({"run": "RUN", "episode": -1}, "is of another form"),
-        ({"run": "RUN", "epsiode": 0}, "has no 'epsiode'"),
-        ({"run": "RUN", "episodes": [[]]}, "has no 'episodes'"),
+        ({"episode": 0}, "does not have the expected form"),
+        ({"run": "RUN", "episode": -1}, "does not have the expected form"),
+        ({"run": "RUN", "epsiode": 0}, "has no key 'epsiode'"),
+        ({"run": "RUN", "episodes": [[]]}, "has no key 'episodes'"),
         ({"run": "RUN", "episode": 7}, "no completed episode 7 .* It has: 0, 1"),
         ({"run": "RUN", "operator": "nobody"}, "has no operator 'nobody'"),
         ({"run": "RUN", "agent": "agent_9"}, "no agent of FrozenLake-v1 is called 'agent_9'"),
@@ -150,7 +150,7 @@ def test_an_episode_that_does_not_play_out_as_recorded_is_refused(run: Path, tmp
             copy.write_bytes(file.read_bytes())
     (steps,) = forged.rglob("steps.jsonl")
     steps.write_text(steps.read_text().replace('"action":2', '"action":1', 1))
-    with pytest.raises(UsageError, match="does not play out here as it was recorded"):
+    with pytest.raises(UsageError, match="differs from its record when it is replayed"):
         told({"run": str(forged)})
     own = open_run(run).operators.popitem()[1].path.name  # pyright: ignore[reportAttributeAccessIssue]
     for name in ("episodes.jsonl", "steps.jsonl"):
