@@ -31,9 +31,9 @@ State = Literal["installed", "missing", "broken"]
 _INSTALL = "mosaic workers install {}"
 _PROBE_TIMEOUT_S = 30.0
 _SDK_NEEDS = ("numpy>=1.22", "protobuf>=3.20.2,<8")
-"""Requirements of ``mosaic_worker``, which the engine puts on the path of a foreign interpreter."""
+"""Requirements of ``mosaic_worker``, which is added to the import path of a foreign interpreter."""
 _BARE_NAME = re.compile(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?")
-"""Requirement without version or marker, which any version fulfills."""
+"""Requirement without version or marker, which any installed version fulfills."""
 # Runs in the worker's own interpreter, which may be an old one.
 _PROBE = """
 import importlib.util, json, sys
@@ -53,13 +53,13 @@ json.dump([versions, found, python], sys.stdout)
 
 @dataclass(frozen=True)
 class WorkerStatus:
-    """Status of a worker, determined without starting it.
+    """Installation status of a worker, determined without starting it.
 
     Attributes:
         worker_id: The worker's id.
         state: ``installed``, ``missing`` (something must be installed) or ``broken``.
-        reason: What is missing or broken, as a sentence; empty if the worker is installed.
-        install: Command that installs what is missing, or empty.
+        reason: What is missing or broken, as a sentence; ``""`` if the worker is installed.
+        install: Command that installs the missing parts, or ``""``.
         missing: Requirements that are not fulfilled.
         found: Result of discovery, or ``None``.
     """
@@ -73,7 +73,7 @@ class WorkerStatus:
 
 
 def status_of(found: Found) -> WorkerStatus:
-    """Return the status of a worker that discovery found, which may have a broken manifest."""
+    """Return the status of a discovered worker, whose manifest may be broken."""
     if found.definition is None:
         return WorkerStatus(found.name, "broken", found.problem, "", (), found)
     status = check_installed(found.definition)
@@ -81,7 +81,7 @@ def status_of(found: Found) -> WorkerStatus:
 
 
 def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
-    """Compare a worker's requirements with the packages of its interpreter.
+    """Return the status of a worker, from its requirements and the packages of its interpreter.
 
     Distributions are looked up by their metadata and compared by version; the extras
     of a requirement (``ray[rllib]``) are not followed.
@@ -93,7 +93,7 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
         return WorkerStatus(worker_id, "broken", reason, "", absent)
     python, family = definition.launch.python, definition.launch.family
     if family and not is_complete(family):
-        reason = f"it lives in the interpreter of the environments {family}, which is not there yet"
+        reason = f"it needs the interpreter of the environments {family}, which is not installed yet"
         return WorkerStatus(worker_id, "missing", reason, _INSTALL.format(worker_id), (family,))
     if python is not None and not os.access(python, os.X_OK):
         reason = f"its interpreter {python} does not exist"
@@ -126,8 +126,8 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
 def _lack(files: Sequence[str]) -> str:
     named = [name for name in files if name != BUILD]
     if not named:
-        return f"{BUILD} is not built from what is there now"
-    return f"{_and(named)} {'is' if len(named) == 1 else 'are'} not there"
+        return f"{BUILD} is not built from the current sources and files"
+    return f"{_and(named)} {'is' if len(named) == 1 else 'are'} missing"
 
 
 def _absent_workers(definition: WorkerTypeDefinition) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ def _requirements(definition: WorkerTypeDefinition) -> list[str]:
 
 
 class _ProbeError(Exception):
-    """The worker's requirements cannot be read, or its interpreter did not answer."""
+    """Error: the worker's requirements cannot be read, or its interpreter did not answer."""
 
 
 def _look_up(definition: WorkerTypeDefinition) -> tuple[tuple[str, ...], bool]:
@@ -171,7 +171,7 @@ def _look_up(definition: WorkerTypeDefinition) -> tuple[tuple[str, ...], bool]:
 def _probe(
     definition: WorkerTypeDefinition, names: Sequence[str]
 ) -> tuple[Mapping[str, str | None], bool, dict[str, str]]:
-    """Return versions by name, whether the worker's package can be imported, and variables for markers."""
+    """Return package versions by name, whether the worker can be imported, and variables for markers."""
     name = definition.module_path
     beside = any((p / name).is_dir() or (p / f"{name}.py").is_file() for p in definition.launch.python_path)
     package = "" if beside or definition.launch.command else name

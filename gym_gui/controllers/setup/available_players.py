@@ -16,7 +16,7 @@ Workers = tuple[list[WorkerTypeDefinition], list[WorkerStatus]]
 
 
 def find_workers() -> Workers:
-    """Return the worker types from their manifests, and each worker's status (installed, or what is missing)."""
+    """Return the worker types from their manifests, and the installation status of each."""
     workers = [worker for worker in known_workers() if worker.type_id != "test_worker"]
     return workers, [check_installed(worker) for worker in workers]
 

@@ -95,7 +95,7 @@ class EnvironmentInfos:
 
 
 def fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> str:
-    """Return a hash that changes with an environment's package or with the code that describes environments."""
+    """Return a hash that changes with an environment's package or with the code that describes it."""
     spec = envs.resolve(
         request.task, env_name=request.env_name or None, api=request.api, origin=request.origin
     )

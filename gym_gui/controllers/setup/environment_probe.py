@@ -240,7 +240,7 @@ class EnvironmentProbe:
         The answer is a header, and the bytes of a picture or ``b""``.
 
         Raises:
-            OSError, asyncio.IncompleteReadError, ValueError: The child has exited, or its answer is malformed.
+            OSError, asyncio.IncompleteReadError, ValueError: The child has exited, or its answer is invalid.
         """
         assert child.stdin is not None and child.stdout is not None
         data = json.dumps(request).encode()

@@ -134,7 +134,7 @@ def test_one_in_which_moves_were_taken_back_is_nobodys_demonstration(run: Path, 
     first, *rest = (json.loads(line) for line in lines.read_text().splitlines())
     rows = [first | {"taken_back": {"episode": 0, "step": 1}}, *rest]
     lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(UsageError, match=r"episode 0 .* moves were taken back"):
+    with pytest.raises(UsageError, match=r"episode 0 .* moves that were taken back"):
         told({"run": str(back), "episode": 0})
     assert told({"run": str(back), "episode": 1})
     with pytest.raises(UsageError, match=r"It has: 1$"):
