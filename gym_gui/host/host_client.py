@@ -1,4 +1,4 @@
-"""A session in a host process, with the same interface as any other session."""
+"""Session in a host process, with the same interface as any other session."""
 
 from __future__ import annotations
 
@@ -64,29 +64,29 @@ if TYPE_CHECKING:
     from gym_gui.host.remote_session import Elsewhere
 
 SEEN_EVERY = 2
-"""Number of views after which their receipt is confirmed to the host."""
+"""Number of received views after which the client confirms them to the host."""
 _PLAYING_FAREWELL_S = 8.0
-"""Seconds for a host to end if no window watches its session; it may take longer to stop its workers."""
+"""Seconds for a host to end if no window watches its session, because its workers may stop slowly."""
 _HASTY_FAREWELL_S = 1.5
-"""Seconds for a host to end if it was told to end at once."""
+"""Seconds for a host to end if the caller wants it to end at once."""
 
 
 class HostSession:
-    """A session in its own host process.
+    """Session in its own host process.
 
     Args:
         resolved: The checked operator.
-        settings: How the session plays.
+        settings: Concurrency, step limit and live view of the session.
         on_event: Receives the session's events.
-        store: Store whose runtime folder holds the process's socket.
-        patience_s: Longest silence of the host.
-        share_memory: Whether pictures come through shared memory; otherwise they are part of the messages,
-            as for a host on another machine.
+        store: Store whose runtime folder contains the process's socket.
+        patience_s: Seconds of silence after which the host is killed.
+        share_memory: Whether pictures are sent through shared memory; otherwise they are part of the
+            messages, as for a host on another machine.
         take: Returns a host process that is already started, or ``None``.
-        elsewhere: The other machine on which the session runs; that machine has its own keys and shares no
-            memory.
+        elsewhere: Connection to the other machine on which the session runs, or ``None``. That machine has
+            its own API keys and shares no memory.
         steps_per_s: Largest number of environment steps per second of each episode, from the beginning;
-            ``None``: no limit.
+            ``None`` for no limit.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class HostSession:
 
     @property
     def pid(self) -> int:
-        """Process id of the host."""
+        """Process id of the session host; 0 before the start."""
         return self._host.pid
 
     async def start(self) -> SessionReady:
@@ -159,7 +159,7 @@ class HostSession:
             raise
 
     def _prepare(self) -> tuple[pb.LaunchRequest, list[Subject]]:
-        """Return the launch request and the subjects that the host may use."""
+        """Return the launch request and the code that the host may use."""
         request = launch_message(self._resolved, self._settings, keys=self._elsewhere is None)
         return request, vouch(self._resolved.config)
 
@@ -179,7 +179,7 @@ class HostSession:
     # -- messages from the host ------------------------------------------------------------
 
     def on_output(self, line: str) -> None:
-        """Report a line that the host, or a process that it started, printed."""
+        """Report a line that the host or one of its child processes printed."""
         self._tell(LogLine(logging.INFO, "session output", line))
 
     def on_begun(self, index: int) -> None:
@@ -201,7 +201,7 @@ class HostSession:
         self._tell(EpisodeFinished(done.index, status, done.steps, done.episode, done.unplayed))
 
     def on_exit(self, outcome: ChildOutcome) -> None:
-        """Report the end of the host."""
+        """Report that the host process has ended."""
         self._ended = True
         self._killed = outcome.status is ChildStatus.KILLED
         self._settle(*self._settling)
@@ -209,7 +209,7 @@ class HostSession:
             self._tell(SessionEnded(self._broken or outcome.words))
 
     def on_failed(self, error: MosaicError) -> None:
-        """Note the error with which the host's event stream ended."""
+        """Store the error with which the host's event stream ended."""
         self._broken = str(error)
 
     def _on_event(self, event: pb.Event) -> None:
@@ -298,7 +298,7 @@ class HostSession:
 
     def watch(self, live: LiveSettings | None) -> None:
         if self._settings.live is not None:
-            raise UsageError("this session is watched from its beginning")
+            raise UsageError("this session was opened for watching and cannot be watched twice")
         self._command("Watch", pb.WatchRequest(live=None if live is None else live_message(live)))
 
     async def settled(self) -> None:

@@ -1,7 +1,7 @@
-"""The session host process: runs one operator's session behind a Unix socket.
+"""Session host process: runs one operator's session behind a Unix socket.
 
-It serves one client, once. When that client's call ends, for whatever reason, the process stops its workers
-and ends. The token comes in on stdin with the other orders, never as an argument.
+The process serves one client, once. When that client's call ends, for whatever reason, the process stops its
+workers and ends. The token arrives on stdin with the rest of the configuration, never as an argument.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from gym_gui.services.secrets import provide
 
 
 class _Forward(logging.Handler):
-    """Forwards log records of our own code to the client, from any thread."""
+    """Forwards log records of MOSAIC's own code to the client, from any thread."""
 
     def __init__(self, outbox: Outbox) -> None:
         super().__init__(logging.WARNING)
@@ -51,10 +51,10 @@ async def serve(
 
     Args:
         socket_path: Path of the socket.
-        token: Token that the client must show.
+        token: Token that the client must send.
         begun: Pipe that receives ``listening``, then the indices of episodes that begin.
-        frames: File descriptor of the client's memory for pictures.
-        own_keys: Whether the host looks up keys itself; otherwise the client sends them.
+        frames: File descriptor of the client's memory for pictures, or ``None``.
+        own_keys: Whether the host looks up API keys itself; otherwise the client sends them.
     """
     outbox = Outbox(begun, None if frames is None else FrameWriter(frames))
     done = asyncio.Event()
@@ -78,18 +78,18 @@ async def serve(
 def main(frames: int | None = None) -> int:
     """Run a session host and return its exit status.
 
-    Its orders come in on stdin (:meth:`gym_gui.host.host_program.HostProgram.tell`); without orders it ends
-    at once.
+    The configuration arrives on stdin (:meth:`gym_gui.host.host_program.HostProgram.tell`); without one, the
+    host ends at once.
 
     Args:
-        frames: File descriptor of the client's memory for pictures, inherited.
+        frames: Inherited file descriptor of the client's memory for pictures, or ``None``.
     """
     said = sys.stdin.readline()
     if not said:
         return 0
     orders = json.loads(said)
-    _take_over(orders["environment"])
-    _be_called(orders["operator"])
+    _replace_environment(orders["environment"])
+    _set_process_name(orders["operator"])
     enforce()
     adopt_orphans()
     set_aside()
@@ -104,8 +104,8 @@ def main(frames: int | None = None) -> int:
     return 0
 
 
-def _take_over(environment: Mapping[str, str]) -> None:
-    """Replace all environment variables by these, except the tags of the trees of this process."""
+def _replace_environment(environment: Mapping[str, str]) -> None:
+    """Replace all environment variables of this process, except the tags of its process trees."""
     trees = os.environ.get(TAG)
     os.environ.clear()
     os.environ.update(environment)
@@ -113,7 +113,7 @@ def _take_over(environment: Mapping[str, str]) -> None:
         os.environ[TAG] = trees
 
 
-def _be_called(operator: str) -> None:
-    """Show the operator in ``ps`` and ``top``, since a host may be started before its operator is known."""
+def _set_process_name(operator: str) -> None:
+    """Show the operator in ``ps`` and ``top``, because a host may start before its operator is known."""
     with suppress(OSError):  # systems other than Linux
         Path("/proc/self/comm").write_bytes(operator.encode()[:15])

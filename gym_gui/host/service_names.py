@@ -1,4 +1,4 @@
-"""Names that both ends of the host's service share."""
+"""Names and version that host and client of the session service share."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from gym_gui.host.pb import session_pb2 as pb
 from gym_gui.version import __version__
 
 PROTOCOL = 6
-"""Version of the protocol, increased with every change of ``session.proto``."""
+"""Version of the host protocol, increased with every change of ``session.proto``."""
 
 
 def greeting() -> pb.Greeting:
-    """Return the protocol and the version of this end."""
+    """Return a message with this program's protocol and version, which host and client compare."""
     return pb.Greeting(protocol=PROTOCOL, version=__version__)
 
 

@@ -125,7 +125,7 @@ class WorkerConnection:
         try:
             self.welcome = await asyncio.wait_for(self._welcomed, self.launch.start_timeout_s)
         except TimeoutError:
-            self._end_because(f"said nothing for {self.launch.start_timeout_s:g} s after its start")
+            self._end_because(f"sent nothing for {self.launch.start_timeout_s:g} s after its start")
             await self._end
             raise WorkerLaunchError(f"{self._name} {self.outcome_words}") from None
         if self.welcome.protocol != PROTOCOL:

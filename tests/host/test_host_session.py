@@ -301,7 +301,7 @@ async def test_nobody_is_left_deaf_when_what_it_said_cannot_be_written(
     await host.start()
     host.play(plans(0))
     await in_time(lambda: notes.ends, "its end")
-    assert notes.ends == ["was ended: what it said could not be taken: no space left"]
+    assert notes.ends == ["was ended: its message could not be handled: no space left"]
     assert offspring.pids() == [] and "no space left" in caplog.text
     await host.close()
 

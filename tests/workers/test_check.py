@@ -245,16 +245,16 @@ def test_what_the_protocol_allows_passes(fault: str, settings: dict[str, Any]):
 @pytest.mark.parametrize(
     ("fault", "finding", "words"),
     [
-        ("silent", "start", "said nothing for 2 s"),
+        ("silent", "start", "sent nothing for 2 s"),
         ("exit", "start", "exit status 3"),
         ("garbage", "start", "no MOSAIC worker's output"),
-        ("half_message", "start", "said nothing for 2 s"),
+        ("half_message", "start", "sent nothing for 2 s"),
         ("old_version", "handshake", "speaks protocol 0, this host 1"),
         ("future_version", "handshake", "speaks protocol 99, this host 1"),
     ],
 )
 def test_fault_of_the_start_has_a_finding(fault: str, finding: str, words: str):
-    never_ready = "said nothing" in words
+    never_ready = "sent nothing" in words
     report = check_worker(with_start(fault), start_s=2.0 if never_ready else LONG_S)
     assert words in complaints(report).get(finding, ""), "\n".join(report.lines())
     assert {f.status for f in report.findings[2:]} == {Status.SKIPPED}
