@@ -1,4 +1,4 @@
-"""Served environments with the interfaces of Gymnasium and PettingZoo."""
+"""Clients of served environments, with the interfaces of Gymnasium and PettingZoo."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from mosaic_worker.spaces import Space
 
 @dataclass(frozen=True)
 class Wanted:
-    """Environment to be served, and the time limits of its server.
+    """Request for a served environment, with the time limits of its server.
 
     Attributes:
-        entry: ``module:factory`` as the server imports it, or a name that it was started with.
+        entry: ``module:factory`` as the server imports it, or a name with which the server was started.
         arguments: Keyword arguments of the factory, plain data.
-        api: Interface; ``""`` for the one that the environment has.
-        begin_s: Time limit in seconds for making an instance or beginning an episode; the first one may have
-            to compile.
+        api: Interface; ``""`` for the environment's own.
+        begin_s: Time limit in seconds for making an instance or beginning an episode; compilation may be
+            necessary at first.
         step_s: Time limit in seconds for one step or picture.
     """
 
@@ -40,14 +40,14 @@ class Wanted:
 
 
 def make_served(place: Place, wanted: Wanted) -> ServedEnv:
-    """Make an environment in another process.
+    """Make an environment on a server.
 
     Args:
-        place: Where the server runs.
+        place: Location of the server.
         wanted: The environment and its time limits.
 
     Raises:
-        UsageError: The environment cannot be made there, or its server cannot be started.
+        UsageError: The server cannot make the environment, or cannot be started.
     """
     server = server_of(place)
     order = pb.Make(entry=wanted.entry, arguments=_plain(wanted.arguments), api=wanted.api)
@@ -72,7 +72,7 @@ def _plain(arguments: Mapping[str, Any]) -> str:
     try:
         return json.dumps(dict(arguments), sort_keys=True)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"what a served environment is made with has to be plain data: {error}") from None
+        raise UsageError(f"arguments of a served environment must be plain data: {error}") from None
 
 
 def _told(report: pb.Report) -> str:
@@ -80,10 +80,10 @@ def _told(report: pb.Report) -> str:
 
 
 class ServedEnv:
-    """Common base of the interfaces to a served environment.
+    """Base class of the clients of a served environment.
 
-    An instance lives in the server that runs when an episode begins. If that server has gone since, the next
-    ``reset`` makes the instance again in a new one.
+    An instance belongs to the server that runs when an episode begins. If that server has ended since, the
+    next ``reset`` makes the instance again in a new server.
 
     Args:
         server: Server of the environment.
@@ -118,16 +118,16 @@ class ServedEnv:
 
     @property
     def unwrapped(self) -> ServedEnv:
-        """The environment itself."""
+        """The client itself, because it wraps no environment in this process."""
         return self
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """Names of questions that :meth:`ask` accepts."""
+        """Names of the questions that :meth:`ask` accepts."""
         return tuple(self._made.answers)
 
     def ask(self, name: str, agent: Any = "") -> Any:
-        """Ask the environment a question that its interface does not cover.
+        """Ask the served environment a question that its interface does not cover, and return the answer.
 
         Args:
             name: One of :attr:`answers`.
@@ -143,13 +143,13 @@ class ServedEnv:
         return loads(report.json)
 
     def render(self) -> Any:
-        """Return a picture, (H, W, 3) ``uint8``, or text, or ``None``."""
+        """Return an RGB picture of shape (H, W, 3), ``uint8``, or text, or ``None``."""
         report = self._do(pb.Order(render=pb.Render()), self._wanted.step_s, "render()")
         assert self._connection is not None
         return self._connection.picture(report.frame)
 
     def close(self) -> None:
-        """Release the instance; its server keeps running."""
+        """Close the instance on the server, which keeps running."""
         connection, self._connection = self._connection, None
         if connection is not None and not connection.lost:
             try:
@@ -161,7 +161,10 @@ class ServedEnv:
     # -- used by the API adapters
 
     def reset_async(self, seed: int | None) -> None:
-        """Begin an episode; ``reset`` with the same seed, and no options, returns its result."""
+        """Begin an episode without waiting.
+
+        ``reset`` with the same seed, and no options, returns the result.
+        """
         if self._beginning is None:
             self._beginning = self._order_reset(seed, None)
 
@@ -186,7 +189,7 @@ class ServedEnv:
         return connection, self._give(connection, pb.Order(reset=reset))
 
     def _make_there(self) -> None:
-        """Make an instance in the running server, without an episode."""
+        """Make an instance on the running server, without an episode."""
         try:
             connection = self._server.connection()
         except WorkerLaunchError as error:
@@ -196,7 +199,7 @@ class ServedEnv:
         self._take(connection, making, self._wanted.begin_s, "making it")
 
     def _announce(self, actions: Mapping[Any, Any]) -> None:
-        """Start a step; :meth:`_end` with the same actions returns its result."""
+        """Start a step without waiting; :meth:`_end` with the same actions returns the result."""
         if self._pending is None and self._connection is not None:
             self._pending = self._give(self._connection, self._step(actions))
 
@@ -247,21 +250,21 @@ class ServedEnv:
         try:
             return self._codecs[shown.agent][0].decode(shown.observation)
         except NotInSpace as error:
-            raise EnvironmentFailure(f"{self._server.name} sent what is no observation: {error}") from error
+            raise EnvironmentFailure(f"{self._server.name} sent an invalid observation: {error}") from error
 
 
 class ServedError(Exception):
-    """Base of exceptions that environments raise on their server.
+    """Base class of exceptions that environments raise on their server.
 
     Attributes:
-        elsewhere: Whether the local traceback is useless because the message names the place on the server.
+        elsewhere: Whether the local traceback is useless, because the message names the line on the server.
     """
 
     elsewhere: ClassVar[bool] = True
 
 
 class ServedGymnasium(ServedEnv):
-    """Gymnasium's interface to a served environment."""
+    """Client of a served environment with Gymnasium's interface."""
 
     @property
     def observation_space(self) -> Any:
@@ -274,12 +277,12 @@ class ServedGymnasium(ServedEnv):
         return self._spaces[0][1]
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, Any]:
-        """Begin an episode; return observation and info."""
+        """Begin an episode, and return observation and info."""
         shown = self._begin(seed, options).agents[0]
         return self._seen(shown), _info(shown)
 
     def step_async(self, action: Any) -> None:
-        """Start a step; :meth:`step` with the same action returns its result."""
+        """Start a step without waiting; :meth:`step` with the same action returns the result."""
         self._announce({"": action})
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Any]:
@@ -289,7 +292,7 @@ class ServedGymnasium(ServedEnv):
 
 
 class ServedSeveral(ServedEnv):
-    """Common base of the two interfaces for several agents."""
+    """Base class of the clients of served environments for several agents."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -312,23 +315,23 @@ class ServedSeveral(ServedEnv):
 
 
 class ServedParallel(ServedSeveral):
-    """PettingZoo's Parallel interface to a served environment."""
+    """Client of a served environment with PettingZoo's Parallel interface."""
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Begin an episode; return observations and infos by agent."""
+        """Begin an episode, and return observations and infos by agent."""
         state = self._begin(seed, options)
         self._take_in(state)
         shown = {self._keys[each.agent]: each for each in state.agents}
         return {key: self._seen(each) for key, each in shown.items()}, _infos(shown)
 
     def step_async(self, actions: Mapping[Any, Any]) -> None:
-        """Start a step; :meth:`step` with the same actions returns its result."""
+        """Start a step without waiting; :meth:`step` with the same actions returns the result."""
         self._announce(actions)
 
     def step(self, actions: Mapping[Any, Any]) -> tuple[dict[Any, Any], ...]:
-        """Play a step; return observations, rewards, terminated, truncated and infos by agent."""
+        """Play a step; return observations, rewards, terminations, truncations and infos by agent."""
         state = self._end(actions)
         self._take_in(state)
         shown = {self._keys[each.agent]: each for each in state.agents}
@@ -342,7 +345,7 @@ class ServedParallel(ServedSeveral):
 
 
 class ServedAEC(ServedSeveral):
-    """PettingZoo's AEC interface to a served environment."""
+    """Client of a served environment with PettingZoo's AEC interface."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -360,15 +363,15 @@ class ServedAEC(ServedSeveral):
         self._show(self._begin(seed, options))
 
     def step_async(self, action: Any) -> None:
-        """Start a step; :meth:`step` with the same action returns its result."""
+        """Start a step without waiting; :meth:`step` with the same action returns the result."""
         self._announce({self.agent_selection: action})
 
     def step(self, action: Any) -> None:
-        """Play an action of the selected agent; ``None`` if its episode has ended."""
+        """Play an action of the selected agent; ``None`` if the agent's episode has ended."""
         self._show(self._end({self.agent_selection: action}))
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, Any]:
-        """Return the selected agent's observation, reward since its last move, ends and info."""
+        """Return the selected agent's observation, reward since its last move, both end flags, and info."""
         agent = self.agent_selection
         return (
             self._observation if observe else None,
@@ -379,7 +382,7 @@ class ServedAEC(ServedSeveral):
         )
 
     def agent_iter(self, max_iter: int = 1 << 63) -> Any:
-        """Yield the selected agent, turn by turn, while there are agents."""
+        """Yield the selected agent, turn by turn, until no agent is left."""
         for _ in range(max_iter):
             if not self.agents:
                 return
