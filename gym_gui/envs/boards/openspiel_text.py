@@ -66,7 +66,7 @@ def _word(said: str, player: int, names: Sequence[str]) -> str:
 
 
 def fireworks(state: Any) -> str:
-    """Return the result of a game of Hanabi, such as ``17 of 25 points``, with a note if it is 0 or perfect."""
+    """Return the result of a game of Hanabi, such as ``17 of 25 points``, with a note for 0 and for all."""
     parameters = state.get_game().get_parameters()
     most = int(parameters.get("colors", 5)) * int(parameters.get("ranks", 5))
     lives = _LIVES.search(str(state))
