@@ -185,7 +185,7 @@ async def test_one_client_with_the_token_and_no_second():
 async def test_both_ends_are_of_one_version():
     async with bare_host() as (process, address), spoken_to(address) as (connection, stub):
         for theirs in (pb.Greeting(protocol=1, version="0.1"), pb.Greeting(), pb.Greeting(protocol=99)):
-            with pytest.raises(UsageError, match=r"is MOSAIC .*, its session process .* start it"):
+            with pytest.raises(UsageError, match=r"is MOSAIC .*, its session process .*restart it"):
                 await connection.ask(stub.Greet, theirs)
         assert process.returncode is None
 
