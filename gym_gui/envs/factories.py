@@ -152,7 +152,7 @@ class Factory:
         path = self.point.partition(":")[2]
         for part in path.split("."):
             if not hasattr(found, part):
-                raise UsageError(f"{self.module} has no {path!r}")
+                raise UsageError(f"module {self.module} defines no {path!r}")
             found = getattr(found, part)
             if own is not None and not user_code.belongs(found, own, module):
                 raise RefusedError(

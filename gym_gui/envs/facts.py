@@ -51,7 +51,7 @@ def _written(term: Term) -> str:
     if isinstance(term, str):
         return _as_atom(term)
     if isinstance(term, float) and not math.isfinite(term):
-        raise ValueError(f"{term} is no number that a fact can hold")
+        raise ValueError(f"{term} is not a number that a fact can contain")
     return repr(term)
 
 

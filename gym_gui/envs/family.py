@@ -241,7 +241,7 @@ class Family:
         if not self.built_by:
             own = f"{type(self).__module__}.{type(self).__qualname__}"
             raise UsageError(
-                f"the family {self.name!r} has neither built_by nor build(), and makes no environment",
+                f"the family {self.name!r} has neither built_by nor build(), so it cannot make environments",
                 fix=f'Give its class {own} built_by = "module:function", or build()',
             )
         return resolve_name(self.built_by)(spec.id, render_mode, env_kwargs)

@@ -347,7 +347,7 @@ class HostSession:
 
     def _check_running(self) -> None:
         if not self._started or self._ended:
-            raise UsageError("the session is not running", fix="Start it first")
+            raise UsageError("the session is not running", fix="Start the session first")
 
     async def _answered(self, answer: Awaitable[Any]) -> Any:
         try:

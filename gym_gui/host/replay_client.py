@@ -114,7 +114,7 @@ class ReplaySession:
 
     def on_exit(self, outcome: ChildOutcome) -> None:
         """Fail the replay if it has not finished when the host ends."""
-        self._fail(MosaicError(f"the {self._name} {outcome.words}", fix="Play it again"))
+        self._fail(MosaicError(f"the {self._name} {outcome.words}", fix="Start the replay again"))
 
     def _add(self, look: pb.Look) -> None:
         board = board_of(look.board) if look.HasField("board") else None

@@ -132,7 +132,7 @@ class WorkerConnection:
             spoken = self.welcome.protocol
             await self.stop()
             raise WorkerLaunchError(
-                f"{self._name} speaks protocol {spoken}, this host {PROTOCOL}",
+                f"{self._name} uses protocol version {spoken}, MOSAIC uses {PROTOCOL}",
                 fix="Update the worker's mosaic-worker package, or this program",
             )
         return self.welcome

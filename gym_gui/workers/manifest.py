@@ -87,7 +87,7 @@ def _read_text(path: Path) -> str:
     try:
         # A pipe or device in place of the file would block, or never end.
         if path.exists() and not path.is_file():
-            raise ManifestError(path, "is no regular file")
+            raise ManifestError(path, "is not a regular file")
         with path.open("rb") as file:
             raw = file.read(_MAX_BYTES + 1)
     except OSError as error:
@@ -171,7 +171,7 @@ def _check_schema(schema: Any, data: Mapping[str, Any], path: Path) -> None:
         raise ManifestError(path, "schema has no properties", fix="Write each as [schema.properties.NAME]")
     if _SETTINGS in data:
         raise ManifestError(
-            path, "both settings and schema are given", fix="Declare all settings in one of them"
+            path, "both settings and schema are given", fix="Declare all settings under one of these keys"
         )
     if wrong := check_schema(cast("dict[str, Any]", schema)):
         raise ManifestError(path, f"schema is no JSON Schema: {wrong}")
@@ -201,7 +201,9 @@ def _check_launch(launch: Mapping[str, Any], path: Path) -> None:
             path, f"launch.{own[0]} needs launch.entry", fix="Name the interpreter in launch.command"
         )
     if len(own) > 1:
-        raise ManifestError(path, "both launch.python and launch.family are given", fix="Give one of them")
+        raise ManifestError(
+            path, "both launch.python and launch.family are given", fix="Keep only one of these keys"
+        )
     if "command" in launch and launch.get("carrier", "jsonl") != "jsonl":
         raise ManifestError(
             path, "launch.command supports JSON lines only", fix='Remove launch.carrier, or set it to "jsonl"'

@@ -89,7 +89,7 @@ def read_extras(text: str) -> dict[str, Any]:
     """
     extras = read_object(text, "the worker's extra fields")
     if taken := _OURS & extras.keys():
-        raise ProtocolError(f"it wants to overwrite {min(taken)!r} in the record")
+        raise ProtocolError(f"it has a field {min(taken)!r}, which only MOSAIC writes")
     tokens = extras.get("tokens", {})
     counts = cast("dict[str, Any]", tokens).values() if isinstance(tokens, dict) else [None]
     if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts):

@@ -208,7 +208,7 @@ def test_a_family_that_makes_no_environments_is_named_with_what_it_lacks(own: st
         make(own)
     assert (
         refused.value.message
-        == "the family 'poles' has neither built_by nor build(), and makes no environment"
+        == "the family 'poles' has neither built_by nor build(), so it cannot make environments"
     )
     assert "Poles" in refused.value.fix and 'built_by = "module:function"' in refused.value.fix
 

@@ -249,8 +249,8 @@ def test_what_the_protocol_allows_passes(fault: str, settings: dict[str, Any]):
         ("exit", "start", "exit status 3"),
         ("garbage", "start", "no MOSAIC worker's output"),
         ("half_message", "start", "sent nothing for 2 s"),
-        ("old_version", "handshake", "speaks protocol 0, this host 1"),
-        ("future_version", "handshake", "speaks protocol 99, this host 1"),
+        ("old_version", "handshake", "uses protocol version 0, MOSAIC uses 1"),
+        ("future_version", "handshake", "uses protocol version 99, MOSAIC uses 1"),
     ],
 )
 def test_fault_of_the_start_has_a_finding(fault: str, finding: str, words: str):

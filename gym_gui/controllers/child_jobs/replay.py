@@ -115,7 +115,7 @@ class _Played:
                 yield frame.picture
             elif self._replay.render:
                 raise UsageError(
-                    "this environment renders no picture",
+                    "the environment renders no pictures",
                     fix="Show the episode's steps in the window: mosaic replay",
                 )
         tell_progress({"steps": self.steps})

@@ -245,7 +245,7 @@ class EpisodePlayer(SessionPlay):
         if self.link.session is not None and self.link.playing is None:
             await self.settled()
         if self.link.playing is None:
-            raise UsageError("nothing is playing", fix="Start it with Step or Run")
+            raise UsageError("nothing is playing", fix="Start the operator with Step or Run")
         return self.link.playing
 
     def stop(self) -> None:

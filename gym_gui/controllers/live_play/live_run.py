@@ -183,7 +183,9 @@ class LiveRun:
             UsageError: The run does not have this operator, so its episodes could not be recorded.
         """
         if operator_id not in self._counts:
-            raise UsageError(f"{operator_id} is no operator of this run, so the run cannot record it")
+            raise UsageError(
+                f"{operator_id} is no operator of this run, so the run cannot record its episodes"
+            )
         return self._taken.get(operator_id, 0)
 
     def begin(self, operator_id: str, plan: EpisodePlan) -> EpisodePlan | None:

@@ -275,7 +275,7 @@ def _readers(run: Run) -> dict[str, dict[AgentID, WorkerTypeDefinition]]:
             found[operator.operator_id] = readers
     if not found:
         raise UsageError(
-            f"no operator of {run.path} is played by a language model whose replies can be read again",
+            f"no operator of {run.path} is played by a language model whose replies can be parsed again",
             fix="To replay its actions, use mosaic verify",
         )
     return found
@@ -286,7 +286,7 @@ def _calls(run: Run, operator_id: str) -> RecordedCalls:
     if not calls.total:
         raise UsageError(
             f"{run.path} has no recorded calls of operator {operator_id!r}",
-            fix=f"The calls are kept in operators/{operator_id}/{CALLS}: copy the whole run folder",
+            fix=f"Calls are in operators/{operator_id}/{CALLS}: copy the whole run folder",
         )
     if calls.without_words == calls.total:
         raise UsageError(
@@ -371,7 +371,7 @@ async def _readings(
         readings = answer.get("readings")
         if not isinstance(readings, list) or len(cast("list[Any]", readings)) != len(some):
             why = answer.get("error") or "its answer does not have the expected form"
-            raise NoAnswerError(f"{worker.display_name} cannot read the replies again: {why}")
+            raise NoAnswerError(f"{worker.display_name} cannot parse the replies again: {why}")
         for each, reading in zip(some, cast("list[Any]", readings), strict=True):
             yield each, mapping(reading) or {}
 

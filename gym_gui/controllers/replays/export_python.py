@@ -101,7 +101,7 @@ def export_python(recorded: RecordedEpisode, versions: Mapping[str, Any]) -> str
     Raises:
         NotAllowedError: The run names code that the user has not allowed.
         RunFormatError: No seed is on record, or a row is damaged.
-        UsageError: Only MOSAIC can make the environment, or its actions cannot be written into a program.
+        UsageError: Only MOSAIC can make the environment, or its actions cannot be written as Python code.
     """
     order, episode, steps = ReplayOrder.of(recorded), recorded.episode, recorded.steps()
     config = order.config
@@ -114,7 +114,7 @@ def export_python(recorded: RecordedEpisode, versions: Mapping[str, Any]) -> str
         spaces = [environment.adapter.action_space(row.agent_id) for row in steps if row.agent_id in there]
         if unknown := {type(space).__name__ for space in spaces} - _WRITABLE:
             raise UsageError(
-                f"actions of a {min(unknown)} space cannot be written into a program", fix=_OTHERWISE
+                f"actions of a {min(unknown)} space cannot be written as Python code", fix=_OTHERWISE
             )
         api = environment.spec.api
     finally:

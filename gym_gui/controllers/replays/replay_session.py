@@ -76,7 +76,7 @@ class ReplayOrder:
         episode = recorded.episode
         if episode.seed is None:
             where = f"episode {episode.episode_index} of {recorded.name}"
-            raise RunFormatError(where, "no seed is recorded, so it cannot be played again")
+            raise RunFormatError(where, "no seed is recorded, so the episode cannot be played again")
         return cls(
             recorded.config,
             episode.episode_index,

@@ -46,7 +46,7 @@ def experiment_to_resume(
         return file
     if _without_budgets(file.matrix.asked) != _without_budgets(begun.matrix.asked):
         raise UsageError(
-            "this run cannot gain rows: it is a shard, or ends when its comparisons are decided",
+            "this run cannot gain rows, because it is a shard or ends when its comparisons are decided",
             fix="Begin a new run with the file, or leave the file out",
         )
     # Rows that could not be played when the run began stay out of it.
@@ -108,10 +108,10 @@ def _require_same(file: Experiment, run: Experiment) -> None:
             )
         raise UsageError(
             "the run was begun with another 'execution': only budgets can be changed",
-            fix="Begin a new run with the file, or give --resume alone",
+            fix="Begin a new run with the file, or use --resume without a file",
         )
     if _without_budgets(file.to_record()) != _without_budgets(run.to_record()):
         raise UsageError(
-            "the experiment is not the one that the run was begun with: only budgets can be changed",
-            fix="Begin a new run with the file, or give --resume alone",
+            "the file contains another experiment than the run: only budgets can be changed",
+            fix="Begin a new run with the file, or use --resume without a file",
         )

@@ -148,7 +148,7 @@ def check_same(plan: ShardPlan, begun: Run) -> None:
     if other:
         raise UsageError(
             f"{other[0]} has changed since {begun.path} was begun",
-            fix=f"Restore it, or begin the shard anew: --shard {plan.shard}",
+            fix=f"Restore the old content, or begin the shard again: --shard {plan.shard}",
         )
 
 
@@ -174,8 +174,8 @@ def check_cuttable(experiment: Experiment, *, coordinated: bool = False) -> None
     limited = next((name for name in given if not coordinated or name not in BUDGETS_OF_SLOTS), None)
     if limited is not None:
         raise UsageError(
-            f"{limited} holds for the whole run, and each shard would spend it by itself",
-            fix="Leave it out, or play it without shards",
+            f"{limited} limits the whole run, but each shard would spend that much",
+            fix="Remove this limit, or play without shards",
         )
     for operator in experiment.operators:
         for slot, slots_own in paying_slots(operator.resolved_slots()).items():

@@ -45,7 +45,7 @@ def sides_of(
     if len(slots) < 2:
         raise ExperimentError(
             f"{task} has one agent: a tournament needs several",
-            fix="Compare policies there with: mosaic run FILE",
+            fix="Compare policies in this environment with: mosaic run FILE",
         )
     together = len(teams) < 2
     if together and kind not in ("", "cross_play"):
@@ -79,7 +79,7 @@ def sides_of(
             ) from None
         by_slot.append(task)  # the slots differ, so that policies stay in them
     if left := [slot for slot in slots if not any(slot in who for who in teams.values())]:
-        raise ExperimentError(f"{task}: {', '.join(left)} is on no side", fix="Name it under 'teams'")
+        raise ExperimentError(f"{task}: {', '.join(left)} is on no side", fix="List all slots under 'teams'")
     if not kind:
         tournament = replace(tournament, schedule=Schedule("cross_play" if together else "round_robin"))
     if not together:

@@ -345,7 +345,7 @@ class LocalSession:
 
     async def present(self, agent: AgentID) -> Mapping[str, Any]:
         if self._controller is None:
-            raise UsageError("the session is not running", fix="Start it first")
+            raise UsageError("the session is not running", fix="Start the session first")
         known = self._examples.get(agent)
         if known is None or known[0] is not self._resolved:  # examples are played only once
             known = self._examples[agent] = self._resolved, examples_for(self._resolved, agent)
@@ -353,7 +353,7 @@ class LocalSession:
 
     async def see(self, agent: AgentID) -> AgentObservation:
         if self._controller is None:
-            raise UsageError("the session is not running", fix="Start it first")
+            raise UsageError("the session is not running", fix="Start the session first")
         found = self._controller.asked_in(agent)
         if found is None:
             raise UsageError(f"{agent} has no open question", fix=f"Step until it is the turn of {agent}")
@@ -361,7 +361,7 @@ class LocalSession:
         if self._spectator is not None and self._spectator.keeps(episode, decision.agent_id):
             raise UsageError(
                 f"the observation of {decision.agent_id} is hidden from you while you play",
-                fix="Open the replay to see it",
+                fix="Open the replay to see this observation",
             )
         slot = self._supervisor.slot_of(agent)
         fed = None if slot is None else slot.fed(decision)

@@ -42,7 +42,7 @@ def slot_context(
         UsageError: The slot has no prompt inputs, or is not asked now.
     """
     if agent not in resolved.views:
-        raise UsageError(f"the policy of {agent} reads no text", fix="Choose a language model for it")
+        raise UsageError(f"the policy of {agent} reads no text", fix=f"Choose a language model for {agent}")
     if asked is None:
         raise UsageError(f"{agent} has no open question", fix=f"Step until it is the turn of {agent}")
     episode, decision = asked

@@ -130,4 +130,4 @@ def _write(path: Path, env_info: EnvironmentInfo) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, json.dumps(env_info.to_json()).encode(), sync=False)
     except OSError as error:
-        _log.info("the description of an environment is not kept: %s", error)
+        _log.info("the description of an environment is not cached: %s", error)

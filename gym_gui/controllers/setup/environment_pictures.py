@@ -112,4 +112,4 @@ def _keep(path: Path, png: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, png, sync=False)
     except OSError as error:
-        _log.info("the picture of an environment is not kept: %s", error)
+        _log.info("the picture of an environment is not cached: %s", error)

@@ -157,7 +157,7 @@ def _steps(
 def _squares(name: str, rows: int) -> tuple[Square, Square, str]:
     found = _STEP.match(name)
     if found is None:
-        raise ValueError(f"{name!r} names no two squares")
+        raise ValueError(f"{name!r} does not name two squares")
     return square_named(found[1], rows), square_named(found[2], rows), found[3]
 
 

@@ -42,7 +42,7 @@ class Pools:
         self._asked: dict[PooledEnv, int] = {}
         first = self.make_pool([0])
         if first.config["max_num_players"] > 1:
-            raise UsageError(f"{name} of EnvPool is for several players, which are not told apart here")
+            raise UsageError(f"{name} of EnvPool has several players, which MOSAIC does not support")
         self.observation_space, self.action_space = first.observation_space, first.action_space
         self.metadata: Mapping[str, Any] = {"render_modes": ["rgb_array"]}
         limit = int(first.config["max_episode_steps"])

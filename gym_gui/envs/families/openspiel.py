@@ -195,13 +195,13 @@ def _row(name: str) -> dict[str, Any]:
     """
     spiel: Any = importlib.import_module("pyspiel")
     if "filename" in name:
-        raise UsageError(f"{name} is a game that OpenSpiel reads from a file: MOSAIC does not play these")
+        raise UsageError(f"OpenSpiel reads {name} from a file, and MOSAIC does not support such games")
     try:
         game = spiel.load_game(name)
     except spiel.SpielError as exc:
         raise UsageError(f"OpenSpiel cannot make {name}: {exc}") from None
     if game.get_type().dynamics == spiel.GameType.Dynamics.MEAN_FIELD:
-        raise UsageError(f"{name} is a mean field, in which no agent has a seat")
+        raise UsageError(f"{name} is a mean-field game, in which no single agent acts")
     return openspiel_row(name, game)
 
 

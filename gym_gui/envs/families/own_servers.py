@@ -211,10 +211,10 @@ def _description(source: str, file: Path) -> Description:
     _know(file, table, _KEYS | {"environments"}, "")
     if not isinstance(listed, dict) or not listed:
         raise UsageError(
-            f"{file}: [environments] lists none", fix='Write for example "Maze-v0" = "maze:make"'
+            f"{file}: [environments] lists no environment", fix='Write for example "Maze-v0" = "maze:make"'
         )
     if sum(key in table for key in ("python", "command", "address")) > 1:
-        raise UsageError(f"{file}: python, command and address exclude each other")
+        raise UsageError(f"{file}: only one of python, command and address can be given")
     if "address" in table and "token_file" not in table:
         raise UsageError(f"{file}: a server at an address needs a token_file")
     entries = cast("dict[str, Any]", listed)
@@ -270,21 +270,21 @@ def _python(file: Path, table: Mapping[str, Any]) -> Path | None:
 def _texts(file: Path, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(each, str) for each in cast("list[Any]", value)):
-        raise UsageError(f"{file}: {key} is no list of texts")
+        raise UsageError(f"{file}: {key} is not a list of strings")
     return tuple(cast("list[str]", value))
 
 
 def _flag(file: Path, table: Mapping[str, Any], key: str) -> bool:
     value = table.get(key, False)
     if not isinstance(value, bool):
-        raise UsageError(f"{file}: {key} is true or false, not {value!r}")
+        raise UsageError(f"{file}: {key} must be true or false, not {value!r}")
     return value
 
 
 def _seconds(file: Path, table: Mapping[str, Any], key: str, default: float) -> float:
     value = table.get(key, default)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
-        raise UsageError(f"{file}: {key} is no number of seconds above 0")
+        raise UsageError(f"{file}: {key} must be a number of seconds above 0")
     return float(value)
 
 

@@ -187,7 +187,7 @@ class TextArenaFamily(OwnPythonFamily):
                 if least == most
                 else f"{'an even number of ' if step > 1 else ''}{least} to {most}"
             )
-            raise UsageError(f"players of {spec.id} is {seats!r}", fix=f"It is played by {many}")
+            raise UsageError(f"players of {spec.id} is {seats!r}", fix=f"The number of players is {many}")
         named = [f"player_{i}" for i in range(seats)]
         teams = [named[: seats // 2], named[seats // 2 :]] if game.halves else []
         return super().wanted(

@@ -72,7 +72,7 @@ class TextWorldEnv(gymnasium.Env[str, str]):
         render_mode: str | None = None,
     ) -> None:
         if games < 1:
-            raise UsageError(f"games is {games}", fix="There has to be at least 1")
+            raise UsageError(f"games is {games}", fix="Set games to at least 1")
         self.observation_space = spaces.Text(min_length=0, max_length=_LONGEST, charset=LETTERS)
         self.action_space = spaces.Text(min_length=1, max_length=_LONGEST_COMMAND, charset=WRITTEN)
         self.render_mode = render_mode

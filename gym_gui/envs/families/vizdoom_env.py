@@ -60,14 +60,16 @@ def doom(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) ->
     # The engine also searches the package itself, which contains Freedoom's files.
     places = [Path(game), Path(game).parents[1] / Path(game).name] if game else []
     if places and not any(place.is_file() for place in places):
-        raise UsageError(f"{env_id}: there is no {game}", fix="Put it there, or play a map of Freedoom")
+        raise UsageError(
+            f"{env_id}: there is no file {game}", fix="Copy the file there, or play a map of Freedoom"
+        )
     return _Doom(made.unwrapped, delta)
 
 
 def bound_of(delta: Any) -> float | None:
     """Return the bound of delta buttons; raise :class:`UsageError` if it is invalid."""
     if delta is not None and not (isinstance(delta, (int, float)) and delta >= 0):
-        raise UsageError(f"delta is {delta!r}", fix="It is a number of 0 or more")
+        raise UsageError(f"delta is {delta!r}", fix="Write a number of at least 0")
     return delta
 
 
@@ -79,7 +81,7 @@ def held_at_once(actions: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     if actions is None:
         return {}
     if actions not in _ACTIONS:
-        raise UsageError(f"actions is {actions!r}", fix=f"It is one of {', '.join(_ACTIONS)}")
+        raise UsageError(f"actions is {actions!r}", fix=f"Write one of {', '.join(_ACTIONS)}")
     most = kwargs.get("max_buttons_pressed", _ACTIONS[actions])
     if (most != _ACTIONS[actions]) if actions != "combinations" else (most < 1):
         raise UsageError(
@@ -105,7 +107,7 @@ def delta_buttons(names: Any) -> list[Any]:
     }
     wanted = [str(name).lower().replace("_", " ").removesuffix(_DELTA) for name in names]
     if isinstance(names, str) or not set(wanted) <= set(known):
-        raise UsageError(f"deltas is {names!r}", fix=f"It is a list of some of: {', '.join(known)}")
+        raise UsageError(f"deltas is {names!r}", fix=f"Write a list with some of: {', '.join(known)}")
     return [known[name] for name in dict.fromkeys(wanted)]
 
 

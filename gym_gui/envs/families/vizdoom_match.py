@@ -165,8 +165,8 @@ class DoomMatch:
         self._map = str(kwargs.pop("doom_map", scenario.map))
         if kwargs:
             raise UsageError(
-                f"a match has no {', '.join(kwargs)}",
-                fix="It has actions, max_buttons_pressed, deltas, delta, frame_skip, episode_timeout, "
+                f"a match has no argument {', '.join(kwargs)}",
+                fix="Its arguments are actions, max_buttons_pressed, deltas, delta, frame_skip, episode_timeout, "
                 "frag_limit, doom_skill and doom_map",
             )
         self._vzd: Any = import_module("vizdoom")
@@ -240,7 +240,9 @@ class DoomMatch:
                 break
             self.close()
         else:
-            raise RuntimeError(f"Doom did not get into step in {_STARTS} starts; is the machine overloaded?")
+            raise RuntimeError(
+                f"the two engines of Doom did not synchronize in {_STARTS} starts; is the machine overloaded?"
+            )
         self._tics, self.agents = 0, self.possible_agents[:]
         self._seen = [self._zeros() for _ in self._games]
         self._seen = [self._observation(game, self._zeros()) for game in self._games]
@@ -387,7 +389,7 @@ class DoomMatch:
             RuntimeError: An engine failed or exceeded the time limit, or no match is played.
         """
         if not self._threads:
-            raise RuntimeError("no match is played: reset() begins one")
+            raise RuntimeError("no match is running: call reset() first")
         players = range(len(self._threads)) if players is None else players
         jobs = {i: self._threads[i].do(partial(do, i)) for i in players}
         done, waiting = wait(jobs.values(), patience, FIRST_EXCEPTION)
@@ -403,7 +405,7 @@ class DoomMatch:
         self.close()
         self.agents = []
         what = "ended" if cause is not None else f"{fails} within {patience:g} s"
-        said = f"; its last words: {said}" if said else ""
+        said = f"; its last log lines: {said}" if said else ""
         raise RuntimeError(f"Doom of {who} {what}, and with it the match{said}") from cause
 
     def _kill(self) -> None:
@@ -446,7 +448,7 @@ def _whole(kwargs: dict[str, Any], name: str, default: int, *, least: int = 0, m
     value = kwargs.pop(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         upper = f" to {most}" if most < 10**9 else " or more"
-        raise UsageError(f"{name} is {value!r}", fix=f"It is a whole number of {least}{upper}")
+        raise UsageError(f"{name} is {value!r}", fix=f"Write a whole number of {least}{upper}")
     return value
 
 

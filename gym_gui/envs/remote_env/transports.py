@@ -64,7 +64,7 @@ class PatientSocket(SocketLink[pb.FromEnvironment, pb.ToEnvironment]):
         if readable and not reading:
             chunk = self._sock.recv(_READ)
             if not chunk:
-                raise ConnectionResetError("the other end is gone")
+                raise ConnectionResetError("the server has closed the connection")
             self._buffer += chunk
 
 

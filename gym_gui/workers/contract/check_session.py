@@ -109,7 +109,10 @@ async def _begin(probe: Probe, definition: WorkerTypeDefinition, ledger: Ledger)
 def _not_loaded(ledger: Ledger, exc: MosaicError) -> bool:
     refused = isinstance(exc, SlotRefusedError)
     if refused and not ledger.blame_load and not _RAISED.search(exc.message):
-        ledger.skipped("load", f"{exc.message} (the slot is artificial: give one that the worker can play)")
+        ledger.skipped(
+            "load",
+            f"{exc.message} (the test invented this slot: name an environment that the worker can play)",
+        )
     else:
         ledger.failed("load", str(exc))
     ledger.stopped_by = "no slot was loaded"

@@ -100,7 +100,7 @@ def _check(where: str, table: Mapping[str, Any], tables: Mapping[str, Any]) -> N
         )
     low, high = table.get("minimum"), table.get("maximum")
     if low is not None and high is not None and low > high:
-        raise UsageError(f"{where}: the minimum {low:g} is above the maximum {high:g}", fix="Swap the two")
+        raise UsageError(f"{where}: the minimum {low:g} is above the maximum {high:g}", fix="Swap both")
     if provider := table.get("provider"):
         if kind != "secret":
             raise UsageError(

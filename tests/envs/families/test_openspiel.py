@@ -63,7 +63,7 @@ def test_what_is_hidden_in_the_game_beneath_stays_so(name: str) -> None:
     ("name", "said"),
     [
         ("misere(game=nothing())", "OpenSpiel cannot make misere"),
-        ("efg_game(filename=/etc/hosts)", "reads from a file"),
+        ("efg_game(filename=/etc/hosts)", "from a file"),
         ("mfg_garnet(size=3)", "in which no agent has a seat"),
     ],
 )
