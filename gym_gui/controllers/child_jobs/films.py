@@ -41,7 +41,7 @@ class FilmOrder:
 
     @classmethod
     def some(cls, summary: Summary, room: int = ROOM) -> FilmOrder:
-        """Return an order for the most telling episodes of a summary.
+        """Return an order for the episodes that a report selects from a summary.
 
         Their films share ``room`` bytes equally.
         """

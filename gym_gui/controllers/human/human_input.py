@@ -32,7 +32,7 @@ from gym_gui.core.live import HumanQuestion
 from gym_gui.envs.keymaps import Axis, KeyScheme
 
 AHEAD_S: Final = 0.4
-"""Seconds for which a key press is kept for the next question."""
+"""Seconds before a question within which an early key press still answers it."""
 _AHEAD_MOST: Final = 3
 _DIGITS: Final = frozenset("0123456789")
 _TYPING: Final = frozenset({"Return", "Enter", "Backspace"})
@@ -43,7 +43,7 @@ KEYBOARD: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Result of a key, button or question: a person's question got its answer.
+    """Result of a key press or a question: the open question to a person has been answered.
 
     Attributes:
         question: The question.

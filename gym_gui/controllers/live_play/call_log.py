@@ -24,7 +24,10 @@ from gym_gui.core.types import REFUSED, WORD
 MOST_CALLS: Final = 20_000
 MOST_BYTES: Final = 32 << 20
 _NEAR: Final = 400
-"""How many calls back to search for a decision's calls, which are mixed with those of other decisions."""
+"""Number of recent turns in which a decision's model calls are searched.
+
+Other decisions' calls lie between.
+"""
 _KEPT_TURNS: Final = 400
 """Largest number of parsed turns in the cache."""
 

@@ -144,7 +144,7 @@ class EpisodeFeed:
         return flight
 
     def again(self, flight: Flight) -> None:
-        """Plan to play an episode again next, because nothing of it was recorded."""
+        """Plan to play an episode again next, because the run has recorded nothing of it."""
         if self.is_of_this_round(flight):
             self._next = flight.place
 

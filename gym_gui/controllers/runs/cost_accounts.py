@@ -20,7 +20,7 @@ from gym_gui.core.record_fields import text
 MARGIN = 1.25
 """Factor on the largest cost of an episode so far, which gives the amount that the next episode may need."""
 GENEROUS, SHARE = 8.0, 16.0
-"""Limits of an episode's allowance if much budget is left.
+"""Factors that limit an episode's allowance while much of the budget is left.
 
 An episode may spend ``GENEROUS`` times the largest cost so far, up to a ``SHARE``-th of the remaining budget,
 because an episode that is cut off is paid for and has to be played again."""

@@ -107,7 +107,7 @@ class SessionStarts:
         return self._experiment.execution.concurrency or default_concurrency(run.resolved, run.total)
 
     async def hold_back(self) -> None:
-        """Wait until an operator has played long enough for another session, or the run starts no more."""
+        """Wait :data:`WORTH_A_START_S` before the next session, or until the run starts no more sessions."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._over.wait(), WORTH_A_START_S)
 

@@ -33,7 +33,7 @@ T = TypeVar("T")
 LIMIT_S: Final = 20.0
 """Seconds to wait for a worker. A large network, or a game that is solved during loading, takes longer."""
 _AT_ONCE: Final = 16
-"""Most groups of slots that one process loads for the check, because each group takes memory."""
+"""Largest number of groups of slots that one process loads for the check, because each group takes memory."""
 _MOST_FILES: Final = 500
 _GRACE_S: Final = 1.0
 
@@ -190,7 +190,7 @@ def _digest(worker: str, requests: Sequence[SlotRequest]) -> str:
 
 
 def _files_of(request: SlotRequest) -> Iterator[tuple[str, int, int]]:
-    """Yield path, modification time and size of files that settings name, and of the files beside them."""
+    """Yield path, modification time and size of files that settings name, and of the files next to them."""
     named = (value for value in request.settings.values() if isinstance(value, str) and 0 < len(value) < 4096)
     for value in named:
         path = Path(value).expanduser()

@@ -149,7 +149,7 @@ class LocalSession:
         )
 
     async def _compile(self) -> None:
-        """Compile the functions of the environment in a thread, so that progress is reported meanwhile."""
+        """Compile the functions of the environment in a thread, so that this process can report progress."""
         if not family_of(_spec(self._resolved)).compiled:
             return
         loop = asyncio.get_running_loop()

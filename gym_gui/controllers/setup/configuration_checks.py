@@ -332,7 +332,7 @@ class ConfigurationChecks:
             yield Finding(Level.NOTE, f"{listed(elsewhere)} {are} made for other environments")
 
     def _remedy(self, worker: WorkerTypeDefinition) -> tuple[str, ...]:
-        """Return the worker's id if installing the worker solves the problem; else nothing."""
+        """Return the worker's id in a tuple if installing the worker solves the problem; else ``()``."""
         return (worker.type_id,) if worker.type_id in self._installable else ()
 
 

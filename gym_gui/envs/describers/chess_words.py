@@ -95,7 +95,7 @@ def _piece(piece: int, start: int, starts: list[int]) -> str:
 
 
 def _towards_king(board: chess.Board) -> tuple[dict[int, int], int]:
-    """Return the squares from which each kind of piece could give check on an empty board, and all lines."""
+    """Return from where pieces could give check: squares by kind of piece, and all lines of the king."""
     king = board.king(not board.turn)
     assert king is not None
     aslant = chess.BB_DIAG_ATTACKS[king][0]

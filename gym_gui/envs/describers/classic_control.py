@@ -122,7 +122,7 @@ def _strong_car_rules(env: Any) -> str:
 
 
 def _arrives(env: Any) -> str:
-    """Return a clause about what ends a game of MountainCar."""
+    """Return a clause that says that reaching the flag ends a game of MountainCar."""
     fast = f" at a speed of {number(env.goal_velocity)} or more" if env.goal_velocity > 0 else ""
     return f"reaching it{fast} ends the game"
 

@@ -219,7 +219,7 @@ class CrafterDescriber(SpaceDescriber):
 
 
 def _along(index: int, count: int) -> float:
-    """Return the center of a cell along one side of the picture, from -1 to 1, as the noise uses it."""
+    """Return the center of a cell along one side of the picture, from -1 to 1 as in the noise formula."""
     return (2 * index + 1) / count - 1
 
 

@@ -18,5 +18,5 @@ def away(right: int, down: int) -> str:
 
 
 def nearest(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return positions (right, down) sorted by distance; equally near positions in a fixed order."""
+    """Return positions (right, down) sorted by distance, then by coordinates."""
     return sorted(places, key=lambda place: (abs(place[0]) + abs(place[1]), place))

@@ -170,7 +170,7 @@ class ForagingDescriber(SpaceDescriber):
         return " ".join([own, *(f"{each[0].upper()}{each[1:]}." for each in edges)])
 
     def _edges(self, view: _View) -> Iterator[tuple[str, int]]:
-        """Yield the numbers of cells upward and to the left, if the field ends within sight."""
+        """Yield the number of cells to the upper and to the left edge, if the edge is within sight."""
         sight = self.environment.env.sight
         yield from ((way, n) for way, n in (("up", view.row), ("left", view.column)) if n < sight)
 

@@ -97,7 +97,7 @@ class GoalDescriber(SpaceDescriber):
 
 
 def _short(component: Component) -> Component:
-    """Return a component whose name has no formulas and only its first sentence."""
+    """Return a component with its name shortened to the first sentence, without formulas."""
     return component._replace(name=_MARKS.sub("", component.name.partition(". ")[0]))
 
 

@@ -195,7 +195,7 @@ class GridView:
         yield from ("".join(signs[row :: self._height]) for row in range(self._height))
 
     def way(self, ahead: int, right: int) -> str:
-        """Return the number of free cells in a direction, and the object behind them, as text.
+        """Return the number of free cells in a direction, and the object after them, as text.
 
         Args:
             ahead: 1 for straight ahead, 0 for a side.

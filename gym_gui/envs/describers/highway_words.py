@@ -190,7 +190,7 @@ def _left_or_right(metres: float) -> str:
 
 
 def _aside(speed: float) -> list[str]:
-    """Return a car's sideways speed as a list of one text; empty if the speed is negligible."""
+    """Return a car's sideways speed as a list with one text; an empty list if the speed is negligible."""
     way = "right" if speed > 0 else "left"
     return [f"moving {way} at {number(abs(speed))} m/s"] if abs(speed) >= _NOTHING else []
 
@@ -248,7 +248,7 @@ def _when(row: NDArray[Any], step: float) -> str:
 
 
 def _runs(times: Sequence[int], step: float) -> list[str]:
-    """Return time steps as seconds; successive steps form one span."""
+    """Return time steps as text in seconds; successive steps become one interval."""
     spans: list[list[int]] = []
     for time in times:
         if spans and time == spans[-1][-1] + 1:

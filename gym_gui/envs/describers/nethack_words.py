@@ -117,7 +117,7 @@ class NetHackDescriber(SpaceDescriber):
 
     @cached_property
     def _notable(self) -> NDArray[np.bool_]:
-        """Mask over glyphs: whether a glyph is more than ground or wall."""
+        """Mask by glyph number: whether a map symbol is more than ground or wall."""
         nethack: Any = importlib.import_module("nle.nethack")
         notable = np.ones(int(nethack.MAX_GLYPH) + 1, np.bool_)
         for i in range(87):
@@ -198,7 +198,7 @@ def _text(line: NDArray[Any]) -> str:
 
 
 def _strength(raw: int) -> str:
-    """Return the strength in NetHack's form: between 18 and 19 it has a hundred steps."""
+    """Return the strength as NetHack prints it, such as ``18/50`` between 18 and 19."""
     if raw <= 18:
         return str(raw)
     return f"18/{raw - 18:02d}" if raw <= 118 else str(raw - 100)

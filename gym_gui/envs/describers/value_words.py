@@ -126,7 +126,7 @@ def _table(value: NDArray[Any], head: str) -> Iterator[str]:
 
 
 def memory(value: NDArray[Any]) -> Iterator[str]:
-    """Yield bytes in hexadecimal, sixteen per row after the index of the row's first byte."""
+    """Yield lines of bytes in hexadecimal, 16 bytes per line after the index of the first."""
     for start in range(0, value.size, _ROW):
         yield f"{start:02X}: {value[start : start + _ROW].tobytes().hex(' ').upper()}"
 

@@ -19,7 +19,7 @@ from gym_gui.envs.facts import Fact, atom, fact
 from gym_gui.envs.instance import Instance
 
 _REST = 512
-"""Largest number of unnamed components that are written one by one, enough for the largest bodies."""
+"""Largest number of unnamed components for which the text lists each value."""
 _RULE = re.compile(r"[\s|:-]+")
 _UNIT = re.compile(r"\(([^()]+)\)\s*$")
 _NO_UNITS = frozenset({"", "v", "unitless"})

@@ -125,7 +125,7 @@ class ZombiesDescriber(SpaceDescriber):
         return Limit(int(self.environment.env.max_cycles))
 
     def _losing(self, archer: bool) -> str:
-        """Return a sentence about how an agent drops out of the game."""
+        """Return a sentence about what takes an agent out of the game."""
         env: Any = self.environment.env
         edge = ", and so does walking over the edge" if env.line_death else ""
         if env.killable_archers if archer else env.killable_knights:
@@ -155,7 +155,7 @@ def _rounded(value: float) -> int:
 
 
 def _turned(right: float, down: float) -> int:
-    """Return a heading in degrees to the right of up."""
+    """Return a direction as degrees clockwise from up."""
     return round(math.degrees(math.atan2(right, -down)))
 
 

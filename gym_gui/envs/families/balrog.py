@@ -42,7 +42,7 @@ _SUMMARIES: Mapping[str, str] = {
 
 
 class BalrogFamily(OwnPythonFamily):
-    """Family of BALROG's tasks; ``balrog/babyai/goto`` contains its names of the environment and the task."""
+    """Family of BALROG's tasks, under ids such as ``balrog/babyai/goto`` (environment and task)."""
 
     name: ClassVar[str] = "balrog"
     title: ClassVar[str] = "BALROG"

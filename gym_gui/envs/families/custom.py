@@ -128,7 +128,7 @@ class CustomFamily(Family):
         return EnvironmentSource((*beside, f"import {module}"), called(f"{module}.{path}", **kwargs))
 
     def _factory(self, spec: EnvSpec) -> Factory:
-        """Return the spec's factory; the user's Python code has registered one without ``traits``."""
+        """Return the spec's factory; a spec without one was registered by the user's Python code."""
         return spec.traits.get("factory") or Factory(str(spec.entry_point), TYPED)
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:

@@ -62,7 +62,7 @@ class Pools:
         )
 
     def ask(self, env: PooledEnv, seed: int) -> None:
-        """Request an episode with a seed; :meth:`begin` makes it."""
+        """Note that an environment requests an episode with a seed; :meth:`begin` makes the episode."""
         self._asked[env] = seed
 
     def begin(self, env: PooledEnv) -> None:
@@ -91,7 +91,7 @@ class Pool:
         weakref.finalize(self, made.close)
 
     def first(self, row: int) -> Any:
-        """Return observation and info at the start of the episode in a row."""
+        """Return observation and info at the start of a row's episode."""
         return self._results.pop(row)
 
     def send(self, row: int, action: Any) -> None:

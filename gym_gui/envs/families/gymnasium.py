@@ -259,7 +259,10 @@ class GymnasiumFamily(Family):
         return waypoint_options(track)
 
     def _tables(self, spec: EnvSpec) -> str:
-        """Return the documentation; an old version of a MuJoCo environment takes that of the newest."""
+        """Return the documentation.
+
+        An old version of a MuJoCo environment uses that of the newest version.
+        """
         own = self.documentation(spec)
         if "| Num" in own or not isinstance(spec.entry_point, str) or not _area(spec).startswith("mujoco."):
             return own

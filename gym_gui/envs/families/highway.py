@@ -34,7 +34,7 @@ _PACES: Mapping[str, Pace] = {
     "racetrack": Pace(realtime=True, rate=5),
     "lane_keeping": Pace(realtime=True, rate=10),
 }
-"""Speed of play by module, for tasks with steering; other tasks wait for each action."""
+"""Speed of play by module, for tasks with continuous steering; other tasks wait for each action."""
 _ROLES: Mapping[str, str] = {
     "lane left": "up",
     "lane right": "down",
@@ -48,7 +48,7 @@ _GAS = (("up", 0, 1.0, "gas"), ("down", 0, -1.0, "brake"))
 _IDLE = 1
 """Action of cars that have crashed or arrived while others still drive."""
 _AVERAGED = "intersection-multi-agent-v0"
-"""Environment that is left out, because both its agents get one common reward and end (unlike in v1)."""
+"""Id of an environment that is left out, because its two agents share one averaged reward and one end."""
 
 
 def _render_offscreen(game: Any) -> None:

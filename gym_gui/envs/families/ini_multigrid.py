@@ -20,7 +20,7 @@ _SOLVED: Mapping[str, Callable[[Any], bool]] = {
     "RedBlueDoorsEnv": lambda game: game.red_door.is_open and game.blue_door.is_open,
     "LockedHallwayEnv": lambda game: len(game.unlocked_doors) == len(game.rooms),
 }
-"""Function that tells whether a game is solved, by the name of its class."""
+"""Functions that return whether a game is solved, by the name of the game's class."""
 
 
 class IniMultiGridFamily(IndexedFamily):

@@ -29,7 +29,7 @@ _AIMS = {
 }
 _GREEN_BLUE = ("green", "blue")
 _SIDES = {"AF": ("red", "green")}
-"""Colors of the two teams where they are not green and blue, by sport."""
+"""Colors of the two teams by sport, for sports with colors other than green and blue."""
 _FORMAT = re.compile(r"^(\d+)vs?(\d+)$")
 
 

@@ -37,5 +37,5 @@ class SingleAgentFamily(DerivedFamily):
         return SingleAgentEnv(environment)
 
     def success(self, environment: Instance) -> bool | None:
-        """Return whether the task's own environment counts as solved; ``None`` if it does not tell."""
+        """Return whether the task's own environment counts as solved; ``None`` without a report."""
         return environment.env.environment.success()

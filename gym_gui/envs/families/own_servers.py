@@ -260,7 +260,10 @@ def _beside(file: Path, text: Any) -> Path:
 
 
 def _python(file: Path, table: Mapping[str, Any]) -> Path | None:
-    """Return the path of the interpreter; a folder is taken as a virtual environment."""
+    """Return the path of the interpreter, also for a path of a virtual environment.
+
+    ``None`` if none is given.
+    """
     if "python" not in table:
         return None
     path = _beside(file, table["python"])

@@ -35,7 +35,7 @@ _TURNS = frozenset({"classic"})
 _RIVALS = frozenset({"classic", "atari"})
 _COOPERATIVE = ("classic/hanabi", "atari/entombed_cooperative")
 _DRAWN = ("butterfly/",)
-"""Environments in which agents observe the screen, and which are made with a render mode for that reason.
+"""Environments that always get a render mode, because their agents observe the screen.
 
 Without one, the observations of pistonball and cooperative_pong are black.
 """

@@ -18,7 +18,7 @@ _ENUMS: Mapping[str, str] = {
     "observation_type": "ObservationType",
     "image_observation_layers": "ImageLayer",
 }
-"""Package's enumerations whose members are given by name in ``env_kwargs``, by argument."""
+"""Name of the package's enumeration for each argument whose values are its members."""
 
 
 def warehouse(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> TupleParallel:

@@ -35,5 +35,5 @@ class SkillFamily(DerivedFamily):
         return SkillEnv(environment.with_manager())
 
     def success(self, environment: Instance) -> bool | None:
-        """Return whether the option reached its end; ``None`` while it lasts."""
+        """Return whether the option reached its end; ``None`` while the option lasts."""
         return environment.env.reached

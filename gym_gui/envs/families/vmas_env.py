@@ -1,4 +1,4 @@
-"""VMAS with one instance per environment, random numbers of its own, and pictures without a display."""
+"""VMAS with one instance per environment, a random generator of its own, and pictures without a display."""
 
 # VMAS is loaded here alone, and untyped.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
