@@ -1,7 +1,7 @@
 """Compiles a package's numba functions at the first use of its environments, and reports the progress.
 
-The compiled functions are kept beside the package or in ``NUMBA_CACHE_DIR``, so that each machine compiles
-them only once.
+The compiled functions are cached in the package's folder or in ``NUMBA_CACHE_DIR``, so that each machine
+compiles them only once.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ OnCompiling = Callable[[Compiling], None]
 def compile_ahead(environment: Environment, progress: OnCompiling | None = None) -> None:
     """Compile all numba functions that an environment needs, and close the environment.
 
-    All environments of a family share functions and signatures. The first time takes about 25 s on one core
-    for each of the two MultiGrids, longer beside other work; later calls take no time.
+    All environments of a family share functions and signatures. The first call takes about 25 s on one idle
+    core for each of the two MultiGrids; later calls take no time.
 
     Args:
         environment: A new environment; only closed if its family compiles nothing.

@@ -82,7 +82,7 @@ class ManagedChild:
         stderr: Pipe from the child.
         exited: Future that is done when the child has ended, for whatever reason.
         outcome: How the child ended; ``None`` until it and all processes that it started have ended.
-        asked: Whether the child has been asked to end. A caller that asks in another way than with
+        asked: Whether this program has requested the child's end. A caller that does so without
             :meth:`terminate` sets this attribute.
     """
 

@@ -36,7 +36,7 @@ class ChildOutcome:
         reason: Why the program ended, from the code that ended it, from the system that did not start it, or
             from the program itself; ``""`` if unknown.
         stderr_tail: Last lines that the program printed, oldest first.
-        asked: Whether the program had been asked to end.
+        asked: Whether MOSAIC had requested the program's end.
         left_behind: Ids of processes that the program had started and that still ran when it ended by
             itself; they have been killed.
     """

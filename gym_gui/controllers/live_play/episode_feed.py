@@ -45,16 +45,6 @@ class EpisodeFeed:
     Attributes:
         limit: Number of episodes in the round; ``None`` for no end.
         flight: The episode that is being played, or ``None``.
-
-    A round is what was requested with one start or reset: a number of seeds from the first one on, or a list
-    of seeds. An episode of an earlier round may still be in flight when the next round begins.
-
-    Args:
-        seeds: Environment seeds in order; by default they count up from the round's first seed.
-
-    Attributes:
-        limit: Number of episodes in the round; ``None`` for no end.
-        flight: The episode that is being played, or ``None``.
     """
 
     def __init__(self, seeds: Sequence[int] | None = None) -> None:

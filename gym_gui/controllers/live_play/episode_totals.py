@@ -34,20 +34,6 @@ class Tally:
         actions: How often each (number, word) was counted, if actions are numbered.
         changes: Counter that rises with everything that is counted. A chart need not be drawn again while the
             counter stays the same.
-
-    An episode that runs freely is shown in samples. Rewards are then means over the steps between two views,
-    and only the actions and decision times that were seen are counted. If every step is shown (paused,
-    stepping, at a pace), all numbers are exact. Memory is bounded, however long the operator plays.
-
-    Attributes:
-        episodes: Number of episodes that have ended.
-        episodes_done: Lines of the last 1,000 episodes that have ended.
-        calls: Model calls and reported decisions; ``None`` if there are none.
-        returns: Pairs (episode counted from 1, return) of the last 5,000 episodes with a finite return.
-        rewards: Pairs (step, reward of all agents) of the episode in flight, the last 2,000.
-        actions: How often each (number, word) was seen, if actions are numbered.
-        changes: Counter that goes up with everything that is counted. A chart need not be drawn again
-            while it stays the same.
     """
 
     def __init__(self) -> None:

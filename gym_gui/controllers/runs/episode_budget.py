@@ -50,19 +50,6 @@ class EpisodeBudget:
 
     Attributes:
         problem: Why nothing may be spent any more, because the ledger cannot be written; ``""`` if it can.
-
-    The amount that an episode may need is reserved before it begins, and is the most that its players can
-    spend. The first episode of each operator shows how much that is. After it, an episode begins only if
-    enough is left for it and for every operator's episodes with earlier seeds. So the operators can be
-    compared on what was played when a budget ends.
-
-    Args:
-        experiment: The experiment.
-        runs: The run's operators.
-        leased: Files with a shard's part of the budgets, if budgets hold for several shards together.
-
-    Attributes:
-        problem: Why nothing may be spent any more, since the ledger cannot be written; or ``""``.
     """
 
     def __init__(

@@ -74,18 +74,9 @@ class RunLooks:
     undecided comparison plays no more.
 
     Args:
-        execution: Settings of the interim looks.
+        execution: Settings that say whether and when to take interim looks.
         runs: The operators.
         ledger: Writer of the run folder, whose header holds earlier looks and receives new ones.
-
-    All operators of a task play the same seeds, a batch at a time. Between batches, the run continues the
-    test of ``docs/statistics/until_decided.md`` with the episodes on record. An operator without an undecided
-    comparison plays no more.
-
-    Args:
-        execution: Says whether to take looks, and when.
-        runs: The operators.
-        ledger: Writer of the run: earlier looks are read from its header, and each look is noted there.
     """
 
     def __init__(

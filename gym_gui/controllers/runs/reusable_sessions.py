@@ -101,8 +101,8 @@ class KeptSessions:
     async def give(self, kept: KeptSession) -> bool:
         """Keep a session without episodes left; return ``False`` if the caller must close it.
 
-        Sessions with a slot that pays for its decisions are not kept: the cost of a call belongs to the run
-        that made the call, even if the cost is reported late.
+        A session with a slot whose decisions cost money or tokens is not kept, because the cost of a call
+        belongs to the run that made the call, even if it is reported late.
         """
         if kept.route.ended or paying_slots(kept.resolved.assignments):
             return False

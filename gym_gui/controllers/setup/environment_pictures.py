@@ -37,15 +37,6 @@ class EnvironmentPictures:
         folder: Folder for the pictures.
         probe: Child process that makes environments.
         patience_s: Seconds that an environment may take.
-
-    The picture of an environment stays valid until its package changes. An environment that renders nothing
-    or cannot be made is not tried again until then. One that takes too long is given up, and tried again
-    another time.
-
-    Args:
-        folder: Folder for the pictures.
-        probe: Makes environments.
-        patience_s: Seconds that an environment may take.
     """
 
     def __init__(self, folder: Path, probe: EnvironmentProbe, *, patience_s: float = _PATIENCE_S) -> None:

@@ -187,8 +187,8 @@ class GridView:
     def drawn(self) -> Iterator[str]:
         """Yield the rows of the view as text, the farthest first, with one sign per cell.
 
-        Without this map, walls beside free ways and the limit of the view would be missing, so that different
-        views would have equal texts.
+        The map shows where walls are and where the view ends; without it, different views could have the same
+        text.
         """
         signs = [_SIGNS.get(kind, _THING) for kind in self._kinds]
         signs[self._own] = _SELF
