@@ -269,10 +269,7 @@ class Environment:
 
     @cached_property
     def _two_levels(self) -> Describer | None:
-        """Describer of managers' choices and of the options that their agents get.
-
-        ``None`` without managers.
-        """
+        """Describer of managers' choices and of the options that agents get; ``None`` without managers."""
         adapter = self.adapter
         if not isinstance(adapter, HierarchicalAdapter):
             return None
@@ -303,10 +300,6 @@ class Environment:
         """Return which options a manager can choose by clicking a picture.
 
         ``None`` if clicks are impossible.
-
-        Args:
-            manager: The manager's slot.
-            frame: Which picture: the whole one, or that of :meth:`seat_picture`.
         """
         adapter = self.adapter
         if not isinstance(adapter, HierarchicalAdapter) or not (seat := adapter.manages(manager)):

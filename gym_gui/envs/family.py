@@ -124,7 +124,7 @@ class Family:
         return all(map(is_installed, self.modules))
 
     def pattern_id(self, spec: EnvSpec) -> str:
-        """Return the name that patterns (``MiniGrid-*``) match.
+        """Return the name that patterns such as ``MiniGrid-*`` match.
 
         ``""`` if the id does not identify the game.
         """
@@ -203,10 +203,7 @@ class Family:
         return self.web_page
 
     def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        """Return which of ``rgb_array`` and ``ansi`` an environment has.
-
-        ``rgb_array`` if it does not declare any.
-        """
+        """Return which of ``rgb_array`` and ``ansi`` an environment declares; by default ``rgb_array``."""
         if self.modes is not None:
             return self.modes
         point = self.documented_at(spec)
@@ -350,9 +347,9 @@ class Family:
         return board is None or can_mate(board, agent)
 
     def legal_words(self, environment: Instance) -> Mapping[int, str]:
-        """Return the legal moves by action, in the notation of :meth:`notation`.
+        """Return the legal moves in the notation of :meth:`notation`, by action.
 
-        By default for boards only.
+        By default only for boards.
         """
         board = self.board(environment) if self.has_board(environment.spec) else None
         return {} if board is None else legal_words(board)

@@ -51,10 +51,7 @@ def is_installed(module: str, *, namespace: bool = False) -> bool:
 
 
 def package_dir(module: str) -> Path | None:
-    """Return the folder of an installed top-level package, without importing it.
-
-    ``None`` if there is none.
-    """
+    """Return the folder of an installed top-level package without importing it; ``None`` if it is missing."""
     spec = importlib.util.find_spec(module)
     if spec is None:
         return None

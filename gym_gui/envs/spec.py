@@ -91,10 +91,7 @@ def split_version(env_id: str) -> tuple[str, int | None]:
 
 
 def newest_of(env_id: str, known: Iterable[str]) -> str | None:
-    """Return the newest known id that differs from ``env_id`` only in its version.
-
-    ``None`` if there is none.
-    """
+    """Return the newest known id that differs from ``env_id`` only in the version; ``None`` without one."""
     base = split_version(env_id)[0].lower()
     same = [(split_version(k)[1] or 0, k) for k in known if split_version(k)[0].lower() == base]
     return max(same)[1] if same else None

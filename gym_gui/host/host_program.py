@@ -183,10 +183,7 @@ TakeProgram: TypeAlias = Callable[[Collection[str]], Awaitable[HostProgram | Non
 
 
 def make_memory() -> int | None:
-    """Return the file descriptor of nameless memory for pictures.
-
-    ``None`` if the system has no such memory.
-    """
+    """Return the file descriptor of nameless memory for pictures; ``None`` if the system has none."""
     if not hasattr(os, "memfd_create"):
         return None
     fd = os.memfd_create("mosaic-frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)

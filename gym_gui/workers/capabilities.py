@@ -97,10 +97,7 @@ class WorkerCapabilities:
                 raise ValueError(f"{name} is {value}, but must be at least {least}")
 
     def made_for_others(self, env_id: str) -> str:
-        """Return ``made for chess, not for CartPole-v1``.
-
-        ``""`` if the worker can play it or the id is empty.
-        """
+        """Return text such as ``made for chess, not for CartPole-v1``; ``""`` if it does not apply."""
         return made_for_others(env_id, self.environments)
 
     def acts_in(self, kind: str) -> bool:
@@ -121,7 +118,7 @@ class WorkerCapabilities:
         observation_space: str | None = None,
         agents: int | None = None,
     ) -> list[str]:
-        """Return sentences with the reasons why the worker cannot train in an environment.
+        """Return the reasons why the worker cannot train in an environment, as sentences; empty if it can.
 
         Empty if it can.
 

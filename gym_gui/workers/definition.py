@@ -24,10 +24,7 @@ from gym_gui.workers.settings.settings_schema import (
 ENGINE_SETTINGS: Final = frozenset({"gpu", "address", "token", "tls_root"})
 """Slot settings that the engine itself reads, for every worker."""
 _OLDER: Final = frozenset({"key_bindings"})
-"""Settings of people's slots in older experiment files.
-
-They are ignored, because the window sets the keys.
-"""
+"""Settings of people's slots in older experiment files that are ignored, because the window sets the keys."""
 
 Carrier = Literal["socket", "jsonl"]
 Need = Literal["no", "optional", "required"]

@@ -310,10 +310,7 @@ class Supervisor:
         return lambda events: WorkerProcess(Launch(definition, self._operator, agents, gpus), events)
 
     def slot_of(self, agent: str, *, other_than: WorkerSlot | None = None) -> WorkerSlot | None:
-        """Return the worker slot that plays an agent's slot, other than ``other_than``.
-
-        ``None`` if there is none.
-        """
+        """Return the worker slot, except ``other_than``, that plays an agent's slot; ``None`` without one."""
         slots = (slot for post in self._groups for slot in post.slots if slot.index not in post.unused)
         return next((slot for slot in slots if slot.agent_id == agent and slot is not other_than), None)
 

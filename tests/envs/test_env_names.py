@@ -234,7 +234,7 @@ def test_how_an_own_environment_takes_turns_is_seen_when_it_is_made() -> None:
     [
         ("no_such_module:make", "there is no module 'no_such_module'"),
         ("mpe2.no_such:env", "there is no module 'mpe2.no_such'"),
-        ("mpe2.simple_spread_v3:nothing", "has no 'nothing'"),
+        ("mpe2.simple_spread_v3:nothing", "defines no 'nothing'"),
         ("mpe2:__version__", "is no function or class"),
         ("builtins:dict", "is no environment"),
     ],

@@ -223,7 +223,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path):
         read_manifest(path)
     link = tmp_path / "endless"
     link.symlink_to("/dev/zero")
-    with pytest.raises(ManifestError, match="no regular file"):
+    with pytest.raises(ManifestError, match="not a regular file"):
         read_manifest(link)
     path.write_bytes(b"#" * 300_000)
     with pytest.raises(ManifestError, match="larger than 256 kB"):

@@ -89,10 +89,7 @@ def _slot(
 def _episodes(
     environment: Environment, agent: str, wanted: Sequence[str], settings: Mapping[str, Any]
 ) -> list[list[Question]] | None:
-    """Return an agent's questions in episodes of random play.
-
-    ``None`` if fewer than two episodes have any.
-    """
+    """Return an agent's questions in random episodes; ``None`` if fewer than two episodes have questions."""
     adapter = environment.adapter
     spaces = {each: to_space(adapter.action_space(each)) for each in adapter.possible_agents}
     describer = environment.describer(agent)

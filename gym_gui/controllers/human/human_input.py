@@ -272,10 +272,7 @@ class HumanSeat:
         return action
 
     def _summed_action(self) -> Any | None:
-        """Return the sum of held keys and mouse movement as an action within the bounds.
-
-        ``None`` without input.
-        """
+        """Return the sum of held keys and mouse movement, within the bounds; ``None`` without input."""
         if self._numbers is None:
             return None
         amounts = {**self._moved, **dict.fromkeys((*self._held, *self._tapped), 1.0)}

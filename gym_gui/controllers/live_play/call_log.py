@@ -24,10 +24,7 @@ from gym_gui.core.types import REFUSED, WORD
 MOST_CALLS: Final = 20_000
 MOST_BYTES: Final = 32 << 20
 _NEAR: Final = 400
-"""Number of recent turns in which a decision's model calls are searched.
-
-Other decisions' calls lie between.
-"""
+"""Number of recent turns in which a decision's model calls are searched among those of other decisions."""
 _KEPT_TURNS: Final = 400
 """Largest number of parsed turns in the cache."""
 

@@ -108,7 +108,7 @@ class PlannedExperiment:
         return self.operators
 
     def tried(self, among: Collection[str] | None = None) -> Collection[str] | None:
-        """Return operators of a large matrix that together cover each player on each task.
+        """Return operators that together cover each player on each task of a large matrix.
 
         ``None`` for all.
         """

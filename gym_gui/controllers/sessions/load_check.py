@@ -101,10 +101,7 @@ class LoadCheck:
         return tuple(slow)
 
     async def _group(self, resolved: ResolvedOperator, agents: Sequence[AgentID]) -> _Group | None:
-        """Return a group of slots with their load requests.
-
-        ``None`` if reading the environment takes too long.
-        """
+        """Return a group of slots and load requests; ``None`` if reading the environment takes too long."""
         try:
             async with asyncio.timeout(self._limit_s):
                 requests = await _in_thread(partial(slot_requests, resolved, agents, {}))

@@ -161,10 +161,7 @@ class ConfigurationChecks:
         return title_of(row, self.policies, self.worker(row))
 
     def problem(self, slot: SlotInfo, row: WorkerAssignment) -> str:
-        """Return the first reason why an assignment's worker cannot play a slot, as a sentence.
-
-        ``""`` if it can.
-        """
+        """Return the first reason why an assignment's worker cannot play a slot; ``""`` without a reason."""
         worker = self.worker(row)
         if worker is None:
             return f"There is no worker {row.worker_id}"
@@ -174,9 +171,9 @@ class ConfigurationChecks:
         return wrong
 
     def _file(self, row: WorkerAssignment) -> PolicyFile | None:
-        """Return an assignment's trained policy, read again, under its offered name.
+        """Return an assignment's trained policy, read again under its offered name.
 
-        ``None`` without a policy file.
+        ``None`` without a file.
         """
         policy = self.policy(row)
         if policy is None or policy.file is None:

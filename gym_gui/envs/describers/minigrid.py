@@ -284,10 +284,7 @@ PHRASES = (
 
 
 def meanings(env_id: str) -> str:
-    """Return sentences that explain the words in a BabyAI environment's missions.
-
-    ``""`` for other environments.
-    """
+    """Return sentences that explain the words in BabyAI's missions; ``""`` for other environments."""
     task = env_id.removeprefix("BabyAI-")
     if task == env_id:
         return ""

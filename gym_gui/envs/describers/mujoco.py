@@ -88,10 +88,7 @@ def about(name: str, env: Any) -> str:
 
 
 def further(env: Any) -> str:
-    """Return a sentence about a MuJoCo observation's unnamed numbers, if ``env`` declares them.
-
-    Else ``""``.
-    """
+    """Return a sentence about a MuJoCo observation's unnamed numbers; ``""`` if ``env`` declares none."""
     sizes: Mapping[str, int] = getattr(env, "observation_structure", {})
     parts = [f"{said} ({sizes[part]})" for part, said in _PARTS.items() if sizes.get(part)]
     return f"The numbers without a name are, in this order: {', '.join(parts)}." if parts else ""

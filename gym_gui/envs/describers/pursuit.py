@@ -129,10 +129,7 @@ def _drawn(walls: NDArray[Any], pursuers: NDArray[Any], evaders: NDArray[Any]) -
 
 
 def _places(counts: Counts, reach: int, *, own: bool = False) -> str:
-    """Return the cells with agents as text, with the number of agents if several.
-
-    ``own`` subtracts the viewer.
-    """
+    """Return the cells with agents as text, with their number if several; ``own`` excludes the viewer."""
     found = {
         (x - reach, y - reach): int(n) - (own and x == reach and y == reach)
         for x, column in enumerate(counts)

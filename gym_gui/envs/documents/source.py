@@ -72,10 +72,7 @@ def classes(found: Found) -> Iterator[Found]:
 
 
 def render_modes(found: Found) -> tuple[str, ...] | None:
-    """Return ``metadata["render_modes"]`` from the source of a class or its bases.
-
-    ``None`` if it is missing.
-    """
+    """Return ``metadata["render_modes"]`` from the source of a class or its bases; ``None`` if missing."""
     for each in classes(found):
         for statement in each.node.body if each.node is not None else ():
             value = _assigned(statement, "metadata")

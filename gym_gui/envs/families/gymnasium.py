@@ -101,10 +101,7 @@ def last_step(environment: Instance) -> tuple[float, bool]:
 
 
 def success_in_info(environment: Instance) -> bool | None:
-    """Return ``info["is_success"]`` or ``info["success"]`` of the only agent.
-
-    ``None`` if both are missing.
-    """
+    """Return the only agent's ``info["is_success"]`` or ``info["success"]``; ``None`` if both are missing."""
     info = environment.adapter.info("agent_0")
     for key in ("is_success", "success"):
         if key in info:
@@ -176,9 +173,9 @@ class GymnasiumFamily(Family):
         return EnvironmentSource(("import gymnasium",), call)
 
     def simulator(self, environment: Instance) -> Simulator | None:
-        """Return the environment's MuJoCo simulator, ``None`` without one.
+        """Return the environment's MuJoCo simulator, also inside a user's environment.
 
-        A user's environment may have one.
+        ``None`` without one.
         """
         return simulator_in(environment.env)
 
@@ -305,10 +302,7 @@ class MuJoCoFamily(GymnasiumFamily):
         return None if row["id"] == "Pusher-v4" else super()._spec_of(row)
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        """Make the environment.
-
-        Before, choose a rendering library that works here, also without a display.
-        """
+        """Make the environment, after choosing a rendering library that works without a display too."""
         if render_mode is not None:
             mujoco_gl.choose()
         return super().build(spec, render_mode=render_mode, env_kwargs=env_kwargs)

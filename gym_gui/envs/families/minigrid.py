@@ -61,7 +61,7 @@ class IndexedFamily(Family):
     def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
         """Return the source of a single-agent environment.
 
-        ``None`` for several agents, which MOSAIC renames.
+        ``None`` for several agents, which get other names.
         """
         if spec.api != "gymnasium":
             return None

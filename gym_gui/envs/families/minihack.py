@@ -122,10 +122,7 @@ class MiniHackFamily(IndexedFamily):
         return words(environment.env.actions)
 
     def noop_action(self, environment: Instance, agent: str) -> Any | None:
-        """Return the action that waits for a turn, else ``search``, which also waits.
-
-        ``None`` without both.
-        """
+        """Return the action that waits for a turn, else ``search``, which also waits, else ``None``."""
         meanings = self.action_meanings(environment, agent)
         return next((meanings.index(word) for word in ("wait", "search") if word in meanings), None)
 

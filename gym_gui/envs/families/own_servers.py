@@ -260,10 +260,7 @@ def _beside(file: Path, text: Any) -> Path:
 
 
 def _python(file: Path, table: Mapping[str, Any]) -> Path | None:
-    """Return the path of the interpreter, also for a path of a virtual environment.
-
-    ``None`` if none is given.
-    """
+    """Return the interpreter at a path, which may be a virtual environment's; ``None`` without a path."""
     if "python" not in table:
         return None
     path = _beside(file, table["python"])

@@ -65,10 +65,7 @@ class RoboticsFamily(IndexedFamily):
         return not any(part in entry_point for part in _LEFT_OUT)
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        """Make the environment.
-
-        Before, choose a rendering library that works here, also without a display.
-        """
+        """Make the environment, after choosing a rendering library that works without a display too."""
         if render_mode is not None:
             mujoco_gl.choose()
         with contextlib.redirect_stderr(io.StringIO()):  # each import prints news about other versions

@@ -63,10 +63,7 @@ class _Warehouse(gymnasium.Wrapper[Any, Any, Any, Any]):
         return self.env.unwrapped
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Play a step.
-
-        Each end of an episode is a truncation: the step limit, or too long without a delivery.
-        """
+        """Play a step; report each end (step limit, or too long without a delivery) as truncation."""
         seen, rewards, ended, _, info = self.env.step(action)
         return seen, rewards, False, bool(ended), info
 

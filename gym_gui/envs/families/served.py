@@ -50,10 +50,7 @@ class ServedFamily(Family):
         return make_served(self.place(spec), self.wanted(spec, arguments))
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """Return the teams from the environment's metadata.
-
-        Without them, one per agent in turn-based games.
-        """
+        """Return the teams from the environment's metadata, else one per agent in turn-based games."""
         metadata = _metadata(adapter.env)
         named: Any = metadata.get("teams")
         if isinstance(named, Mapping):
@@ -68,10 +65,7 @@ class ServedFamily(Family):
         return {str(team): float(score) for team, score in found.items()} if found else None
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Return each team's outcome by scores, else by returns, at the end of an episode.
-
-        ``None`` before.
-        """
+        """Return each team's outcome by scores, else by returns; ``None`` before the end of an episode."""
         if not environment.adapter.is_episode_done():
             return None
         scores = self.scores(environment, returns)

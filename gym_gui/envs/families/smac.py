@@ -83,7 +83,7 @@ class SmacFamily(SimulatorFamily):
     def world(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> str:
         """Return the address of an engine that already runs.
 
-        Empty if the environment starts its own engine.
+        ``""`` if the environment starts its own engine.
         """
         port = env_kwargs.get("port")
         return "" if port is None else f"{self.name} {env_kwargs.get('host', '127.0.0.1')}:{port}"

@@ -74,10 +74,7 @@ def bound_of(delta: Any) -> float | None:
 
 
 def held_at_once(actions: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the package's arguments for a value of ``actions``.
-
-    Raise :class:`UsageError` if it is unknown.
-    """
+    """Return the package's arguments for a value of ``actions``; raise :class:`UsageError` if unknown."""
     if actions is None:
         return {}
     if actions not in _ACTIONS:

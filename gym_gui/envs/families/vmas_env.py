@@ -95,10 +95,7 @@ class VmasParallel:
         )
 
     def render(self) -> Picture | None:
-        """Return a picture from above, as in the package's window but without sensor lines.
-
-        It is ``None`` without a render mode.
-        """
+        """Return a picture from above, without the window's sensor lines; ``None`` without a render mode."""
         return _draw(self._env) if self.render_mode == "rgb_array" else None
 
     def close(self) -> None:

@@ -91,7 +91,7 @@ def test_arguments_of_the_experiment_come_after_those_of_the_file() -> None:
         ('address = "h:1"\n[environments]\nA = "a:b"', "token_file"),
         ('step_s = 0\n[environments]\nA = "a:b"', "step_s must be a number of seconds"),
         ('one_at_a_time = 1\n[environments]\nA = "a:b"', "one_at_a_time must be true or false, not 1"),
-        ('path = "x"\n[environments]\nA = "a:b"', "path is no list"),
+        ('path = "x"\n[environments]\nA = "a:b"', "path is not a list"),
     ],
 )
 def test_what_cannot_be_is_said_and_nothing_else_is_hidden(text: str, said: str) -> None:
