@@ -116,7 +116,7 @@ class HostSession:
         )
         self._share = share_memory and settings.live is not None
         self._frames: FrameReader | None = None
-        self._untold = 0
+        self._unconfirmed = 0
         self._seen: Requests[pb.Seen] = Requests()
         self._settling: dict[int, asyncio.Future[None]] = {}
         self._numbers = count(1)
@@ -251,10 +251,10 @@ class HostSession:
             if newest is not None:
                 self._tell(FrameDrawn(*newest))
         self._tell(view_of(view))
-        self._untold += 1
-        if self._untold >= SEEN_EVERY:
-            self._seen.put(pb.Seen(looks=self._untold))
-            self._untold = 0
+        self._unconfirmed += 1
+        if self._unconfirmed >= SEEN_EVERY:
+            self._seen.put(pb.Seen(looks=self._unconfirmed))
+            self._unconfirmed = 0
 
     def _settle(self, *numbers: int) -> None:
         for number in numbers:
@@ -266,16 +266,16 @@ class HostSession:
     def play(self, plans: Iterable[EpisodePlan]) -> None:
         # All episodes after one message of news are sent in one call: a call costs as much as an episode.
         if not self._planned:
-            asyncio.get_running_loop().call_soon(self._hand_out)
+            asyncio.get_running_loop().call_soon(self._send_planned)
         self._planned.extend(plans)
 
-    def _hand_out(self) -> None:
+    def _send_planned(self) -> None:
         plans, self._planned = self._planned, []
         if plans:
             self._host.command("Play", pb.Episodes(episodes=map(episode_message, plans)))
 
     def _command(self, method: str, request: Any) -> None:
-        self._hand_out()
+        self._send_planned()
         self._host.command(method, request)
 
     def pause(self) -> None:
@@ -336,13 +336,13 @@ class HostSession:
 
     async def present(self, agent: AgentID) -> Mapping[str, Any]:
         self._check_running()
-        self._hand_out()
+        self._send_planned()
         presented = await self._answered(self._host.order("Present", pb.PresentRequest(agent=agent)))
         return json.loads(presented.json)
 
     async def see(self, agent: AgentID) -> AgentObservation:
         self._check_running()
-        self._hand_out()
+        self._send_planned()
         return observation_of(await self._answered(self._host.order("See", pb.PresentRequest(agent=agent))))
 
     def _check_running(self) -> None:

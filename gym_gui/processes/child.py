@@ -242,9 +242,9 @@ class ManagedChild:
     def _watch(self, listen: Callable[[ManagedChild], Coroutine[Any, Any, None]] | None) -> None:
         create_task = asyncio.get_running_loop().create_task
         self._listening = create_task(self._keep_stderr() if listen is None else listen(self))
-        self._watching = create_task(self._clear_away(self._listening))
+        self._watching = create_task(self._clean_up(self._listening))
 
-    async def _clear_away(self, listening: asyncio.Task[None]) -> ChildOutcome:
+    async def _clean_up(self, listening: asyncio.Task[None]) -> ChildOutcome:
         await asyncio.wait({self.exited})
         found: set[int] = set()
         await asyncio.to_thread(kill_tree, self.tag, found=found)
@@ -254,10 +254,10 @@ class ManagedChild:
         await asyncio.wait({listening}, timeout=_CLOSE_S)
         listening.cancel()
         await asyncio.gather(listening, return_exceptions=True)
-        self.outcome = self._judge(tuple(sorted(found)))
+        self.outcome = self._outcome_with(tuple(sorted(found)))
         return self.outcome
 
-    def _judge(self, found: tuple[int, ...]) -> ChildOutcome:
+    def _outcome_with(self, found: tuple[int, ...]) -> ChildOutcome:
         code = self._transport.get_returncode() or 0
         outcome = from_code(code, self.tail)
         ours = self._ended_from_here

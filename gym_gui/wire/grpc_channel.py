@@ -89,7 +89,7 @@ class GrpcChannel:
             await channel.close()
             raise
         self = cls(channel, on_message, on_closed)
-        self._task = asyncio.create_task(self._talk(token))
+        self._task = asyncio.create_task(self._run_stream(token))
         return self
 
     def send(self, message: pb.ToWorker) -> None:
@@ -125,14 +125,14 @@ class GrpcChannel:
         while (message := await self._outgoing.get()) is not None:
             yield message
 
-    async def _talk(self, token: str) -> None:
+    async def _run_stream(self, token: str) -> None:
         talk = self._channel.stream_stream(
             METHOD, request_serializer=pb.ToWorker.SerializeToString, response_deserializer=_message_of
         )
         call = talk(self._requests(), metadata=[(TOKEN_KEY, f"Bearer {token}")])
         problem = ""
         try:
-            await self._let_in(call)
+            await self._await_admission(call)
             async for message in call:
                 if self._over:
                     break
@@ -153,7 +153,7 @@ class GrpcChannel:
             self._over = True
             self._on_closed(problem)
 
-    async def _let_in(self, call: Any) -> None:
+    async def _await_admission(self, call: Any) -> None:
         # A message sent while the worker refuses us would replace the reason of the refusal (grpc#36066).
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_ADMISSION_S):

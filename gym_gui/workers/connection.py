@@ -120,7 +120,7 @@ class WorkerConnection:
             await self._open()
         except OSError as exc:
             raise WorkerLaunchError(f"{self._name} could not be started: {exc}") from exc
-        self._end, self._guard = loop.create_task(self._watch()), loop.create_task(self._stand_guard())
+        self._end, self._guard = loop.create_task(self._watch()), loop.create_task(self._watch_limits())
         self.send(pb.ToWorker(hello=self._hello()))
         try:
             self.welcome = await asyncio.wait_for(self._welcomed, self.launch.start_timeout_s)
@@ -254,7 +254,7 @@ class WorkerConnection:
     def _patience_s(self) -> float:
         return self.launch.definition.launch.heartbeat_s or PATIENCE_S
 
-    async def _stand_guard(self) -> None:
+    async def _watch_limits(self) -> None:
         """End the worker if it is silent too long or exceeds a limit."""
         patience = self._patience_s
         pause = min(_POLL_S, patience / 3)

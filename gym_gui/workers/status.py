@@ -89,7 +89,7 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
     worker_id = definition.type_id
     if absent := _absent_workers(definition):
         # An installer could not install these workers: a package of that name would be another project's.
-        reason = f"it builds on {_and(absent)}, found neither beside it nor among MOSAIC's own workers"
+        reason = f"it builds on {_listed(absent)}, found neither beside it nor among MOSAIC's own workers"
         return WorkerStatus(worker_id, "broken", reason, "", absent)
     python, family = definition.launch.python, definition.launch.family
     if family and not is_complete(family):
@@ -103,16 +103,16 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
     except _ProbeError as error:
         return WorkerStatus(worker_id, "broken", str(error), "", ())
     if pip:
-        reason = f"{_and(pip)} {'is' if len(pip) == 1 else 'are'} not installed"
+        reason = f"{_listed(pip)} {'is' if len(pip) == 1 else 'are'} not installed"
         return WorkerStatus(worker_id, "missing", reason, _INSTALL.format(worker_id), pip)
     programs = tuple(text for text in definition.system_dependencies if not _on_path(text))
     if programs:
         names = [text.partition(":")[0] for text in programs]
         packages = dict.fromkeys(text.partition(":")[2] or text for text in programs)
-        reason = f"{_and(names)} {'is' if len(names) == 1 else 'are'} not on the path"
+        reason = f"{_listed(names)} {'is' if len(names) == 1 else 'are'} not on the path"
         return WorkerStatus(worker_id, "missing", reason, f"apt-get install {shlex.join(packages)}", programs)
     if files := absent_files(definition):
-        return WorkerStatus(worker_id, "missing", _lack(files), _INSTALL.format(worker_id), files)
+        return WorkerStatus(worker_id, "missing", _missing_words(files), _INSTALL.format(worker_id), files)
     if not importable:
         reason = f"its package {definition.module_path!r} is neither in its folder nor installed"
         return WorkerStatus(worker_id, "broken", reason, "", (definition.module_path,))
@@ -123,11 +123,11 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
     return WorkerStatus(worker_id, "installed", "", "", ())
 
 
-def _lack(files: Sequence[str]) -> str:
+def _missing_words(files: Sequence[str]) -> str:
     named = [name for name in files if name != BUILD]
     if not named:
         return f"{BUILD} is not built from the current sources and files"
-    return f"{_and(named)} {'is' if len(named) == 1 else 'are'} missing"
+    return f"{_listed(named)} {'is' if len(named) == 1 else 'are'} missing"
 
 
 def _absent_workers(definition: WorkerTypeDefinition) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ def _look_up(definition: WorkerTypeDefinition) -> tuple[tuple[str, ...], bool]:
         wanted = [r for r in requirements if r.marker is None or r.marker.evaluate(environment)]
     except (InvalidRequirement, UndefinedEnvironmentName) as error:
         raise _ProbeError(f"requires.pip: {error}") from error
-    return tuple(str(r) for r in wanted if not _met(r, versions.get(r.name))), importable
+    return tuple(str(r) for r in wanted if not _is_fulfilled(r, versions.get(r.name))), importable
 
 
 def _probe(
@@ -211,7 +211,7 @@ def _importable(package: str) -> bool:
         return False
 
 
-def _met(requirement: Requirement, version: str | None) -> bool:
+def _is_fulfilled(requirement: Requirement, version: str | None) -> bool:
     return version is not None and requirement.specifier.contains(version, prereleases=True)
 
 
@@ -228,5 +228,5 @@ def _command_exists(definition: WorkerTypeDefinition) -> bool:
     return shutil.which(program) is not None
 
 
-def _and(words: Sequence[str]) -> str:
+def _listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

@@ -103,11 +103,11 @@ class SlotRequest:
         return load
 
 
-def _never() -> bool:
+def _is_never_behind() -> bool:
     return False
 
 
-def _permit(slot: WorkerSlot, episode: int, most: Amount, noted: Callable[[], None]) -> None:
+def _permit_request(slot: WorkerSlot, episode: int, most: Amount, noted: Callable[[], None]) -> None:
     noted()
 
 
@@ -127,8 +127,8 @@ class SessionEvents:
     log: Callable[[int, str, str], None]
     call: Callable[[str], None]
     human: Callable[[WorkerSlot, pb.HumanRequest], None]
-    is_behind: Callable[[], bool] = _never
-    announced: Callable[[WorkerSlot, int, Amount, Callable[[], None]], None] = _permit
+    is_behind: Callable[[], bool] = _is_never_behind
+    announced: Callable[[WorkerSlot, int, Amount, Callable[[], None]], None] = _permit_request
 
 
 class _WorkerGroup:

@@ -254,7 +254,7 @@ class EpisodePlayer(SessionPlay):
             self.trouble = self.budget_message = ""
             self.ending = True
             self.feed.limit = 0
-            self._work(self._shut())
+            self._work(self._close_session())
 
     async def settled(self) -> None:
         """Wait until the latest request has been carried out."""
@@ -266,5 +266,5 @@ class EpisodePlayer(SessionPlay):
             return
         self.closed = True
         await self._job.cancel()
-        await self._shut()
+        await self._close_session()
         await self.link.ended()

@@ -225,7 +225,7 @@ class SessionPlay:
             try:
                 session = await self.link.make(self.config, self._view_options, upcoming)
             except MosaicError as exc:  # such as a host that the user has not configured
-                self._break(str(exc))
+                self._report_trouble(str(exc))
                 return
             self._is_outdated = False
             self._check_state()
@@ -237,7 +237,7 @@ class SessionPlay:
                     self._forget()
                 if not isinstance(exc, MosaicError):
                     raise
-                self._break(str(exc))
+                self._report_trouble(str(exc))
                 return
             self.record_into(self.recording)
             if self.paused:
@@ -262,7 +262,7 @@ class SessionPlay:
         """Abort and record the episode in flight; return ``False`` if the session does not answer."""
         session = self.link.session
         assert session is not None
-        self._questions_gone()
+        self._withdraw_questions()
         self.stepping = self._next_after_end = False
         self.stopping = self.feed.flight is not None
         self._check_state()
@@ -279,7 +279,7 @@ class SessionPlay:
             )
         return reported and self.link.session is session
 
-    async def _shut(self) -> None:
+    async def _close_session(self) -> None:
         async with self._lock:
             await self._end_session(farewell=True)
         self._check_state()
@@ -301,14 +301,14 @@ class SessionPlay:
         asked = not self.paused or self.stepping or (view is not None and view.step > 0)
         self.stepping = self._next_after_end = False
         self.feed.lost(begun=asked)
-        self._questions_gone()
+        self._withdraw_questions()
 
-    def _questions_gone(self) -> None:
+    def _withdraw_questions(self) -> None:
         gone, self._questions = list(self._questions), {}
         for question_id in gone:
             self._tell(QuestionWithdrawn(question_id))
 
-    def _break(self, sentence: str) -> None:
+    def _report_trouble(self, sentence: str) -> None:
         if not self.closed:
             self.trouble = trouble_sentence(sentence)
             self._check_state()
@@ -317,7 +317,7 @@ class SessionPlay:
     async def _give_up(self, reason: str) -> None:
         async with self._lock:
             await self._end_session(farewell=False)
-        self._break(reason)
+        self._report_trouble(reason)
 
     def _play_next(self) -> None:
         session, operator_id = self.link.session, self.config.operator_id
@@ -443,7 +443,7 @@ class SessionPlay:
         self._forget()
         if session is not None:
             self.link.dispose(session)
-        self._break(reason)
+        self._report_trouble(reason)
 
 
 def _slots(row: dict[str, Any]) -> dict[str, str]:

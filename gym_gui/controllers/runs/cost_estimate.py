@@ -98,12 +98,12 @@ class ModelSlot:
     @property
     def most_tokens(self) -> int | None:
         """Largest possible number of tokens of an episode; ``None`` if unbounded."""
-        return _least(self._times(self.request.tokens), self.limit.tokens)
+        return _smaller(self._times(self.request.tokens), self.limit.tokens)
 
     @property
     def most_usd(self) -> float | None:
         """Largest possible cost of an episode in dollars; ``None`` if unbounded or the price is not known."""
-        return None if self.usd is None else _least(self._times(self.request.usd), self.limit.usd)
+        return None if self.usd is None else _smaller(self._times(self.request.usd), self.limit.usd)
 
     @property
     def unbounded(self) -> bool:
@@ -138,7 +138,7 @@ class ModelSlot:
         }
 
 
-def _least(bound: Any, limit: float) -> Any:
+def _smaller(bound: Any, limit: float) -> Any:
     return bound if not limit else limit if bound is None else min(bound, limit)
 
 
@@ -177,16 +177,16 @@ def carried(experiment: Experiment, slots: Sequence[ModelSlot]) -> list[Carried]
     """Return for how many episodes each budget of an experiment suffices."""
     execution = experiment.execution
     whole = Amount(execution.token_budget or 0, execution.money_budget_usd or 0.0)
-    found = [_carried("the run", whole, slots)] if whole != NOTHING and slots else []
+    found = [_reach_of_budget("the run", whole, slots)] if whole != NOTHING and slots else []
     for operator in experiment.operators:
         for slot, budgets in paying_slots(operator.resolved_slots()).items():
             own = [s for s in slots if (s.operator, s.slot) == (operator.operator_id, slot)]
             if budgets.run != NOTHING and own:
-                found.append(_carried(f"{operator.operator_id}, {slot}", budgets.run, own))
+                found.append(_reach_of_budget(f"{operator.operator_id}, {slot}", budgets.run, own))
     return found
 
 
-def _carried(whose: str, budget: Amount, slots: Sequence[ModelSlot]) -> Carried:
+def _reach_of_budget(whose: str, budget: Amount, slots: Sequence[ModelSlot]) -> Carried:
     episodes = max(slot.episodes for slot in slots)
     about = sum((slot.estimate for slot in slots), NOTHING)
     tokens, usd = [slot.most_tokens for slot in slots], [slot.most_usd for slot in slots]
@@ -196,12 +196,12 @@ def _carried(whose: str, budget: Amount, slots: Sequence[ModelSlot]) -> Carried:
         whose,
         budget,
         episodes,
-        _reach(budget, about, episodes),
-        None if unknown else _reach(budget, most, episodes),
+        _episodes_within(budget, about, episodes),
+        None if unknown else _episodes_within(budget, most, episodes),
     )
 
 
-def _reach(budget: Amount, each: Amount, episodes: int) -> int:
+def _episodes_within(budget: Amount, each: Amount, episodes: int) -> int:
     if budget.tokens and each.tokens:
         episodes = min(episodes, budget.tokens // each.tokens)
     if budget.usd and each.usd:
@@ -237,7 +237,9 @@ async def estimate_cost(
     totals = {
         c.config.operator_id: len(experiment.execution.schedule(len(c.seatings))) for c in resolved_operators
     }
-    short = Experiment([c.config for c in resolved_operators], _few(experiment, resolved_operators))
+    short = Experiment(
+        [c.config for c in resolved_operators], _short_schedule(experiment, resolved_operators)
+    )
     with tempfile.TemporaryDirectory(prefix="mosaic-dry-") as folder:
         planned = PlannedExperiment(short, resolved_operators)
         result = await run(ExperimentRun(planned, open_session, Path(folder), processes=processes))
@@ -275,7 +277,7 @@ def _longest_by_seed(environment: Environment, seeds: Sequence[int]) -> int | No
     return max(limits) if all(limits) else None
 
 
-def _few(experiment: Experiment, resolved_operators: Sequence[ResolvedOperator]) -> Any:
+def _short_schedule(experiment: Experiment, resolved_operators: Sequence[ResolvedOperator]) -> Any:
     wanted = max(EPISODES, *(len(resolved.seatings) for resolved in resolved_operators))
     episodes = min(experiment.execution.num_episodes, wanted)
     # Every operator must have its seeds; a longer list than needed does no harm.

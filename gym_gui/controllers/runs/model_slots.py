@@ -144,7 +144,7 @@ def gone_on_with(resolved: ResolvedOperator, folder: Path) -> ResolvedOperator:
         return replace(assignment, settings={**assignment.settings, **more})
 
     config = _changed(resolved.config, change)
-    if config == resolved.config or not _is_there(file, folder):
+    if config == resolved.config or not _has_calls(file, folder):
         return resolved
     _allow_calls(file)
     assignments = {slot: change(assignment) for slot, assignment in resolved.assignments.items()}
@@ -156,7 +156,7 @@ def _calls_of(run: Run, operator: OperatorConfig) -> Path | None:
         return None
     recorded = run.operators.get(operator.operator_id)
     file = None if recorded is None else _calls_file(run.path, operator.operator_id)
-    if file is None or not _is_there(file, run.path):
+    if file is None or not _has_calls(file, run.path):
         raise UsageError(
             f"{run.path} has no recorded calls of operator {operator.operator_id!r}",
             fix="Give a run whose model slots have played with cassette 'record'",
@@ -169,7 +169,7 @@ def _calls_file(run: Path, operator_id: str) -> Path:
     return run.resolve() / "operators" / operator_id / CALLS
 
 
-def _is_there(file: Path, run: Path) -> bool:
+def _has_calls(file: Path, run: Path) -> bool:
     """Return whether a run has a record of an operator's calls.
 
     Raises:

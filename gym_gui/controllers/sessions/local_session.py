@@ -117,7 +117,7 @@ class LocalSession:
         self._controller = SessionController(
             bound,
             self._on_engine,
-            concurrency=self._room(bound),
+            concurrency=self._parallel_episodes(bound),
             max_steps=settings.max_steps,
             keep_observations=settings.observations,
             spectator=spectator,
@@ -202,7 +202,7 @@ class LocalSession:
             self._mode = None
             return self._resolved.make_environment()
 
-    def _room(self, bound: BoundOperator) -> int:
+    def _parallel_episodes(self, bound: BoundOperator) -> int:
         """Return the number of parallel episodes: 1 if a watched session has a person's slot."""
         asked = self._settings.live is not None and any(
             player.worker_type == "human" for player in bound.players.values()
@@ -261,7 +261,7 @@ class LocalSession:
         else:
             self._desk.ask(slot, decision)
 
-    def _ask_anew(self) -> None:
+    def _refresh_questions(self) -> None:
         if self._desk is not None:
             self._desk.refresh()
 
@@ -270,15 +270,15 @@ class LocalSession:
 
     def pause(self) -> None:
         self.controller.pause()
-        self._ask_anew()
+        self._refresh_questions()
 
     def resume(self) -> None:
         self.controller.resume()
-        self._ask_anew()
+        self._refresh_questions()
 
     def step(self) -> None:
         self.controller.step()
-        self._ask_anew()
+        self._refresh_questions()
 
     def step_agent(self) -> None:
         self.step()
@@ -336,7 +336,7 @@ class LocalSession:
             self._resolved = resolved
             player = Player.of(binding)
             self._bound.players = {**self._bound.players, agent: player}
-            self.controller.room = self._room(self._bound)
+            self.controller.room = self._parallel_episodes(self._bound)
             if before is not None:
                 await self._supervisor.stop_worker(before, self._grace_s)
             if self._spectator is not None:

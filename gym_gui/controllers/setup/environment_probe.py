@@ -122,7 +122,7 @@ class EnvironmentProbe:
         self._turn = asyncio.Lock()
         self._idle_s, self._longest_s = idle_s, longest_s
         self._idle: asyncio.TimerHandle | None = None
-        self._burial: asyncio.Task[ChildOutcome | None] | None = None
+        self._ending: asyncio.Task[ChildOutcome | None] | None = None
         self._closed = False
 
     @property
@@ -195,7 +195,7 @@ class EnvironmentProbe:
         self.cancel()
         async with self._turn:
             await self._ready_child()
-            await self._bury()  # for a child that had just answered its last request
+            await self._end_child()  # for a child that had just answered its last request
 
     async def _ask_child(
         self, request: Mapping[str, Any], vouch: Callable[[], list[Subject]]
@@ -212,13 +212,13 @@ class EnvironmentProbe:
                     header, body = await self.exchange(child, request)
             except TimeoutError:
                 child.kill(f"has not returned for {self._longest_s:g} s", ChildStatus.TIMED_OUT)
-                raise self._gone(str(request.get("task", "")), await self._bury()) from None
+                raise self._lost_error(str(request.get("task", "")), await self._end_child()) from None
             except (OSError, asyncio.IncompleteReadError, ValueError) as error:
-                raise self._gone(str(request.get("task", "")), await self._bury()) from error
+                raise self._lost_error(str(request.get("task", "")), await self._end_child()) from error
             except asyncio.CancelledError:
                 # A late answer would be taken for that of the next request.
                 self.cancel()
-                await self._bury()
+                await self._end_child()
                 raise
             self._idle = asyncio.get_running_loop().call_later(self._idle_s, self._on_idle)
         if "problem" in header:
@@ -227,11 +227,11 @@ class EnvironmentProbe:
 
     async def _ready_child(self) -> ManagedChild | None:
         """Return the running child process; clean up an ended one and return ``None``."""
-        if self._burial is not None:
-            await self._burial
-            self._burial = None
+        if self._ending is not None:
+            await self._ending
+            self._ending = None
         if self._child is not None and (self._child.doomed or not self._child.running):
-            await self._bury()
+            await self._end_child()
         return self._child
 
     async def exchange(self, child: ManagedChild, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
@@ -275,11 +275,11 @@ class EnvironmentProbe:
         self._child = child
         return child
 
-    async def _bury(self) -> ChildOutcome | None:
+    async def _end_child(self) -> ChildOutcome | None:
         child, self._child = self._child, None
         return None if child is None else await child.end()
 
-    def _gone(self, task: str, outcome: ChildOutcome | None) -> UsageError:
+    def _lost_error(self, task: str, outcome: ChildOutcome | None) -> UsageError:
         what = f"{task} could not be described" if task else "the operator could not be checked"
         fix = "Try again, or choose another environment"
         if outcome is not None and outcome.reason == _STOPPED:
@@ -291,7 +291,7 @@ class EnvironmentProbe:
     def _on_idle(self) -> None:
         self._idle = None
         if not self._turn.locked():
-            self._burial = asyncio.get_running_loop().create_task(self._bury())
+            self._ending = asyncio.get_running_loop().create_task(self._end_child())
 
 
 def _operator_request(do: str, config: OperatorConfig) -> dict[str, Any]:

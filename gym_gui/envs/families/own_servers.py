@@ -208,7 +208,7 @@ def _description(source: str, file: Path) -> Description:
     except ValueError as error:
         raise UsageError(f"{file}: {error}") from None
     listed = table.pop("environments", None)
-    _know(file, table, _KEYS | {"environments"}, "")
+    _check_keys(file, table, _KEYS | {"environments"}, "")
     if not isinstance(listed, dict) or not listed:
         raise UsageError(
             f"{file}: [environments] lists no environment", fix='Write for example "Maze-v0" = "maze:make"'
@@ -223,11 +223,11 @@ def _description(source: str, file: Path) -> Description:
         str(table.get("title") or file.parent.name),
         {end: _listed(file, end, value) for end, value in entries.items()},
         python=_python(file, table),
-        path=tuple(_beside(file, text) for text in _texts(file, table, "path")),
+        path=tuple(_path_from(file, text) for text in _texts(file, table, "path")),
         command=_texts(file, table, "command"),
         address=str(table.get("address", "")),
-        token_file=_beside(file, table["token_file"]) if "token_file" in table else None,
-        tls_root=_beside(file, table["tls_root"]) if "tls_root" in table else None,
+        token_file=_path_from(file, table["token_file"]) if "token_file" in table else None,
+        tls_root=_path_from(file, table["tls_root"]) if "tls_root" in table else None,
         begin_s=_seconds(file, table, "begin_s", 300.0),
         step_s=_seconds(file, table, "step_s", 60.0),
         one_at_a_time=_flag(file, table, "one_at_a_time"),
@@ -240,14 +240,14 @@ def _listed(file: Path, end: str, value: Any) -> Listed:
     if not isinstance(value, dict) or not isinstance(cast("dict[str, Any]", value).get("entry"), str):
         raise UsageError(f"{file}: {end!r} has no entry", fix='Write "module:factory", or a table with entry')
     table = cast("dict[str, Any]", value)
-    _know(file, table, _ENV_KEYS, f" of {end!r}")
+    _check_keys(file, table, _ENV_KEYS, f" of {end!r}")
     api = table.get("api", "gymnasium")
     if api not in APIS:
         raise UsageError(f"{file}: api {api!r} of {end!r} is none of {', '.join(APIS)}")
     return Listed(**table)
 
 
-def _know(file: Path, table: Mapping[str, Any], keys: set[str], where: str) -> None:
+def _check_keys(file: Path, table: Mapping[str, Any], keys: set[str], where: str) -> None:
     strange = sorted(set(table) - keys)
     if strange:
         raise UsageError(
@@ -255,7 +255,7 @@ def _know(file: Path, table: Mapping[str, Any], keys: set[str], where: str) -> N
         )
 
 
-def _beside(file: Path, text: Any) -> Path:
+def _path_from(file: Path, text: Any) -> Path:
     return file.parent / Path(str(text)).expanduser()
 
 
@@ -263,7 +263,7 @@ def _python(file: Path, table: Mapping[str, Any]) -> Path | None:
     """Return the interpreter at a path, which may be a virtual environment's; ``None`` without a path."""
     if "python" not in table:
         return None
-    path = _beside(file, table["python"])
+    path = _path_from(file, table["python"])
     return path / "bin" / "python" if path.is_dir() else path
 
 

@@ -61,7 +61,7 @@ def make_served(place: Place, wanted: Wanted) -> ServedEnv:
         except (WorkerLaunchError, EnvironmentLostError) as error:
             raise UsageError(f"{wanted.entry} could not be made: {error}") from error
         if report.error:
-            raise UsageError(f"{wanted.entry} could not be made: {_told(report)}")
+            raise UsageError(f"{wanted.entry} could not be made: {_error_words(report)}")
         made, first = report.made, (connection, number)
         server.learn(order, made)
     kind = _KINDS[made.api]
@@ -75,7 +75,7 @@ def _plain(arguments: Mapping[str, Any]) -> str:
         raise UsageError(f"arguments of a served environment must be plain data: {error}") from None
 
 
-def _told(report: pb.Report) -> str:
+def _error_words(report: pb.Report) -> str:
     return report.error if report.kind == report.error else f"{report.kind}: {report.error}"
 
 
@@ -114,7 +114,7 @@ class ServedEnv:
         self._spaces: list[tuple[Any, Any]] = []
         self._codecs: list[tuple[Codec, Codec]] = []
         for agent in made.agents:
-            self._join(agent)
+            self._add_agent(agent)
 
     @property
     def unwrapped(self) -> ServedEnv:
@@ -139,12 +139,12 @@ class ServedEnv:
         if self._connection is None:  # questions about the game may come before the first episode
             self._make_there()
         place = self._places.get(agent, 0)
-        report = self._do(pb.Order(ask=pb.Ask(name=name, agent=place)), self._wanted.step_s, name)
+        report = self._carry_out(pb.Order(ask=pb.Ask(name=name, agent=place)), self._wanted.step_s, name)
         return loads(report.json)
 
     def render(self) -> Any:
         """Return an RGB picture of shape (H, W, 3), ``uint8``, or text, or ``None``."""
-        report = self._do(pb.Order(render=pb.Render()), self._wanted.step_s, "render()")
+        report = self._carry_out(pb.Order(render=pb.Render()), self._wanted.step_s, "render()")
         assert self._connection is not None
         return self._connection.picture(report.frame)
 
@@ -153,7 +153,7 @@ class ServedEnv:
         connection, self._connection = self._connection, None
         if connection is not None and not connection.lost:
             try:
-                self._give(connection, pb.Order(close=pb.Close()))
+                self._send_order(connection, pb.Order(close=pb.Close()))
                 connection.flush()
             except EnvironmentLostError:
                 pass  # the server is gone, and with it the instance
@@ -173,8 +173,8 @@ class ServedEnv:
         connection, ticket = begun or self._order_reset(seed, options)
         if self._making is not None:
             making, self._making = self._making, None
-            self._take(connection, making, self._wanted.begin_s, "making it")
-        return self._take(connection, ticket, self._wanted.begin_s, "reset()").state
+            self._await_report(connection, making, self._wanted.begin_s, "making it")
+        return self._await_report(connection, ticket, self._wanted.begin_s, "reset()").state
 
     def _order_reset(self, seed: int | None, options: Mapping[str, Any] | None) -> tuple[Connection, Ticket]:
         self._pending = None
@@ -184,9 +184,9 @@ class ServedEnv:
             raise EnvironmentFailure(str(error)) from error
         if self._connection is not connection:
             self._connection, self._number = connection, self._server.next_number()
-            self._making = self._give(connection, pb.Order(make=self._order))
+            self._making = self._send_order(connection, pb.Order(make=self._order))
         reset = pb.Reset(seed=seed, options="" if options is None else dumps(dict(options)))
-        return connection, self._give(connection, pb.Order(reset=reset))
+        return connection, self._send_order(connection, pb.Order(reset=reset))
 
     def _make_there(self) -> None:
         """Make an instance on the running server, without an episode."""
@@ -195,20 +195,20 @@ class ServedEnv:
         except WorkerLaunchError as error:
             raise EnvironmentFailure(str(error)) from error
         self._connection, self._number = connection, self._server.next_number()
-        making = self._give(connection, pb.Order(make=self._order))
-        self._take(connection, making, self._wanted.begin_s, "making it")
+        making = self._send_order(connection, pb.Order(make=self._order))
+        self._await_report(connection, making, self._wanted.begin_s, "making it")
 
     def _announce(self, actions: Mapping[Any, Any]) -> None:
         """Start a step without waiting; :meth:`_end` with the same actions returns the result."""
         if self._pending is None and self._connection is not None:
-            self._pending = self._give(self._connection, self._step(actions))
+            self._pending = self._send_order(self._connection, self._step(actions))
 
     def _end(self, actions: Mapping[Any, Any]) -> pb.State:
         self._announce(actions)
         ticket, self._pending = self._pending, None
         if ticket is None or self._connection is None:
             raise EnvironmentFailure("it was closed")
-        return self._take(self._connection, ticket, self._wanted.step_s, "step()").state
+        return self._await_report(self._connection, ticket, self._wanted.step_s, "step()").state
 
     def _step(self, actions: Mapping[Any, Any]) -> pb.Order:
         played: list[pb.Action] = []
@@ -218,16 +218,18 @@ class ServedEnv:
             played.append(pb.Action(agent=place, value=value))
         return pb.Order(step=pb.Step(actions=played))
 
-    def _do(self, order: pb.Order, within_s: float, doing: str) -> pb.Report:
+    def _carry_out(self, order: pb.Order, within_s: float, doing: str) -> pb.Report:
         if self._connection is None:
             raise EnvironmentFailure("it has no episode yet", fix="Call reset() first")
-        return self._take(self._connection, self._give(self._connection, order), within_s, doing)
+        return self._await_report(
+            self._connection, self._send_order(self._connection, order), within_s, doing
+        )
 
-    def _give(self, connection: Connection, order: pb.Order) -> Ticket:
+    def _send_order(self, connection: Connection, order: pb.Order) -> Ticket:
         order.instance = self._number
         return connection.order(order)
 
-    def _take(self, connection: Connection, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
+    def _await_report(self, connection: Connection, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
         report = self._server.report(connection, ticket, within_s, doing)
         if report.error and report.kind == LOST:
             raise EnvironmentLostError(report.error)
@@ -236,7 +238,7 @@ class ServedEnv:
             raise type(report.kind or "Exception", (ServedError,), {})(report.error)
         return report
 
-    def _join(self, agent: pb.Agent) -> None:
+    def _add_agent(self, agent: pb.Agent) -> None:
         key: Any = json.loads(agent.name)
         spaces = [
             build(Space.from_json(json.loads(text))) for text in (agent.observation_space, agent.action_space)
@@ -307,10 +309,10 @@ class ServedSeveral(ServedEnv):
         """Return an agent's action space."""
         return self._spaces[self._places[agent]][1]
 
-    def _take_in(self, state: pb.State) -> None:
+    def _update_agents(self, state: pb.State) -> None:
         for agent in state.joined:
             if json.loads(agent.name) not in self._places:
-                self._join(agent)
+                self._add_agent(agent)
         self.agents = [self._keys[place] for place in state.living]
 
 
@@ -322,7 +324,7 @@ class ServedParallel(ServedSeveral):
     ) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """Begin an episode, and return observations and infos by agent."""
         state = self._begin(seed, options)
-        self._take_in(state)
+        self._update_agents(state)
         shown = {self._keys[each.agent]: each for each in state.agents}
         return {key: self._seen(each) for key, each in shown.items()}, _infos(shown)
 
@@ -333,7 +335,7 @@ class ServedParallel(ServedSeveral):
     def step(self, actions: Mapping[Any, Any]) -> tuple[dict[Any, Any], ...]:
         """Play a step; return observations, rewards, terminations, truncations and infos by agent."""
         state = self._end(actions)
-        self._take_in(state)
+        self._update_agents(state)
         shown = {self._keys[each.agent]: each for each in state.agents}
         return (
             {key: self._seen(each) for key, each in shown.items() if each.observed},
@@ -360,7 +362,7 @@ class ServedAEC(ServedSeveral):
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin an episode."""
-        self._show(self._begin(seed, options))
+        self._update_from(self._begin(seed, options))
 
     def step_async(self, action: Any) -> None:
         """Start a step without waiting; :meth:`step` with the same action returns the result."""
@@ -368,7 +370,7 @@ class ServedAEC(ServedSeveral):
 
     def step(self, action: Any) -> None:
         """Play an action of the selected agent; ``None`` if the agent's episode has ended."""
-        self._show(self._end({self.agent_selection: action}))
+        self._update_from(self._end({self.agent_selection: action}))
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, Any]:
         """Return the selected agent's observation, reward since its last move, both end flags, and info."""
@@ -392,8 +394,8 @@ class ServedAEC(ServedSeveral):
         """Return the selected agent's observation; ``None`` for other agents."""
         return self._observation if agent == self.agent_selection else None
 
-    def _show(self, state: pb.State) -> None:
-        self._take_in(state)
+    def _update_from(self, state: pb.State) -> None:
+        self._update_agents(state)
         if not self.agents:
             return
         self.agent_selection = self._keys[state.selection]

@@ -137,7 +137,7 @@ class Probe:
         try:
             rows = self.action_codec.split(columns_of(replies.action), len(ids)) if ids else []
             for i, parts in zip(ids, rows, strict=True):
-                self._keep(i, self._judged(i, parts))
+                self._keep(i, self._checked_reply(i, parts))
         except NotInSpace as exc:
             for i in ids:
                 self._keep(i, Reply(problem=f"its action does not fit the action space: {exc}"))
@@ -145,7 +145,7 @@ class Probe:
             self._keep(p.id, Reply(problem=f"it gave no action: {p.reason or 'without a reason'}"))
         self._news.set()
 
-    def _judged(self, i: int, parts: tuple[bytes, ...]) -> Reply:
+    def _checked_reply(self, i: int, parts: tuple[bytes, ...]) -> Reply:
         question = self._open.get(i)
         action = self.action_codec.decode(parts)
         if self.action_codec.space.kind == "Discrete":
