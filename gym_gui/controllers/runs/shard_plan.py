@@ -174,15 +174,15 @@ def check_cuttable(experiment: Experiment, *, coordinated: bool = False) -> None
     limited = next((name for name in given if not coordinated or name not in BUDGETS_OF_SLOTS), None)
     if limited is not None:
         raise UsageError(
-            f"{limited} limits the whole run, but each shard would spend that much",
+            f"{limited} holds for the whole run, but each shard would spend that much",
             fix="Remove this limit, or play without shards",
         )
     for operator in experiment.operators:
         for slot, slots_own in paying_slots(operator.resolved_slots()).items():
             if slots_own.run != NOTHING and not coordinated:
                 raise UsageError(
-                    f"the budget of {slot} of operator {operator.operator_id!r} holds for the whole run, and "
-                    "each shard would spend it by itself",
+                    f"the budget of {slot} of operator {operator.operator_id!r} holds for the whole run, but "
+                    "each shard would spend that much",
                     fix="Limit each episode (episode_token_limit, episode_cost_limit_usd), or play without "
                     "--shard",
                 )
