@@ -204,7 +204,7 @@ def test_three_who_stay_in_their_slots_are_joined_in_each_seat(tmp_path: Path) -
         product(("agent_0", "agent_1", "agent_2"), pool)
     )
     assert cross.cross is not None and cross.cross.value == 0
-    with pytest.raises(UsageError, match="policies that stay in their slots, and now all could change"):
+    with pytest.raises(UsageError, match="policies stayed in their slots when the run was begun"):
         tournament(LEVERS, POOL, seeds=2, env_kwargs={"agents": 3}, resume=found.folder)
 
 
@@ -216,15 +216,19 @@ def test_three_who_stay_in_their_slots_are_joined_in_each_seat(tmp_path: Path) -
         (LEVERS, {"held_out": ["left", "right"]}, "held_out: leaves no policy to play with them"),
         (LEVERS, {"held_out": ["left", "left"]}, "held_out: 'left' is named twice"),
         (LEVERS, {"schedule": "swiss"}, "on one side: no side can win. Use schedule: cross_play"),
-        (LEVERS, {"policies": {**POOL, "a_with_b": puller(2)}}, "'a_with_b' is no name of a policy"),
+        (LEVERS, {"policies": {**POOL, "a_with_b": puller(2)}}, "'a_with_b' cannot be the name of a policy"),
         (
             "simple_spread_v3",
             {"policies": {**POOL, "chaser": CHASER}},
             "policy 'chaser': operators_worker cannot",
         ),
         ("tictactoe_v3", {"schedule": "cross_play"}, "the sides of tictactoe_v3 compete"),
-        ("tictactoe_v3", {"held_out": ["left"]}, "held-out partners are for one team"),
-        (SPEAKER, {"policies": {**POOL, "a": {"slots": {"speaker_0": puller(0)}}}}, "who plays listener_0"),
+        ("tictactoe_v3", {"held_out": ["left"]}, "held-out partners need one team"),
+        (
+            SPEAKER,
+            {"policies": {**POOL, "a": {"slots": {"speaker_0": puller(0)}}}},
+            "has no player for listener_0",
+        ),
         (
             SPEAKER,
             {"policies": {**POOL, "a": {"slots": {"listener": puller(0)}}}},
@@ -233,7 +237,7 @@ def test_three_who_stay_in_their_slots_are_joined_in_each_seat(tmp_path: Path) -
         (
             "tictactoe_v3",
             {"policies": {**POOL, "a": {"slots": {"player_1": puller(0)}}}},
-            "policy 'a' is another one in each slot, and the sides of tictactoe_v3 change seats",
+            "policy 'a' has a player for each slot, and the sides of tictactoe_v3 change seats",
         ),
     ],
 )

@@ -1,7 +1,7 @@
-"""Compiles a package's numba functions at the first use of its environments and reports the progress.
+"""Compiles a package's numba functions at the first use of its environments, and reports the progress.
 
-The compiled functions are kept beside the package or in ``NUMBA_CACHE_DIR``, so each machine compiles them
-once.
+The compiled functions are cached in the package's folder or in ``NUMBA_CACHE_DIR``, so that each machine
+compiles them only once.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ OnCompiling = Callable[[Compiling], None]
 
 
 def compile_ahead(environment: Environment, progress: OnCompiling | None = None) -> None:
-    """Compile all functions that an environment needs, and close the environment.
+    """Compile all numba functions that an environment needs, and close the environment.
 
-    All environments of a family share functions and signatures. The first time takes about 25 s on one core
-    for each of the two MultiGrids, longer beside other work; later calls take no time.
+    All environments of a family share functions and signatures. The first call takes about 25 s on one idle
+    core for each of the two MultiGrids; later calls take no time.
 
     Args:
         environment: A new environment; only closed if its family compiles nothing.
-        progress: Called at the start of compilation and after each function; never if the cache has all.
+        progress: Called at the start of compilation and after each function; never if all are cached.
     """
     family = environment.family
     try:
         if family.compiled:
-            with _told_of_each(family.title, family.compiled, progress):
+            with _reporting(family.title, family.compiled, progress):
                 adapter = environment.adapter
                 adapter.reset(seed=0)
     finally:
@@ -38,10 +38,10 @@ def compile_ahead(environment: Environment, progress: OnCompiling | None = None)
 
 
 @contextlib.contextmanager
-def _told_of_each(
+def _reporting(
     title: str, compiled: Iterable[str], progress: OnCompiling | None
 ) -> Generator[None, None, None]:
-    """Report each function that is compiled; report nothing if the cache has them."""
+    """Report each function that is compiled while the context is open; cached functions are not reported."""
     if progress is None:
         yield
         return
@@ -75,7 +75,7 @@ def _name_of(event: Any) -> tuple[str, str]:
 
 
 def _with_those_called(compiled: Iterable[str]) -> set[tuple[str, str]]:
-    """Return module and name of functions (``module:function``) and, recursively, of those that they call."""
+    """Return module and name of the given functions (``module:function``) and of all that they call."""
     found: set[tuple[str, str]] = set()
     waiting = [tuple(each.split(":")) for each in compiled]
     while waiting:

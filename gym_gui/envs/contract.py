@@ -1,4 +1,4 @@
-"""Contract test of an environment by name (``mosaic envs check ID``)."""
+"""Contract test of an environment, found by its name (``mosaic envs check ID``)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def check(
     steps: int = 200,
     on_call: OnCall = quietly,
 ) -> CheckReport:
-    """Check an environment, and its pictures if it advertises ``rgb_array``.
+    """Check an environment against the contract of its interface, and its pictures if it has any.
 
     Args:
         task: A name for :func:`gym_gui.envs.resolve`.
         env_name: Family hint.
-        api: Interface.
+        api: Interface; by default the environment's own.
         env_kwargs: Keyword arguments for the environment.
-        seeds: Seeds of the episodes to play; at least two different ones.
+        seeds: Seeds of the episodes to play; at least two different seeds.
         steps: Maximum number of steps of an episode that are played.
-        on_call: Called with the next call to the environment.
+        on_call: Called before each call to the environment, with the call's name, seed and step.
 
     Raises:
         UsageError: The environment does not exist or cannot be made.

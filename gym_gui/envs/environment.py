@@ -1,4 +1,4 @@
-"""One environment instance with all functions that the engine needs of it."""
+"""One environment instance, with all functions that the engine and the window use."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _log = logging.getLogger(__name__)
 
 
 class Environment:
-    """An environment, its adapter, and its family.
+    """Environment instance with its adapter and its family.
 
     Attributes:
         spec: Description of the environment.
         adapter: Adapter that steps the environment.
         family: Family with the hooks for the environment.
         teams: Agents by team name.
-        cut_off: Steps after which a run cuts an episode off and tells the agents so; ``None`` if it does not.
+        cut_off: Steps after which a run truncates an episode, which prompts mention; ``None`` if unlimited.
     """
 
     def __init__(
@@ -63,13 +63,13 @@ class Environment:
             self.teams = {"team": (ANY,)}
         self._team_patterns: Teams | None = None
         self.cut_off: int | None = None
-        self._complained: set[str] = set()
-        self._retold: dict[tuple[object, ...], Describer] = {}
+        self._warned: set[str] = set()
+        self._renamed_describers: dict[tuple[object, ...], Describer] = {}
         self._played: list[tuple[AgentID, Any]] = []
         self._moves: list[str] = []
 
     def seat(self, agents: Sequence[AgentID]) -> None:
-        """Set who takes part, if agents appear during an episode: the teams are then given by patterns.
+        """Set the agents that take part, if agents appear during an episode; updates the teams.
 
         Args:
             agents: All agents that have acted in this episode so far.
@@ -80,7 +80,7 @@ class Environment:
 
     @property
     def reusable(self) -> bool:
-        """Whether the instance may play another episode after this one."""
+        """Whether the instance can play another episode after the current one."""
         return self.family.reusable(self.spec)
 
     @property
@@ -91,7 +91,7 @@ class Environment:
 
     @property
     def title(self) -> str:
-        """Display name."""
+        """Display name of the environment."""
         return self.family.title_of(self.spec)
 
     @property
@@ -101,11 +101,11 @@ class Environment:
 
     @property
     def rewards_betray(self) -> bool:
-        """Whether rewards reveal what a seat may not know: hidden information, or the way to the goal."""
+        """Whether rewards reveal what a seat must not know: hidden information, or the way to the goal."""
         return self.hidden_information or self.family.shaped_rewards(self.spec)
 
     def tells_rewards(self, view: PromptInputs) -> bool:
-        """Return whether a slot whose player reads text sees its rewards."""
+        """Return whether a slot whose player reads text is shown its rewards."""
         if view.tell_rewards != "auto":
             return view.tell_rewards == "always"
         return not self.rewards_betray
@@ -118,13 +118,13 @@ class Environment:
 
     @property
     def hidden_information(self) -> bool:
-        """Whether a seat may not know the whole state; the environment's own metadata decides first."""
+        """Whether some seat must not know the whole state; the environment's own metadata has priority."""
         metadata: Any = getattr(self.env, "metadata", None) or {}
         stated = metadata.get("hidden_information")
         return stated if isinstance(stated, bool) else self.family.hidden_information(self.spec)
 
     def scores(self, returns: Mapping[str, float]) -> dict[str, float] | None:
-        """Return the current score by team as the environment keeps it; ``None`` if it keeps none.
+        """Return the environment's own score by team; ``None`` if it keeps none.
 
         Args:
             returns: Sum of rewards by agent.
@@ -137,15 +137,15 @@ class Environment:
 
     @cached_property
     def seat_names(self) -> Mapping[AgentID, str]:
-        """Names of seats in this game, by agent; a manager's slot has none."""
+        """The game's own names of seats, by agent; a manager's slot has none."""
         return dict(self.family.seat_names(self))
 
     def seat_name(self, agent: AgentID) -> str:
-        """Return the game's name of a seat, or the environment's if the game has none."""
+        """Return the game's own name of a seat, or the environment's name if the game has none."""
         return self.seat_names.get(agent, agent)
 
     def result(self, outcome: Mapping[str, Outcome] | None) -> str:
-        """Return how a game ended in a few words; ``""`` if there is nothing to say.
+        """Return how a game ended in a few words, such as "White wins by checkmate"; ``""`` if unknown.
 
         Args:
             outcome: Result of :meth:`outcome`.
@@ -172,13 +172,13 @@ class Environment:
             try:
                 self._moves += self.family.notation(self, played, known)
             except Exception as error:  # foreign code, as in a board
-                self._complain("its moves cannot be written", error)
+                self._warn_once("its moves cannot be written", error)
                 return ()
             self._played = list(played)
         return tuple(self._moves)
 
     def can_still_win(self, agent: AgentID) -> bool:
-        """Return whether ``agent`` could still win if the others ran out of time."""
+        """Return whether ``agent`` could still win if all others ran out of time."""
         return self.family.can_still_win(self, agent)
 
     def legal_words(self) -> dict[int, str]:
@@ -186,16 +186,16 @@ class Environment:
         return dict(self.family.legal_words(self)) if self.notates else {}
 
     def success(self) -> bool | None:
-        """Return whether the task was solved, as the environment reports it; ``None`` if it does not."""
+        """Return whether the task was solved, as the environment reports it; ``None`` without a report."""
         return self.family.success(self)
 
     def _managed_by(self, agent: AgentID) -> HierarchicalAdapter | None:
-        """Return the adapter that asks ``agent`` for options, if ``agent`` is a manager's slot."""
+        """Return the adapter with options for ``agent`` if ``agent`` is a manager's slot, else ``None``."""
         adapter = self.adapter
         return adapter if isinstance(adapter, HierarchicalAdapter) and adapter.manages(agent) else None
 
     def action_meanings(self, agent: str) -> tuple[str, ...]:
-        """Return a word for each discrete action of ``agent``; empty if there are none."""
+        """Return the names of an agent's discrete actions; empty if they have none."""
         if manages := self._managed_by(agent):
             return tuple(option.name for option in manages.options_of(agent))
         # A task may have fewer actions than the family's other environments.
@@ -204,7 +204,10 @@ class Environment:
         return words[: int(count)] if isinstance(count, Integral) else words
 
     def option_names(self, agent: str) -> tuple[str, ...]:
-        """Return the options that the manager of ``agent`` may ask for, by number; empty if it has none."""
+        """Return the options that the manager of ``agent`` chooses from, by number.
+
+        Empty without a manager.
+        """
         adapter = self.adapter
         if not isinstance(adapter, HierarchicalAdapter) or adapter.manages(agent):
             return ()
@@ -229,13 +232,13 @@ class Environment:
         try:
             return self.family.board(self)
         except Exception as error:  # foreign code, which partly uses no public API
-            self._complain("its board cannot be read", error)
+            self._warn_once("its board cannot be read", error)
             return None
 
     def picture(self, plans: Sequence[Plan] = ()) -> Picture | None:
-        """Return a picture, (H, W, 3) ``uint8``, if the environment was made with ``rgb_array``.
+        """Return an RGB picture of shape (H, W, 3), ``uint8``; ``None`` without render mode ``rgb_array``.
 
-        Returns ``None`` also if drawing fails, which is logged once: play goes on.
+        If drawing fails, the result is ``None`` and the error is logged once, so that play continues.
 
         Args:
             plans: Paths that players plan to take, for people to see; drawn if the family supports it.
@@ -245,20 +248,20 @@ class Environment:
                 self.family.draw_plans(self, plans)
             return as_picture(self.adapter.render())
         except (EnvironmentFailure, ValueError, TypeError) as error:
-            self._complain("its picture is missing", error)
+            self._warn_once("its picture is missing", error)
             return None
 
     def ansi(self) -> str:
-        """Return the environment's text with color codes, if it was made with ``ansi``; else ``""``."""
+        """Return the environment's rendered text with color codes; ``""`` without render mode ``ansi``."""
         try:
             return as_text(self.adapter.render())
         except EnvironmentFailure as error:
-            self._complain("its text is missing", error)
+            self._warn_once("its text is missing", error)
             return ""
 
     @cached_property
     def _describer(self) -> Describer:
-        """Describer of the observations of the environment's own agents; it knows nothing of managers."""
+        """Describer of the observations of the environment's own agents, without managers."""
         adapter = self.adapter
         if isinstance(adapter, HierarchicalAdapter):
             return self.family.describer(Environment(self.spec, adapter.inner, self.family, self.teams))
@@ -266,7 +269,7 @@ class Environment:
 
     @cached_property
     def _two_levels(self) -> Describer | None:
-        """Describer of managers' choices and of options asked of their agents; ``None`` without managers."""
+        """Describer of managers' choices and of the options that agents get; ``None`` without managers."""
         adapter = self.adapter
         if not isinstance(adapter, HierarchicalAdapter):
             return None
@@ -274,31 +277,29 @@ class Environment:
 
     @cached_property
     def simulator(self) -> Simulator | None:
-        """The simulator inside the environment, if its state can be handed out; else ``None``."""
+        """Simulator inside the environment, if its state can be read; else ``None``."""
         return self.family.simulator(self)
 
     def pictures(self, agent: AgentID) -> tuple[Frame, ...]:
         """Return the kinds of pictures that ``agent`` may see, if the environment renders ``rgb_array``.
 
         ``egocentric``: a picture of the agent's observation can be drawn. ``whole``: the whole picture shows
-        the agent no more than it may know.
+        the agent only what it may know.
         """
         if "rgb_array" not in self.family.render_modes(self.spec):
             return ()
-        seat, describer = self._behind(agent)[0], self._describer
+        seat, describer = self._agent_behind(agent)[0], self._describer
         may = {"egocentric": describer.can_draw(seat), "whole": describer.sees_all(seat)}
         return tuple(frame for frame in FRAMES if may[frame])
 
     def hides_from(self, agent: AgentID) -> bool:
-        """Return whether seats hide information and the whole picture would show ``agent`` some of it."""
-        return self.hidden_information and not self._describer.sees_all(self._behind(agent)[0])
+        """Return whether the whole picture would show ``agent`` information that its seat must not have."""
+        return self.hidden_information and not self._describer.sees_all(self._agent_behind(agent)[0])
 
     def pointing(self, manager: AgentID, frame: Frame = "whole") -> Pointing | None:
-        """Return what a manager may choose by clicking a picture; ``None`` if it cannot click at all.
+        """Return which options a manager can choose by clicking a picture.
 
-        Args:
-            manager: The manager's slot.
-            frame: Which picture: the whole one, or that of :meth:`seat_picture`.
+        ``None`` if clicks are impossible.
         """
         adapter = self.adapter
         if not isinstance(adapter, HierarchicalAdapter) or not (seat := adapter.manages(manager)):
@@ -315,15 +316,15 @@ class Environment:
         return self.spec.api == "aec" and bool(metadata.get("is_parallelizable"))
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """Return a picture of what ``agent`` observes; ``None`` if there is none.
+        """Return a picture of an agent's observation; ``None`` if none can be drawn.
 
         Args:
             agent: A current agent.
-            observation: Its observation, without the mask.
+            observation: The agent's observation, without the mask.
         """
         if "egocentric" not in self.pictures(agent):
             return None
-        seat, seen = self._behind(agent, observation)
+        seat, seen = self._agent_behind(agent, observation)
         return self._describer.seat_picture(seat, seen)
 
     def briefing(self, agent: AgentID, view: PromptInputs) -> str:
@@ -334,13 +335,13 @@ class Environment:
             view: The inputs that the slot asks for; with an egocentric picture, the text explains how to read
                 it.
         """
-        told = self._telling(agent, view).briefing(agent, view.mode)
+        told = self._prompt_describer(agent, view).briefing(agent, view.mode)
         own = view.image and view.frame == "egocentric"
-        legend = self._describer.legend(self._behind(agent)[0]) if own else ""
+        legend = self._describer.legend(self._agent_behind(agent)[0]) if own else ""
         return f"{told}\n\n{self.other_names(agent, view).text(legend)}" if legend else told
 
     def other_names(self, agent: AgentID, view: PromptInputs) -> Names:
-        """Return the changed names for a slot; they are the same in every instance and throughout a run.
+        """Return the replaced names for a slot's prompts; they stay the same throughout a run.
 
         Args:
             agent: A slot.
@@ -351,7 +352,7 @@ class Environment:
         return self.describer(agent).other_names(agent, view.rename, view.rename_seed)
 
     def retellings(self, agent: AgentID) -> Iterator[str]:
-        """Yield the ways in which a slot's texts can be changed, in the words of :class:`PromptInputs`."""
+        """Yield the ways in which a slot's prompts can be changed, in the terms of :class:`PromptInputs`."""
         describer = self.describer(agent)
         marks, terms = describer.names_are_marks, describer.terms(agent)
         if marks or terms.actions:
@@ -363,20 +364,20 @@ class Environment:
         if marks:
             yield ON_PICTURES
 
-    def _telling(self, agent: AgentID, view: PromptInputs) -> Describer:
-        """Return a slot's describer, with other names or without legal actions if its inputs ask for that."""
+    def _prompt_describer(self, agent: AgentID, view: PromptInputs) -> Describer:
+        """Return a slot's describer, with replaced names or without legal actions if the slot asks for it."""
         if not view.retold:
             return self.describer(agent)
         key = agent, view.rename, view.rename_seed, view.hide_legal
-        if key not in self._retold:
+        if key not in self._renamed_describers:
             names = self.other_names(agent, view)
             drawing = self.describer(agent).retold(names, view.hide_legal)
             in_words = names and not names.drawn
-            self._retold[key] = RenamedDescriber(drawing, names) if in_words else drawing
-        return self._retold[key]
+            self._renamed_describers[key] = RenamedDescriber(drawing, names) if in_words else drawing
+        return self._renamed_describers[key]
 
-    def _behind(self, agent: AgentID, observation: Any = None) -> tuple[AgentID, Any]:
-        """Return the environment's own agent of a slot and its observation; a manager shares its agent's."""
+    def _agent_behind(self, agent: AgentID, observation: Any = None) -> tuple[AgentID, Any]:
+        """Return the environment's own agent of a slot with its observation; a manager shares its agent's."""
         adapter = self.adapter
         return adapter.behind(agent) if isinstance(adapter, HierarchicalAdapter) else (agent, observation)
 
@@ -400,32 +401,34 @@ class Environment:
         mask: Mask | None = None,
         messages: Sequence[str] = (),
     ) -> Shown:
-        """Return what ``agent`` is shown in addition to its observation.
+        """Return the inputs that ``agent`` gets in addition to its observation.
 
         Args:
             agent: A current agent.
-            observation: Its observation, without the mask.
+            observation: The agent's observation, without the mask.
             view: The inputs that the slot asks for.
-            mask: Its legal actions.
+            mask: Mask of the agent's legal actions, or ``None``.
             messages: Messages of the agent's team-mates.
 
         Raises:
             ObservationError: The observation cannot be described or drawn.
         """
-        describer = self._telling(agent, view)
+        describer = self._prompt_describer(agent, view)
         try:
             text = describer.text(agent, observation, view.mode) if view.text else ""
             facts = written(describer.facts(agent, observation, view.mode)) if view.facts else ()
             choices: tuple[Choice, ...] = (
                 describer.choices(agent, observation, mask) if view.text or view.facts else ()
             )
-            image = self._drawn(agent, observation, view) if view.image else b""
+            image = self._rendered_png(agent, observation, view) if view.image else b""
             state = self.simulator.state() if view.state and self.simulator else ()
         except Exception as exc:  # environments' own code may raise anything
-            raise ObservationError(f"what {agent} sees cannot be described: {described(exc)}") from exc
+            raise ObservationError(
+                f"the observation of {agent} cannot be described: {described(exc)}"
+            ) from exc
         return Shown(text, image, tuple(messages), choices, facts, state)
 
-    def _drawn(self, agent: AgentID, observation: Any, view: PromptInputs) -> bytes:
+    def _rendered_png(self, agent: AgentID, observation: Any, view: PromptInputs) -> bytes:
         pictures, own = self.pictures(agent), view.frame == "egocentric"
         why, _ = view.refused(agent, pictures)
         if why:
@@ -434,15 +437,15 @@ class Environment:
         whole = as_picture(self.adapter.render()) if pictures and not own else None
         picture = self.seat_picture(agent, observation) if own else whole
         if picture is None:
-            raise ValueError("there is no picture of what it may see")
+            raise ValueError("there is no picture of its observation")
         grid = None
         if view.image_grid:
-            grid = self._describer.cells(self._behind(agent)[0], view.frame) or cells_of(picture)
+            grid = self._describer.cells(self._agent_behind(agent)[0], view.frame) or cells_of(picture)
         return as_png(picture, longest=view.image_size, grid=grid)
 
-    def _complain(self, what: str, error: Exception) -> None:
-        if what not in self._complained:
-            self._complained.add(what)
+    def _warn_once(self, what: str, error: Exception) -> None:
+        if what not in self._warned:
+            self._warned.add(what)
             _log.warning("%s: %s: %s: %s", self.spec.id, what, type(error).__name__, error)
 
     def keys(self, agent: str, player: int = 0) -> KeyScheme:
@@ -458,7 +461,7 @@ class Environment:
     def with_manager(
         self, options: Options | None = None, *, agents: Sequence[str] | None = None
     ) -> Environment:
-        """Return the same environment with manager slots; teams stay as they are.
+        """Return the same environment with additional slots for managers; teams stay unchanged.
 
         Args:
             options: Options that managers choose from, common or by agent; by default the family's own.
@@ -469,7 +472,9 @@ class Environment:
         """
         chosen = self._own_options(agents) if options is None else options
         if not chosen:
-            raise UsageError(f"{self.spec.id} has no options of its own", fix="Pass some to with_manager()")
+            raise UsageError(
+                f"{self.spec.id} has no options of its own", fix="Pass options to with_manager()"
+            )
         return Environment(
             self.spec, HierarchicalAdapter(self.adapter, chosen, agents=agents), self.family, self.teams
         )
@@ -480,15 +485,15 @@ class Environment:
         return bool(self._own_options(None))
 
     def _own_options(self, agents: Sequence[str] | None) -> Mapping[AgentID, OptionLibrary]:
-        """Return the family's options, by agent; agents without options are left out."""
+        """Return the family's options for managers by agent, without agents that have none."""
         wanted = [a for a in (agents or self.adapter.possible_agents) if a in self.adapter.possible_agents]
         found = {agent: self.family.options(self, agent) for agent in wanted}
         return {agent: library for agent, library in found.items() if library is not None}
 
     def close(self) -> None:
-        """Release the environment; it is safe to call this twice.
+        """Close the environment; a second call has no effect.
 
-        An exception from the environment is only logged: what was played stays valid.
+        An exception of the environment is only logged, because the played episodes stay valid.
         """
         try:
             self.adapter.close()

@@ -1,4 +1,4 @@
-"""Page with all facts about an environment: description, agents, actions and keys."""
+"""Page of facts about an environment: description, agents, actions and keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gym_gui.envs.spec import EnvSpec
 
 Actions = tuple[tuple[int, str], ...]
 _WORDED = 64
-"""Maximum number of actions without words that are listed one by one."""
+"""Largest number of unnamed actions that are listed one by one."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class EnvironmentPage:
         board: Whether the environment is a board game that can be drawn and clicked on.
         agents: Names of the agents.
         teams: Agents of each team.
-        seats: Names of agents in this game, for agents that have one.
-        max_steps: Longest episode; ``None`` if unknown.
-        actions: Number and word of each action, by agent; empty if actions are not numbers or too many to
-            list. An action without a word is ``action 3``.
-        sees: Observation space of each agent, in words.
-        does: Action space of each agent, in words.
+        seats: The game's own names of agents, for agents that have one.
+        max_steps: Longest episode in steps; ``None`` if unknown.
+        actions: Number and name of each action, by agent; empty if actions are not numbers or too many to
+            list. An action without a name is called ``action 3``.
+        sees: Observation space of each agent, as text.
+        does: Action space of each agent, as text.
         keys: Default keys of each agent, for the first and the second person at a keyboard.
         trouble: Why the environment cannot be made, with a fix; its agents are then unknown.
     """
@@ -97,11 +97,11 @@ def document(
     api: str | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
 ) -> EnvironmentPage:
-    """Return all facts about an environment.
+    """Return the page of facts about an environment.
 
-    The function makes the environment once to get its agents and spaces, and never steps it. That imports
-    the package, which takes a second or two the first time. Call it in a thread, or in a separate process
-    if the package may crash.
+    The environment is made once to get its agents and spaces, and never stepped. This imports the package,
+    which takes a second or two the first time. Call this function in a thread, or in a separate process if
+    the package may crash.
 
     Args:
         task: A name for :func:`gym_gui.envs.resolve`, its result, or an existing environment, which stays
@@ -111,8 +111,8 @@ def document(
         env_kwargs: Keyword arguments for the environment.
 
     Raises:
-        UsageError: There is no such environment. An environment that exists but cannot be made has a page
-            with its ``trouble``.
+        UsageError: There is no such environment. If it exists but cannot be made, the page has the reason
+            in ``trouble``.
     """
     if isinstance(task, Environment):
         spec, facts = task.spec, _facts(task)
@@ -163,7 +163,10 @@ def _facts(environment: Environment) -> dict[str, Any]:
 
 
 def step_limit(environment: Environment) -> int | None:
-    """Return the longest episode in steps, from any of the usual attributes; ``None`` if unknown."""
+    """Return the longest episode of an environment in steps, from its usual attributes.
+
+    ``None`` if unknown.
+    """
     if environment.max_episode_steps:
         return environment.max_episode_steps
     for name in ("max_steps", "max_cycles", "max_iter"):
@@ -186,13 +189,13 @@ def _actions(environment: Environment, agent: str) -> Actions:
 
 
 def _plain_summary(family: Family, agents: tuple[str, ...]) -> str:
-    """Return the summary of an environment that has no description."""
+    """Return a generated summary for an environment that has no description."""
     who = "one agent" if len(agents) == 1 else f"{len(agents)} agents" if agents else "agents"
     return f"An environment of {family.title} for {who}."
 
 
 def keys(task: str | EnvSpec, agent: str | None = None, player: int = 0) -> KeyScheme:
-    """Return the default keys for a person who plays an agent; makes the environment to find out.
+    """Return the default keys for a person who plays an agent; the environment is made for this.
 
     Args:
         task: A name for :func:`gym_gui.envs.resolve`, or its result.
@@ -215,7 +218,7 @@ def keys(task: str | EnvSpec, agent: str | None = None, player: int = 0) -> KeyS
 
 
 def render_modes(task: str | EnvSpec) -> tuple[str, ...]:
-    """Return the render modes among ``rgb_array`` and ``ansi``, pictures first; imports nothing.
+    """Return which of ``rgb_array`` and ``ansi`` an environment has, pictures first; nothing is imported.
 
     Raises:
         UsageError: There is no such environment.
@@ -228,11 +231,11 @@ def render_modes(task: str | EnvSpec) -> tuple[str, ...]:
 
 
 _PICTURE = 32
-"""Smallest rows and columns of a byte array that counts as picture; smaller arrays are codes of cells."""
+"""Smallest rows and columns of a byte array that counts as a picture. Smaller arrays are codes of cells."""
 
 
 def in_words(space: Any) -> str:
-    """Return a space in words: ``one of 5``, ``4 numbers``, ``picture 96 x 96``."""
+    """Return a description of a space, such as ``one of 5``, ``4 numbers`` or ``picture 96 x 96``."""
     kind: str = type(space).__name__
     if kind == "Discrete":
         return f"one of {int(space.n)}"
@@ -273,7 +276,7 @@ def _box(space: Any) -> str:
 
 
 def _is_bounded(low: float, high: float, dtype: Any) -> bool:
-    """Return whether the bounds are informative: infinity and the limits of a wide data type are not."""
+    """Return whether a space's bounds are informative, unlike infinity and the limits of a wide data type."""
     if np.issubdtype(dtype, np.bool_):
         return True
     ends = np.finfo(dtype) if np.issubdtype(dtype, np.floating) else np.iinfo(dtype)

@@ -1,4 +1,4 @@
-"""Registry of environments: families, name resolution and making of environments."""
+"""Registry of environments: lists families, finds environments by name and makes them."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ GROUP = "mosaic.families"
 
 @lru_cache(maxsize=1)
 def families() -> Mapping[str, Family]:
-    """Return all families by name: built-in ones, the user's servers, entry points, own environments last."""
+    """Return all families by name: built-in, the user's servers, entry points, own environments last."""
     found: dict[str, Family] = {family.name: family for family in BUILT_IN}
     for served in own_servers():
         if isinstance(served, MosaicError):
-            logger.warning("a server of environments is left out: %s", served)
+            logger.warning("an environment server is ignored: %s", served)
         elif served.name in found:
-            logger.warning("a server of environments is left out: %r is a family already", served.name)
+            logger.warning("an environment server is ignored: the family %r exists already", served.name)
         else:
             found[served.name] = served
     for point in entry_points(GROUP):
@@ -61,7 +61,7 @@ def families() -> Mapping[str, Family]:
 
 
 def list_specs(family: str | None = None) -> list[EnvSpec]:
-    """Return all known environments, family by family; imports none of them.
+    """Return all known environments, family by family; none is imported.
 
     Args:
         family: Name or hint of one family; by default all installed families.
@@ -93,18 +93,18 @@ def register(
     apis: tuple[str, ...] | None = None,
     family: Family | None = None,
 ) -> EnvSpec:
-    """Register a user's environment by name in this process.
+    """Register a user's environment under a name in this process.
 
     Args:
         env_id: Name to use as ``task``.
-        factory: Callable, or ``"module:factory"``, that makes the environment. It is called with
-            ``render_mode`` if it accepts it, and with the experiment's ``env_kwargs``.
+        factory: Callable, or ``"module:factory"``, that makes the environment. It is called with the
+            experiment's ``env_kwargs``, and with ``render_mode`` if it accepts this argument.
         api: Interface of the environment that the factory makes.
-        apis: All interfaces that the factory can make (the factory is then called with ``api=``).
+        apis: All interfaces that the factory can make; if given, the factory is called with ``api=``.
         family: Family with teams, scores and action names; by default nothing is assumed.
 
     Raises:
-        UsageError: The name is taken.
+        UsageError: The name is used already.
     """
     spec = EnvSpec(
         id=env_id,
@@ -121,13 +121,13 @@ def register(
 def resolve(
     task: str, *, env_name: str | None = None, api: str | None = None, origin: Origin = TYPED
 ) -> EnvSpec:
-    """Return the environment that a name means; imports nothing of it.
+    """Return the environment that a name means; its package is not imported.
 
     Args:
         task: An id, an alias, or ``"module:factory"``.
         env_name: Family hint; must not contradict the name.
         api: Interface of the environment; its native one by default.
-        origin: Who names the environment; ``module:factory`` is searched in that folder first.
+        origin: Source of the name; ``module:factory`` is searched in the source's folder first.
 
     Raises:
         UnknownNameError: No environment has that name; the message suggests the nearest one.
@@ -168,7 +168,7 @@ def _find(task: str, env_name: str | None) -> EnvSpec:
 
 
 def _lookup(family: Family, task: str) -> EnvSpec | None:
-    """Return the family's environment of that name, or ``None``.
+    """Return the family's environment with this name, or ``None``.
 
     Raises:
         MissingDependencyError: The name belongs to the family, but a package is missing.
@@ -181,7 +181,7 @@ def _lookup(family: Family, task: str) -> EnvSpec | None:
 
 
 def _accepting(hint: str) -> list[Family]:
-    """Return the families that a hint means."""
+    """Return the families with this name or hint."""
     accepting = [f for f in families().values() if f.name == hint or hint in f.hints]
     if not accepting:
         names = [name for f in families().values() for name in (f.name, *f.hints)]
@@ -226,7 +226,7 @@ def make(
     env_kwargs: Mapping[str, Any] | None = None,
     origin: Origin = TYPED,
 ) -> Environment:
-    """Make an environment.
+    """Make an environment by name or from its spec.
 
     Args:
         spec_or_task: Result of :func:`resolve`, or a name.
@@ -234,7 +234,7 @@ def make(
         api: Interface, together with a name.
         render_mode: Render mode, for example ``"rgb_array"``; ``None`` renders nothing.
         env_kwargs: Keyword arguments for the environment.
-        origin: Who asks for the environment; what a file names must be allowed, see
+        origin: Source of the name; code that a file names must be allowed, see
             :mod:`gym_gui.core.trusted.trust`.
 
     Raises:
@@ -268,14 +268,14 @@ def arguments(
 ) -> Mapping[str, Mapping[str, Any]]:
     """Return the known ``env_kwargs`` of an environment: a JSON Schema for each name.
 
-    The function imports nothing of the environment. Arguments that are not in the result are passed on,
-    too; the environment itself decides whether it accepts them.
+    The environment is not imported. Arguments that are not in the result are passed on, too; the environment
+    itself decides whether it accepts them.
 
     Args:
         task: A name for :func:`resolve`, or its result.
         env_name: Family hint, together with a name.
         api: Interface, together with a name.
-        origin: Who names the environment.
+        origin: Source of the name.
 
     Raises:
         UsageError: There is no such environment.
@@ -285,7 +285,7 @@ def arguments(
 
 
 def needs_of(spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> list[Need]:
-    """Return what the user must allow before a file may have this environment made.
+    """Return the code and files that the user must allow before a file may make this environment.
 
     Raises:
         UsageError: The file names something that even the user cannot allow.
@@ -302,7 +302,7 @@ def family_of(spec: EnvSpec) -> Family:
 def trouble(spec: EnvSpec) -> str:
     """Return why a listed environment cannot be made here, with a fix; ``""`` if it can.
 
-    The function only checks that the required packages are installed, so it is quick and imports nothing.
+    The check only looks for the required packages, so it is quick and imports nothing.
     """
     family = family_of(spec)
     for module in (*family.modules, *family.needs(spec)):

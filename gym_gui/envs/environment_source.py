@@ -1,4 +1,4 @@
-"""Python source that makes an environment, as a person would write it."""
+"""Python source code that makes an environment, in the form that a person would write."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class EnvironmentSource:
-    """Lines of Python that make an environment.
+    """Source code that makes an environment without MOSAIC.
 
     Attributes:
         imports: Import lines.
@@ -21,7 +21,7 @@ class EnvironmentSource:
 
 
 def called(function: str, *positional: Any, **named: Any) -> str:
-    """Return the source of a call.
+    """Return the source code of a function call.
 
     Args:
         function: Name of the function.

@@ -1,4 +1,4 @@
-"""Environments named ``module:factory``: search, permission and import."""
+"""Environments named ``module:factory``: search, permission and import of the factory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from gym_gui.envs.index import is_installed
 
 @dataclass(frozen=True)
 class Factory:
-    """Factory of an environment, by name.
+    """Factory of an environment, named ``module:factory``.
 
     Attributes:
         point: ``module:factory``.
@@ -51,7 +51,7 @@ class Factory:
         return Subject("name", self.point)
 
     @cached_property
-    def _is_own_word(self) -> bool:
+    def _is_typed_by_user(self) -> bool:
         """Whether the user named the factory, here or in the process that this process acts for."""
         if not is_asked(self.origin):
             return True
@@ -59,15 +59,15 @@ class Factory:
         return not own and is_allowed(self._typed)
 
     def locate(self) -> None:
-        """Check that the module exists, without importing it.
+        """Check that the factory's module exists, without importing it.
 
         Raises:
             UsageError: The module does not exist; the message names the searched folders.
         """
-        if self._is_own_word:
-            _look_here_last()
+        if self._is_typed_by_user:
+            _append_working_directory()
             if not is_installed(self.module.partition(".")[0], namespace=True):
-                raise self._missing(["what is installed"])
+                raise self._missing(["the installed packages"])
         elif self._own_module is None:
             raise self._missing([str(folder) for folder in self._folders])
 
@@ -78,7 +78,7 @@ class Factory:
 
     @property
     def _folders(self) -> Iterator[Path]:
-        """Folders to search: the experiment's folder, then the working directory."""
+        """Folders in which the module is searched: the experiment's folder, then the working directory."""
         here = [Path(self.origin.folder)] if self.origin.folder else []
         with suppress(FileNotFoundError):
             here.append(Path.cwd())
@@ -88,20 +88,20 @@ class Factory:
         package = module or self.module.partition(".")[0]
         with suppress(FileNotFoundError):
             places = list(dict.fromkeys([*places, str(Path.cwd())]))
-        where = " nor in ".join(dict.fromkeys([*places, "what is installed"]))
+        where = " nor in ".join(dict.fromkeys([*places, "the installed packages"]))
         return UsageError(
             f"there is no module {package!r}, needed for {self.point!r}: not in {where}",
             fix="Put it beside the experiment file, or install its package",
         )
 
     def needs(self) -> list[Need]:
-        """Return what the user must allow before the import.
+        """Return the code that the user must allow before the factory is imported.
 
         Raises:
             RefusedError: The module is part of Python itself, which has no environment.
             UsageError: There is no such module.
         """
-        if self._is_own_word:
+        if self._is_typed_by_user:
             subjects = [self._typed] if is_enforced() else [self._typed, *self._place()]
             return [Need(subject, self.point, "imports") for subject in subjects]
         found = self._own_module
@@ -111,13 +111,13 @@ class Factory:
         if found.installed and user_code.is_standard(self.module):
             raise RefusedError(
                 f"{self.origin.file} names {self.point!r}, and {found.package} is a part of Python itself",
-                fix="Name a function or class of your own that makes one",
+                fix="Name a function or class of your own that makes an environment",
             )
         kind = "package" if found.installed else "folder"
         return [Need(Subject(kind, str(found.root), found.sha256), self.point, "imports")]
 
     def _place(self) -> Iterator[Subject]:
-        """Yield the folder from which this process imports the module, for processes that act for it."""
+        """Yield the folder from which this process imports the module, so that child processes may, too."""
         spec = importlib.util.find_spec(self.module.partition(".")[0])
         if spec is not None and spec.origin is not None and spec.has_location:
             folder = Path(spec.origin).parent
@@ -126,14 +126,14 @@ class Factory:
                 yield Subject("path", str(place))
 
     def load(self) -> Callable[..., Any]:
-        """Import the factory and return it.
+        """Import and return the factory.
 
         Raises:
             NotAllowedError: A file names the factory, and the user has not allowed that.
             UsageError: The factory does not exist or is not callable.
         """
-        if self._is_own_word:
-            _look_here_last()
+        if self._is_typed_by_user:
+            _append_working_directory()
             allow([self._typed, *self._place()])  # in this process, files may name it, too
             return self._resolved(lambda: importlib.import_module(self.module), None)
         require(self.needs(), self.origin)
@@ -152,7 +152,7 @@ class Factory:
         path = self.point.partition(":")[2]
         for part in path.split("."):
             if not hasattr(found, part):
-                raise UsageError(f"{self.module} has no {path!r}")
+                raise UsageError(f"module {self.module} defines no {path!r}")
             found = getattr(found, part)
             if own is not None and not user_code.belongs(found, own, module):
                 raise RefusedError(
@@ -164,7 +164,7 @@ class Factory:
         return found
 
 
-def _look_here_last() -> None:
+def _append_working_directory() -> None:
     """Add the working directory to the end of the import path, so that it hides no other module.
 
     In a process that acts for another one, that process's own folders come before installed packages, as they
@@ -181,7 +181,7 @@ def _look_here_last() -> None:
 
 
 def path_needs(env_kwargs: Mapping[str, Any]) -> list[Need]:
-    """Return needs for the paths among an environment's arguments that may lead out of its own folder."""
+    """Return permissions needed for paths among an environment's arguments that may leave its folder."""
     return [
         Need(Subject("file", str(Path(text).expanduser().resolve())), text, "passes on")
         for text in _texts(env_kwargs)

@@ -1,4 +1,4 @@
-"""Observations as ground facts, for all players that use symbols."""
+"""Ground facts that express observations, for all players that use symbols."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class Fact(NamedTuple):
 
 
 def fact(predicate: str, *terms: Term) -> Fact:
-    """Return a :class:`Fact`."""
+    """Return a :class:`Fact` with this predicate and these terms."""
     return Fact(predicate, terms)
 
 
 @lru_cache(maxsize=4096)
 def atom(name: str) -> str:
-    """Return a name as an atom: ``"Cart Position"`` is ``cart_position``."""
+    """Return a name as an atom, such as ``cart_position`` for ``"Cart Position"``."""
     plain = re.sub(r"\W+", "_", name.strip().lower(), flags=re.ASCII).strip("_")
     return plain if plain[:1].isalpha() else f"n{plain}"
 
 
 def written(facts: Iterable[Fact]) -> tuple[str, ...]:
-    """Return facts as strings, each once, in the given order."""
+    """Return facts as strings without duplicates, in the given order."""
     return tuple(dict.fromkeys(map(str, facts)))
 
 
@@ -51,7 +51,7 @@ def _written(term: Term) -> str:
     if isinstance(term, str):
         return _as_atom(term)
     if isinstance(term, float) and not math.isfinite(term):
-        raise ValueError(f"{term} is no number that a fact can hold")
+        raise ValueError(f"{term} is not a number that a fact can contain")
     return repr(term)
 
 

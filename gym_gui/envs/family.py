@@ -27,13 +27,13 @@ from gym_gui.envs.simulator import Simulator
 from gym_gui.envs.spec import EnvSpec, split_version
 
 USED_MODES = ("rgb_array", "ansi")
-"""Render modes that are used here; ``human`` would open separate windows."""
+"""Render modes that MOSAIC uses; ``human`` would open separate windows."""
 _GENERAL = frozenset({"Env", "EzPickle", "AECEnv", "ParallelEnv", "MiniGridEnv", "MultiGridEnv"})
-"""Base classes whose documentation is about all environments and not about a particular one."""
+"""Base classes whose documentation describes all environments and not a particular one."""
 
 
 class Family:
-    """Base of all families; the defaults fit an environment about which nothing is known.
+    """Base class of all families. The defaults fit an environment about which nothing is known.
 
     Attributes:
         name: Short name, as in ``env_name`` of an experiment.
@@ -87,7 +87,7 @@ class Family:
         raise NotImplementedError
 
     def spec(self, env_id: str, entry_point: str | Callable[..., Any], **facts: Any) -> EnvSpec:
-        """Return the spec of one environment.
+        """Return the spec of one environment of the family.
 
         Args:
             env_id: Canonical id.
@@ -100,18 +100,22 @@ class Family:
         return EnvSpec(env_id, self.name, apis[0], entry_point=entry_point, **fields)
 
     def candidates(self, task: str) -> Iterable[str]:
-        """Return canonical ids that ``task`` may mean, the most likely first."""
+        """Return canonical ids that ``task`` may stand for, the most likely first."""
         return (task,)
 
     def require(self) -> None:
-        """Raise :class:`MissingDependencyError` if a package is missing."""
+        """Check that the family's packages are installed.
+
+        Raises:
+            MissingDependencyError: A package is missing.
+        """
         for module in self.modules:
             if not is_installed(module):
                 raise MissingDependencyError(module, self.install)
 
     @property
     def install(self) -> str:
-        """Command that installs the family's packages; empty if there is none."""
+        """Command that installs the family's packages; ``""`` if there is none."""
         return f"mosaic envs install {self.name}" if self.extra else ""
 
     @property
@@ -120,16 +124,19 @@ class Family:
         return all(map(is_installed, self.modules))
 
     def pattern_id(self, spec: EnvSpec) -> str:
-        """Return the name that patterns (``MiniGrid-*``) match; ``""`` if an id does not tell the game."""
+        """Return the name that patterns such as ``MiniGrid-*`` match.
+
+        ``""`` if the id does not identify the game.
+        """
         return spec.id
 
     @property
     def listable(self) -> bool:
-        """Whether :meth:`specs` can answer; some registries list environments that are not installed."""
+        """Whether :meth:`specs` works; some registries list environments that are not installed."""
         return self.installed
 
     def lookup(self, names: Iterable[str]) -> EnvSpec | None:
-        """Return the first of ``names`` that is an environment of this family."""
+        """Return the first of ``names`` that is an environment of this family; ``None`` if none is."""
         wanted = list(dict.fromkeys(names))
         if self.closed and not self.owns(wanted):
             return None
@@ -137,7 +144,7 @@ class Family:
         return next((by_id[name] for name in wanted if name in by_id), None)
 
     def findable(self) -> Sequence[EnvSpec]:
-        """Return all environments that can be found by name; a family overrides it if it lists fewer."""
+        """Return all environments that can be found by name; overridden by families that list fewer."""
         return self.specs()
 
     def owns(self, names: Iterable[str]) -> bool:
@@ -145,7 +152,7 @@ class Family:
         return any(name.startswith(prefix) for name in names for prefix in self.prefixes)
 
     def needs(self, spec: EnvSpec) -> tuple[str, ...]:
-        """Return names of modules that an environment needs beyond :attr:`modules`."""
+        """Return names of modules that an environment needs in addition to :attr:`modules`."""
         return ()
 
     # -- documentation; nothing here imports the package
@@ -155,22 +162,24 @@ class Family:
         return split_version(spec.id)[0]
 
     def summary(self, spec: EnvSpec) -> str:
-        """Return one sentence about an environment; ``""`` to use the first one of its documentation."""
+        """Return one sentence about an environment; ``""`` to use the first sentence of its documentation."""
         return ""
 
     def search_words(self, spec: EnvSpec) -> str:
-        """Return further search words for an environment, beyond its id, title and description."""
+        """Return search words for an environment in addition to its id, title and description."""
         return ""
 
     def game(self, spec: EnvSpec) -> str:
-        """Return the game's name, equal in all families with the same rules; ``""`` if only this one has it.
+        """Return the game's name, equal in all families with the same rules.
+
+        ``""`` if no other family has it.
 
         If several families have a game, lists show it once and name the others.
         """
         return ""
 
     def documented_at(self, spec: EnvSpec) -> str | Callable[..., Any]:
-        """Return where documentation and metadata are: ``"module:name"``, or a class."""
+        """Return the location of documentation and metadata: ``"module:name"``, or a class."""
         return spec.entry_point
 
     def documentation(self, spec: EnvSpec) -> str:
@@ -190,11 +199,11 @@ class Family:
         return next(iter(own), found.module_text)
 
     def doc_url(self, spec: EnvSpec) -> str:
-        """Return the web page of an environment, or ``""``."""
+        """Return the web page about an environment; ``""`` if there is none."""
         return self.web_page
 
     def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        """Return which of ``rgb_array`` and ``ansi`` an environment has; ``rgb_array`` if it does not say."""
+        """Return which of ``rgb_array`` and ``ansi`` an environment declares; by default ``rgb_array``."""
         if self.modes is not None:
             return self.modes
         point = self.documented_at(spec)
@@ -210,8 +219,7 @@ class Family:
         """Return the known ``env_kwargs`` of an environment: a JSON Schema for each name.
 
         By default the arguments are read from the source of the environment's class, with the
-        defaults that its package registered. A family that knows more, or has other arguments,
-        overrides this.
+        defaults that its package registered. A family with more or other arguments overrides this method.
         """
         fixed: Mapping[str, Any] = spec.traits.get("kwargs", {})
         return {
@@ -222,7 +230,7 @@ class Family:
     # -- making an environment
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        """Make the environment itself; exceptions of its package are passed on.
+        """Make the environment itself; exceptions of its package are not caught.
 
         Raises:
             UsageError: The family neither sets ``built_by`` nor overrides this method.
@@ -230,7 +238,7 @@ class Family:
         if not self.built_by:
             own = f"{type(self).__module__}.{type(self).__qualname__}"
             raise UsageError(
-                f"the family {self.name!r} has neither built_by nor build(), and makes no environment",
+                f"the family {self.name!r} has neither built_by nor build(), so it cannot make environments",
                 fix=f'Give its class {own} built_by = "module:function", or build()',
             )
         return resolve_name(self.built_by)(spec.id, render_mode, env_kwargs)
@@ -245,59 +253,62 @@ class Family:
         return None
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
-        """Wrap an environment that :meth:`build` made in its adapter."""
+        """Return the adapter around an environment that :meth:`build` has made."""
         return adapt(env, spec.api)
 
     def reusable(self, spec: EnvSpec) -> bool:
-        """Return whether ``reset`` clears all of the last episode; if not, each gets a new instance."""
+        """Return whether ``reset`` clears all state; otherwise each episode gets a new instance."""
         return True
 
     # -- meaning of observations, actions and results
 
     def world(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> str:
-        """Return the name of a world that all its instances share, such as a simulator's; ``""`` if none.
+        """Return the name of a simulator that all instances of an environment share; ``""`` without one.
 
-        Episodes in one world are played one after the other, even for different operators.
+        Episodes in one simulator are played one after the other, even for different operators.
         """
         return ""
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """Return whether a seat may not know the whole state.
+        """Return whether some seat must not know the whole state.
 
-        Examples are cards, roles, targets, things out of view, or a choice that others make at the same time.
-        If so, no player that decides gets the whole picture or its rewards, unless the experiment asks for
-        it. By default every environment for several agents hides information; a family whose seats all see
-        everything overrides this. An environment may state it itself, as ``"hidden_information"`` in its
-        ``metadata``.
+        Hidden information are cards, roles, targets, objects out of view, or a choice that others make at the
+        same time. If there is any, no player that decides gets the whole picture or its rewards, unless the
+        experiment asks for them. By default every environment for several agents hides information; a family
+        whose seats all see everything overrides this method. An environment may declare
+        ``"hidden_information"`` in its ``metadata``.
         """
         return spec.api != "gymnasium"
 
     def shaped_rewards(self, spec: EnvSpec) -> bool:
-        """Return whether rewards also guide the agent, beyond the goal of the game itself."""
+        """Return whether rewards also guide the agent on its way to the goal."""
         return False
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """Return the agents by team: by default one team, ``agent`` for one agent, else ``team``."""
+        """Return the agents by team.
+
+        By default all are one team, named ``agent`` for one agent, else ``team``.
+        """
         agents = adapter.possible_agents
         return {"agent" if len(agents) == 1 else "team": agents}
 
     def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:
-        """Return the score by team as the environment keeps it; ``None`` if it keeps none."""
+        """Return the environment's own score by team; ``None`` if it keeps none."""
         return None
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Return the outcome by team; ``None`` if the environment has no winners."""
+        """Return win, draw or loss by team; ``None`` if the environment has no winners."""
         return None
 
     def seat_names(self, environment: Instance) -> Mapping[str, str]:
-        """Return the game's names of seats, by agent: ``White``, ``Player 1``.
+        """Return the game's own names of seats, by agent, such as ``White`` or ``Player 1``.
 
         A seat without a name in the result keeps the environment's name.
         """
         return {}
 
     def result(self, environment: Instance, outcome: Mapping[str, Outcome]) -> str:
-        """Return who won how, in a few words: ``White wins by checkmate``; ``""`` if there is nothing to say.
+        """Return how a game ended in a few words, such as ``White wins by checkmate``; ``""`` if unknown.
 
         Args:
             environment: An environment whose game has ended.
@@ -310,7 +321,7 @@ class Family:
         return f"{names.get(winners[0], winners[0])} wins"
 
     def achieved(self, environment: Instance) -> str:
-        """Return the result of a cooperative game in its own words: ``17 of 25 points``; or ``""``."""
+        """Return the result of a cooperative game in a few words, such as ``17 of 25 points``; or ``""``."""
         return ""
 
     def notates(self, spec: EnvSpec) -> bool:
@@ -328,24 +339,27 @@ class Family:
         return ()
 
     def can_still_win(self, environment: Instance, agent: str) -> bool:
-        """Return whether ``agent`` could still win if the others ran out of time.
+        """Return whether ``agent`` could still win if all others ran out of time.
 
-        In chess: whether ``agent`` can mate with the pieces it has.
+        In chess, ``agent`` can win if it can mate with its pieces.
         """
         board = self.board(environment) if self.has_board(environment.spec) else None
         return board is None or can_mate(board, agent)
 
     def legal_words(self, environment: Instance) -> Mapping[int, str]:
-        """Return the legal moves by action, as :meth:`notation` writes them; by default for boards only."""
+        """Return the legal moves in the notation of :meth:`notation`, by action.
+
+        By default only for boards.
+        """
         board = self.board(environment) if self.has_board(environment.spec) else None
         return {} if board is None else legal_words(board)
 
     def success(self, environment: Instance) -> bool | None:
-        """Return whether the task was solved, as the environment reports it; ``None`` if it does not."""
+        """Return whether the task was solved, as the environment reports it; ``None`` without a report."""
         return None
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
-        """Return a word for each discrete action; empty if there are none."""
+        """Return the names of an agent's discrete actions; empty if they have none."""
         return ()
 
     def noop_action(self, environment: Instance, agent: str) -> Any | None:
@@ -359,11 +373,11 @@ class Family:
         return None
 
     def describer(self, environment: Instance) -> Describer:
-        """Return the describer of an environment; by default it uses the names of the spaces."""
+        """Return the describer of an environment. By default it uses the names of the spaces."""
         return resolve_name(self.described_by)(environment)
 
     def simulator(self, environment: Instance) -> Simulator | None:
-        """Return the simulator inside an environment, if its state can be handed out; else ``None``."""
+        """Return the simulator inside an environment, if its state can be read; else ``None``."""
         return None
 
     def draw_plans(self, environment: Instance, plans: Sequence[Plan]) -> None:
@@ -379,11 +393,11 @@ class Family:
         return None
 
     def has_board(self, spec: EnvSpec) -> bool:
-        """Return whether :meth:`board` can answer."""
+        """Return whether :meth:`board` supports this environment."""
         return False
 
     def pace(self, spec: EnvSpec) -> Pace:
-        """Return whether time runs while a person thinks, and how fast."""
+        """Return whether the game continues while a person thinks, and how fast."""
         return self.usual_pace
 
     def components(self, spec: EnvSpec) -> tuple[str, ...]:
@@ -401,7 +415,7 @@ class Family:
         return self.keys_by_space(environment, agent, player)
 
     def keys_by_space(self, environment: Instance, agent: str, player: int) -> KeyScheme:
-        """Return keys by the words of the actions, else by their numbers; arguments as in :meth:`keys`."""
+        """Return keys for the names of the actions, or for their numbers; arguments as in :meth:`keys`."""
         spec = environment.spec
         return of_space(
             environment.adapter.action_space(agent),
@@ -419,12 +433,12 @@ class Family:
 
 
 def each_alone(adapter: ParadigmAdapter) -> Teams:
-    """Return teams of one agent each."""
+    """Return a team for each agent, with that agent alone."""
     return {agent: (agent,) for agent in adapter.possible_agents}
 
 
 def ranked(scores: Mapping[str, float]) -> dict[str, Outcome] | None:
-    """Return win, draw or loss by score; ``None`` for fewer than two teams.
+    """Return win, draw or loss by team from the scores; ``None`` for fewer than two teams.
 
     The best score wins; several teams that share it draw, and all others lose.
     """
@@ -442,5 +456,5 @@ def team_returns(teams: Teams, returns: Mapping[str, float]) -> dict[str, float]
 
 
 def enum_names(members: Iterable[Any], rename: Callable[[str], str] = str) -> tuple[str, ...]:
-    """Return the names of an action enumeration, in the order of their values."""
+    """Return the names of an enumeration of actions, in the order of their values."""
     return tuple(rename(m.name) for m in sorted(members, key=int))

@@ -1,8 +1,4 @@
-"""Registers with Gymnasium the environments that only MOSAIC names.
-
-After an import of this module, ``gymnasium.make("Skills/MiniGrid-DoorKey-8x8-v0")`` works; trainings use
-this.
-"""
+"""Registers environments in Gymnasium whose ids only MOSAIC defines."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Reads what a package registers, without importing the package in this process.
+"""Reads the environments that a package registers, without importing the package in this process.
 
 Some packages list their environments only when they are imported. A short child process (``index_child.py``)
-imports such a package once. Its answer is kept in the user's cache directory until the package changes: its
-installed version, its place or its time stamp.
+imports such a package once. Its answer is cached in the user's cache directory until the package's version,
+location or time stamp changes.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _TIMEOUT_S = 120.0
 
 
 def is_installed(module: str, *, namespace: bool = False) -> bool:
-    """Return whether a top-level module is installed; imports nothing.
+    """Return whether a top-level module is installed; nothing is imported.
 
     Args:
         module: Import name.
-        namespace: Whether a folder without ``__init__.py`` counts, too. The packages of families are no such
-            folders, but many working directories contain a folder with the same name.
+        namespace: Whether a folder without ``__init__.py`` counts, too. The packages of families have one,
+            but many working directories contain a folder with the same name.
     """
     try:
         found = importlib.util.find_spec(module)
@@ -51,7 +51,7 @@ def is_installed(module: str, *, namespace: bool = False) -> bool:
 
 
 def package_dir(module: str) -> Path | None:
-    """Return the folder of an installed top-level package, without importing it."""
+    """Return the folder of an installed top-level package without importing it; ``None`` if it is missing."""
     spec = importlib.util.find_spec(module)
     if spec is None:
         return None
@@ -63,7 +63,7 @@ def package_dir(module: str) -> Path | None:
 def registered(
     kind: str, module: str, here: Callable[[str], Iterable[Mapping[str, Any]]]
 ) -> Iterable[Mapping[str, Any]]:
-    """Return the rows of a registry; if this process has imported its module, with what was added here.
+    """Return the rows of a registry, read in this process if its module is imported, else from the cache.
 
     Args:
         kind: See :func:`entries`.
@@ -76,13 +76,13 @@ def registered(
 def find_registered(
     kind: str, module: str, name: str, here: Callable[[str], Mapping[str, Any] | None]
 ) -> Mapping[str, Any] | None:
-    """Return the row of one id in a registry, or ``None``.
+    """Return a registry's row with this id, or ``None``.
 
     Args:
         kind: See :func:`entries`.
         module: Import name of the registry.
         name: The id.
-        here: Looks the id up in this process.
+        here: Looks the id up in the registry of this process.
     """
     if module in sys.modules:
         return here(name)
@@ -91,10 +91,10 @@ def find_registered(
 
 @lru_cache(maxsize=32)
 def entries(kind: str, module: str, python: str = "") -> tuple[dict[str, Any], ...]:
-    """Return the rows that a module registers.
+    """Return the environments that a module registers, one row each.
 
     Args:
-        kind: ``"gymnasium"`` (what importing ``module`` adds to Gymnasium's registry), ``"pettingzoo"``,
+        kind: ``"gymnasium"`` (rows that importing ``module`` adds to Gymnasium's registry), ``"pettingzoo"``,
             ``"openspiel"``, ``"envpool"``, ``"dm_control"``, ``"textarena"``, ``"bsuite"`` (games or tasks
             that ``module`` lists).
         module: Import name of an installed package, or of its module that registers environments.

@@ -1,4 +1,4 @@
-"""Script for a short-lived process: import one package and print what it registers as JSON."""
+"""Script for a short-lived process: imports a package and prints the environments it registers as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORDED = 64
 
 
 def gymnasium_rows(module: str) -> list[dict[str, Any]]:
-    """Return what the import of ``module`` adds to Gymnasium's registry; for Gymnasium itself, everything."""
+    """Return the environments that importing ``module`` adds to Gymnasium's registry; for Gymnasium, all."""
     import gymnasium
 
     before: set[str] = set() if module == gymnasium.__name__ else set(gymnasium.registry)
@@ -46,7 +46,7 @@ def _belongs(point: Any, module: str) -> bool:
 
 
 def pettingzoo_rows(module: str) -> list[dict[str, Any]]:
-    """Return what PettingZoo registers, with the entry point of each interface."""
+    """Return the environments that PettingZoo registers, with the entry point of each interface."""
     package: Any = importlib.import_module(module)
     registries: dict[str, dict[str, Any]] = {
         "aec": package.aec_registry,
@@ -64,7 +64,7 @@ def pettingzoo_rows(module: str) -> list[dict[str, Any]]:
 
 
 def openspiel_rows(module: str) -> list[dict[str, Any]]:
-    """Return the games that load without parameters and that Shimmy can observe."""
+    """Return OpenSpiel's games that load without parameters and that Shimmy can observe."""
     spiel: Any = importlib.import_module(module)
     turns = {spiel.GameType.Dynamics.SEQUENTIAL, spiel.GameType.Dynamics.SIMULTANEOUS}
     return [
@@ -75,11 +75,11 @@ def openspiel_rows(module: str) -> list[dict[str, Any]]:
 
 
 def openspiel_row(name: str, loaded: Any) -> dict[str, Any]:
-    """Return the facts that a game states about itself.
+    """Return the facts that an OpenSpiel game declares about itself.
 
     Args:
         name: Name under which the game is loaded.
-        loaded: The game.
+        loaded: The loaded game.
     """
     game = loaded.get_type()
     return {
@@ -96,13 +96,13 @@ def openspiel_row(name: str, loaded: Any) -> dict[str, Any]:
 
 
 def envpool_rows(module: str) -> list[dict[str, Any]]:
-    """Return what EnvPool registers, without step limits: making each environment takes most of a minute."""
+    """Return EnvPool's environments without step limits, because making each takes most of a minute."""
     pool: Any = importlib.import_module(module)
     return [{"id": name} for name in pool.list_all_envs()]
 
 
 def dm_control_rows(module: str) -> list[dict[str, Any]]:
-    """Return the tasks of the suite, under the names that Shimmy registers."""
+    """Return the tasks of dm_control's suite, under the ids that Shimmy registers."""
     suite: Any = importlib.import_module(module)
     return [
         {"id": f"dm_control/{domain}-{task}-v0", "domain": domain, "task": task}
@@ -111,7 +111,7 @@ def dm_control_rows(module: str) -> list[dict[str, Any]]:
 
 
 def textarena_rows(module: str) -> list[dict[str, Any]]:
-    """Return the registered names of games, except those that observe no text (``-raw``)."""
+    """Return TextArena's registered games, except those that observe no text (``-raw``)."""
     arena: Any = importlib.import_module(f"{module}.envs.registration")
     games = Path(importlib.import_module(module).__file__ or "").parent / "envs"
     return [
@@ -123,7 +123,7 @@ def textarena_rows(module: str) -> list[dict[str, Any]]:
 
 
 def bsuite_rows(module: str) -> list[dict[str, Any]]:
-    """Return the settings of experiments."""
+    """Return the ids of bsuite's experiment settings."""
     return [{"id": name} for name in importlib.import_module(f"{module}.sweep").SETTINGS]
 
 
@@ -137,7 +137,10 @@ def _is_readable(file: Path) -> bool:
 
 
 def _observable(spiel: Any, game: Any) -> bool:
-    """Return whether Shimmy can give players an observation; some games promise more than they have."""
+    """Return whether Shimmy can give players an observation.
+
+    Some games declare observations but have none.
+    """
     try:
         if game.provides_observation_tensor:
             return spiel.load_game(game.short_name).observation_tensor_shape() is not None
@@ -149,9 +152,9 @@ def _observable(spiel: Any, game: Any) -> bool:
 
 
 def _action_words(game: Any) -> list[str]:
-    """Return words for the actions, if they are the same for all players in all positions.
+    """Return names for the actions, if they are the same for all players in all positions; else none.
 
-    A game without words returns a text with the number for every action (``Action(id=0, …``).
+    For a game without names, OpenSpiel returns a text with a number for each action (``Action(id=0, …``).
     """
     try:
         said = [
@@ -166,7 +169,7 @@ def _action_words(game: Any) -> list[str]:
 
 
 def main() -> None:
-    """Print the answer on the real standard output; what packages print goes to standard error."""
+    """Print the rows on the real standard output; output of packages goes to standard error."""
     answer = os.dup(1)
     os.dup2(2, 1)
     kind, module = sys.argv[1:3]

@@ -1,4 +1,4 @@
-"""Finds the installed distributions of an import package."""
+"""Finds the installed distributions that contain an import package."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from importlib.metadata import Distribution, PackageNotFoundError, distributions
 def distributions_of(package: str) -> tuple[str, ...]:
     """Return the names of the distributions that contain a top-level package.
 
-    If the distribution with the package's own name contains it, only that one is returned; otherwise all that
-    contain it, which are several for a namespace. ``importlib.metadata.packages_distributions`` answers this
-    for all packages at once and takes a fifth of a second in every process; looking for one package takes a
-    fifteenth of that, and almost nothing if the names agree.
+    If the distribution with the package's own name contains the package, only its name is returned; otherwise
+    all that contain the package, which are several for a namespace.
+    ``importlib.metadata.packages_distributions`` searches for all packages and takes a fifth of a second in
+    every process; searching for one package takes a fifteenth of that, and almost nothing if the names agree.
 
     Args:
         package: Import name.

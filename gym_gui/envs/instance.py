@@ -1,4 +1,4 @@
-"""Interface to an environment instance for families and describers."""
+"""Interface of an environment instance for families and describers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Teams = Mapping[str, tuple[str, ...]]
 
 
 class Instance(Protocol):
-    """One environment instance: the part of :class:`~gym_gui.envs.Environment` that others use.
+    """Environment instance: the part of :class:`~gym_gui.envs.Environment` for families and describers.
 
-    The interface is a separate protocol because families, describers and keys all refer to it.
+    This is a separate protocol because the modules of families, describers and keys all use it.
     """
 
     @property
@@ -43,7 +43,7 @@ class Instance(Protocol):
 
     @property
     def title(self) -> str:
-        """Display name."""
+        """Display name of the environment."""
         ...
 
     @property
@@ -58,12 +58,12 @@ class Instance(Protocol):
 
     @property
     def cut_off(self) -> int | None:
-        """Steps after which a run cuts an episode off; ``None`` if it does not."""
+        """Steps after which a run truncates an episode; ``None`` if it does not."""
         ...
 
     @property
     def hidden_information(self) -> bool:
-        """Whether a seat may not know the whole state."""
+        """Whether some seat must not know the whole state."""
         ...
 
     def company(self, agent: AgentID) -> tuple[str, list[AgentID], list[AgentID]]:
@@ -71,11 +71,11 @@ class Instance(Protocol):
         ...
 
     def seat_name(self, agent: AgentID) -> str:
-        """Return the game's name of a seat."""
+        """Return the game's own name of a seat."""
         ...
 
     def action_meanings(self, agent: AgentID) -> tuple[str, ...]:
-        """Return a word for each discrete action of ``agent``; empty if there are none."""
+        """Return the names of an agent's discrete actions; empty if they have none."""
         ...
 
     def noop_action(self, agent: AgentID) -> Any | None:
@@ -87,5 +87,5 @@ class Instance(Protocol):
         ...
 
     def picture(self) -> Picture | None:
-        """Return a picture, (H, W, 3) ``uint8``; ``None`` if nothing was drawn."""
+        """Return an RGB picture of shape (H, W, 3), ``uint8``; ``None`` if nothing was drawn."""
         ...

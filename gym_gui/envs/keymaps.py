@@ -1,11 +1,11 @@
-"""Default keys for every environment's actions.
+"""Default keys for the actions of every environment.
 
-Keys are named as Qt writes them in portable text (``Up``, ``W``, ``Space``, ``Shift``); several joined by
-``+`` are held together. The first person at a keyboard uses the arrow keys, the second uses W A S D; their
+Keys are named as Qt writes them in portable text (``Up``, ``W``, ``Space``, ``Shift``); several keys joined
+by ``+`` are held together. The first person at a keyboard uses the arrow keys, the second uses W A S D; their
 further keys differ, too.
 
-The word of an action determines its key: ``left`` is the left arrow in every environment, ``UPRIGHT`` is both
-arrows, ``pickup`` is Space. Actions without a word are numbered: ``1``, ``2``, ….
+The name of an action determines its key: ``left`` is the left arrow in every environment, ``UPRIGHT`` is both
+arrows, ``pickup`` is Space. Actions without a name have number keys: ``1``, ``2``, ….
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 MOTIONS = ("MouseX", "MouseY")
-"""Names of mouse motion to the right and down, used in place of a key's name."""
+"""Names of mouse motion to the right and down, which replace the name of a key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One push of an action with several components: numbers, and buttons that are 0 or 1.
+    """Effect of one key on one component of an action with several numbers or buttons.
 
     Attributes:
-        key: Key of the push.
+        key: Name of the key, or of a mouse motion.
         component: Index of the component, in the flattened order of the action space.
-        value: Value of the component while the key is held, or per pixel of mouse motion; pushes of one
-            component add up.
-        word: Effect of the push.
+        value: Value of the component while the key is held, or per pixel of mouse motion; the values of
+            several keys for one component add up.
+        word: Name of the effect.
     """
 
     key: str
@@ -41,7 +41,7 @@ class Axis:
 
 
 class Pace(NamedTuple):
-    """How an environment is played by a person.
+    """Speed at which a person plays an environment, and whether the game waits for the person.
 
     Attributes:
         realtime: Whether time runs without waiting for the person; grids and boards wait.
@@ -54,7 +54,7 @@ class Pace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KeyScheme:
-    """Keys of one person.
+    """Keys with which one person plays a slot.
 
     Attributes:
         bindings: Action number by key.
@@ -64,8 +64,8 @@ class KeyScheme:
             motion (:data:`MOTIONS`), while the picture has grabbed the mouse.
         realtime: See :class:`Pace`.
         rate: See :class:`Pace`.
-        idle: Action while no key is held in real time. ``None``: the last action is repeated, and time waits
-            for the first key.
+        idle: Action while no key is held in real time. If it is ``None``, the last action is repeated, and
+            time waits for the first key.
         mouse: Whether moves are made on a drawn board.
         typed: Whether there are more actions than keys, so that a number is typed and confirmed with Return.
     """
@@ -88,12 +88,12 @@ class KeyScheme:
 
     @property
     def playable(self) -> bool:
-        """Whether a person can play with these keys; false for spaces with several parts."""
+        """Whether a person can play with these keys; false for spaces that no keys can express."""
         return bool(self.bindings or self.axes or self.mouse or self.typed)
 
 
 class Layout(NamedTuple):
-    """Keys of one person's half of the keyboard.
+    """Keys in one person's half of the keyboard.
 
     Attributes:
         roles: Key by role.
@@ -179,7 +179,7 @@ _ROLES: Mapping[str, tuple[str, ...]] = {
     "noop": ("wait",),
     "stay": ("wait",),
 }
-"""Roles for a word, the best first; an action takes the first one that is free."""
+"""Roles for the name of an action, the best first; an action gets the first role that is free."""
 _PARTS = re.compile(r"UP|DOWN|LEFT|RIGHT|FIRE")
 _JOINED = re.compile(r"(?:UP|DOWN)?(?:LEFT|RIGHT)?(?:FIRE)?")
 
@@ -194,7 +194,7 @@ def of_space(
     mouse: bool = False,
     components: Sequence[str] = (),
 ) -> KeyScheme:
-    """Return keys by the words of a space's actions, else by their numbers.
+    """Return keys for the actions of a space, by their names or else by their numbers.
 
     Args:
         space: Gymnasium action space.
@@ -268,7 +268,7 @@ def _single_keys(chords: Iterable[str]) -> set[str]:
 
 
 def _by_words(words: Sequence[str], layout: Layout) -> dict[str, int]:
-    """Return keys for the actions whose word has a role; each key is used once."""
+    """Return keys for the actions whose name has a role; each key is used once."""
     found: dict[str, int] = {}
     waiting: list[tuple[int, tuple[str, ...]]] = []
     for number, word in enumerate(words):
@@ -294,7 +294,7 @@ def of_components(
     *,
     names: Sequence[str] = (),
 ) -> KeyScheme:
-    """Return keys for a continuous action: a pair for each of its first components.
+    """Return keys for a continuous action: a pair of keys for each of its first components.
 
     Args:
         low: Smallest value of each component.
@@ -318,7 +318,7 @@ def of_pushes(
     player: int,
     pace: Pace = Pace(),  # noqa: B008
 ) -> KeyScheme:
-    """Return keys for a continuous action with given pushes: (role, component, value, word)."""
+    """Return keys for a continuous action, given as (role, component, value, name of the effect)."""
     roles = LAYOUTS[player].roles
     axes = tuple(Axis(roles[role], component, value, word) for role, component, value, word in pushes)
     return KeyScheme(axes=axes, realtime=pace.realtime, rate=pace.rate)

@@ -1,7 +1,4 @@
-"""Names of environments whose family may not be installed, so that users can find and install them.
-
-``scripts/pages/known_names.py`` writes ``known_names.json`` from the packages' own registries.
-"""
+"""Names of environments that may not be installed, so that users can find and install them."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ FILE: Final = Path(__file__).with_name("known_names.json")
 
 @lru_cache(maxsize=1)
 def known_names() -> Mapping[str, Mapping[str, str]]:
-    """Return titles of environments by family and id; only the newest version of each."""
+    """Return titles of environments by family and id, only of the newest version of each."""
     if not FILE.exists():
         return {}
     return json.loads(FILE.read_text())

@@ -1,8 +1,8 @@
-"""Chooses how MuJoCo draws on this machine: a window's OpenGL, EGL, or OSMesa in software.
+"""Chooses the OpenGL backend with which MuJoCo renders on this machine: a window's, EGL, or OSMesa.
 
-MuJoCo takes the first library that can be imported. Without a display that library cannot draw, and MuJoCo
-fails in the middle of an episode. This module tries each way by drawing in a separate process, because a bad
-driver ends the process, and keeps the answer in the user's cache.
+MuJoCo uses the first library that can be imported. Without a display that library may be unable to render,
+and MuJoCo fails in the middle of an episode. This module tries each backend by rendering in a separate
+process, because a bad driver ends the process, and caches the answer. OSMesa renders in software.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ assert renderer.render().shape == (16, 16, 3)
 
 
 def choose() -> str:
-    """Set ``MUJOCO_GL`` to a backend that can draw here, unless it is set already, and return it.
+    """Set ``MUJOCO_GL`` to a backend that can render here, unless it is set already, and return it.
 
     Raises:
-        MissingDependencyError: No way draws.
+        MissingDependencyError: No backend can render.
     """
     if not os.environ.get(VARIABLE):
         os.environ[VARIABLE] = _remembered() or _first_that_draws()
@@ -47,10 +47,10 @@ def choose() -> str:
 
 
 def drawable(env: Any) -> Any:
-    """Return an environment after :func:`choose`; call it before its first picture.
+    """Return the environment after :func:`choose`; call this before its first picture.
 
     Raises:
-        MissingDependencyError: No way draws here; the environment is closed.
+        MissingDependencyError: No backend can render here; the environment is closed.
     """
     try:
         choose()
@@ -65,7 +65,7 @@ def _first_that_draws() -> str:
         if _draws(way):
             _remember(way)
             return way
-    raise MissingDependencyError("what MuJoCo draws with (OSMesa, or EGL)", "apt-get install libosmesa6")
+    raise MissingDependencyError("MuJoCo's rendering library (OSMesa or EGL)", "apt-get install libosmesa6")
 
 
 def _ways() -> Iterator[str]:
@@ -75,7 +75,7 @@ def _ways() -> Iterator[str]:
 
 
 def _draws(way: str) -> bool:
-    """Return whether a separate process gets a picture from a backend."""
+    """Return whether a separate process can render with a backend."""
     environment = {**inherited(), VARIABLE: way}
     command = (sys.executable, "-c", _TRY)
     done = run_child_sync(*command, name="MuJoCo", environment=environment, within_s=_TIMEOUT_S)
@@ -83,7 +83,7 @@ def _draws(way: str) -> bool:
 
 
 def _kept() -> Path:
-    """Return the cache file of the answer: one for each version, Python and display."""
+    """Return the file that caches the chosen backend, for this version, Python and display."""
     display = os.environ.get("DISPLAY", "") or os.environ.get("WAYLAND_DISPLAY", "")
     facts = "\n".join([metadata.version("mujoco"), sys.executable, display])
     return cache_dir() / "mujoco" / hashlib.sha256(facts.encode()).hexdigest()[:16]

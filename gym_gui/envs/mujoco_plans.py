@@ -1,4 +1,4 @@
-"""Draws plans into MuJoCo's scene for the next picture."""
+"""Draws players' planned paths into MuJoCo's scene for the next picture."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from gym_gui.core.types import Plan
 _NEAR: tuple[float, ...] = (1.0, 0.55, 0.1, 1.0)
 _FAR: tuple[float, ...] = (0.95, 0.2, 0.55, 1.0)
 _THICKNESS = 0.008
-"""Thickness of a line, relative to the model's extent."""
+"""Thickness of a plan's line, relative to the model's extent."""
 _PLANS, _POINTS = 8, 64
-"""Maximum number of drawn plans, and of points of each: a viewer with too many marks stops for good."""
+"""Largest number of drawn plans, and of points of each: a viewer with too many marks stops for good."""
 
 
 def mark(env: Any, plans: Sequence[Plan]) -> None:
-    """Draw plans as lines into the next picture of an environment, from orange to pink.
+    """Draw planned paths as lines into an environment's next picture, from orange to pink.
 
     Args:
-        env: Gymnasium's ``MujocoEnv``, made with ``rgb_array``. Its viewer forgets the marks once they are
-            drawn.
+        env: Gymnasium's ``MujocoEnv``, made with ``rgb_array``. Its viewer drops the marks after one picture.
         plans: Points in world coordinates; plans whose points do not have three numbers are left out.
     """
     if env.render_mode != "rgb_array":

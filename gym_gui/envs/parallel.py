@@ -1,4 +1,4 @@
-"""PettingZoo's Parallel interface to a task's agents, for workers that train several agents at once."""
+"""PettingZoo's Parallel interface to the agents of a task, for workers that train several agents together."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gym_gui.envs.environment_registry import make, resolve
 
 
 class ParallelEnvironment:
-    """Agents that act simultaneously, named as slots are; ``info`` contains the action mask.
+    """PettingZoo environment whose agents act simultaneously; each ``info`` contains the action mask.
 
     Args:
-        environment: The environment; it is closed together with this one.
+        environment: The wrapped environment, which is closed with this one.
 
     Attributes:
-        environment: The given environment.
-        possible_agents: All agents that can occur.
+        environment: The wrapped environment.
+        possible_agents: All agents that can take part.
         agents: Agents that act next.
         teams: Agents by team.
 
@@ -37,7 +37,7 @@ class ParallelEnvironment:
                 f"{environment.spec.id} is for one agent"
                 if alone
                 else f"agents of {environment.spec.id} act one after the other",
-                fix="Several are trained together where all act at once",
+                fix="Choose an environment whose agents act simultaneously",
             )
         self.environment = environment
         self._adapter = environment.adapter
@@ -57,7 +57,7 @@ class ParallelEnvironment:
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[AgentID, Any], dict[AgentID, dict[str, Any]]]:
-        """Begin an episode; return observations and infos by agent."""
+        """Begin an episode, and return observations and infos by agent."""
         seen = self._adapter.reset(seed=seed, options=options)
         self.agents = list(self._adapter.get_current_agents())
         return seen, {agent: self._info(agent) for agent in seen}
@@ -71,7 +71,10 @@ class ParallelEnvironment:
         dict[AgentID, bool],
         dict[AgentID, dict[str, Any]],
     ]:
-        """Play one action of each of :attr:`agents`; return observations, rewards, ends and infos."""
+        """Play one action of each of :attr:`agents`.
+
+        Return observations, rewards, terminations, truncations and infos.
+        """
         result = self._adapter.step(actions)
         self.agents = list(self._adapter.get_current_agents())
         infos = {agent: self._info(agent) for agent in result.terminated}
@@ -89,7 +92,7 @@ class ParallelEnvironment:
         return dict(info) if mask is None else {**info, "action_mask": mask}
 
     def render(self) -> Any:
-        """Return a picture, (H, W, 3) uint8, if the environment was made with ``rgb_array``."""
+        """Return an RGB picture of shape (H, W, 3), ``uint8``, if made with ``rgb_array``."""
         return self._adapter.render()
 
     def close(self) -> None:
@@ -98,7 +101,7 @@ class ParallelEnvironment:
 
 
 def make_parallel(env_id: str, render_mode: str | None = None) -> ParallelEnvironment:
-    """Make a task whose agents act simultaneously, by any name that :func:`gym_gui.envs.resolve` knows.
+    """Make an environment whose agents act simultaneously, by any name that ``envs.resolve`` accepts.
 
     Raises:
         UsageError: There is no such environment, or its agents act one after the other.

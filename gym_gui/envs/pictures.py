@@ -1,4 +1,4 @@
-"""Pictures of environments, and frames drawn on them."""
+"""Draws frames around areas of environments' pictures."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _MARK, _EDGE = (255, 255, 255), (0, 0, 0)
 
 
 def framed(picture: Picture, box: tuple[float, float, float, float]) -> Picture:
-    """Return a copy with a place marked by a white frame with a black edge.
+    """Return a copy of a picture in which an area is marked by a white frame with a black edge.
 
     Args:
-        picture: (H, W, 3) ``uint8``.
-        box: Left, top, right and bottom of the place in pixels; the frame is drawn around it.
+        picture: RGB picture of shape (H, W, 3), ``uint8``.
+        box: Left, top, right and bottom of the area in pixels; the frame is drawn around the area.
     """
     from PIL import Image, ImageDraw
 

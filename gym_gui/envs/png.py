@@ -1,4 +1,4 @@
-"""Encodes a picture as PNG, resized and with a grid, for a model that looks at it."""
+"""Encodes a picture as PNG, resized and with a grid, for a vision-language model."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 _INK = (255, 255, 255)
 _SHADE = (0, 0, 0)
 CELLS = 8
-"""Cells along the longer side of the default grid."""
+"""Number of cells along the longer side of the default grid."""
 
 
 def as_png(picture: Picture, *, longest: int = 0, grid: tuple[int, int] | None = None) -> bytes:
-    """Encode a picture.
+    """Return a picture as a PNG file.
 
     Args:
-        picture: (H, W, 3) ``uint8``.
-        longest: Longest side in pixels; 0 keeps the size. Small pictures are enlarged pixel by pixel, large
-            ones averaged.
+        picture: RGB picture of shape (H, W, 3), ``uint8``.
+        longest: Longer side in pixels; 0 keeps the size. Small pictures are enlarged pixel by pixel, large
+            pictures averaged.
         grid: Rows and columns of lines to draw, numbered from 0 in the first row and column of cells;
             ``None`` for no grid.
 
     Returns:
-        A PNG file.
+        Content of the PNG file.
     """
     from PIL import Image
 
@@ -44,7 +44,7 @@ def as_png(picture: Picture, *, longest: int = 0, grid: tuple[int, int] | None =
 
 
 def cells_of(picture: Picture) -> tuple[int, int]:
-    """Return rows and columns of a grid of roughly square cells."""
+    """Return the rows and columns of a grid of roughly square cells on a picture."""
     height, width = picture.shape[:2]
     side = max(height, width) / CELLS
     return max(1, round(height / side)), max(1, round(width / side))

@@ -15,17 +15,17 @@ import numpy as np
 
 
 class Simulator(Protocol):
-    """Interface that a family offers for an environment whose simulator can be copied.
+    """Interface to the simulator inside an environment, from which a planner can make a copy.
 
-    The state reveals more than any observation, so every results table marks agents that receive it.
+    The state reveals more than any observation, so every results table marks agents that get the state.
     """
 
     def description(self) -> Mapping[str, Any]:
-        """Return engine, version, model and constants of the task, as plain data that is sent once."""
+        """Return engine, version, model and constants of the task, as plain data that a worker gets once."""
         ...
 
     def state(self) -> tuple[float, ...]:
-        """Return the current state, from which all next steps follow."""
+        """Return the current state, which determines all future states for given actions."""
         ...
 
 
@@ -36,12 +36,12 @@ def mujoco_in(env: Any) -> bool:
 
 
 def simulator_in(env: Any) -> Simulator | None:
-    """Return the simulator of an innermost environment; ``None`` if its state cannot be handed out."""
+    """Return the simulator inside an innermost environment; ``None`` if its state cannot be read."""
     return MuJoCoSimulator(env) if mujoco_in(env) else None
 
 
 def as_json(description: Mapping[str, Any]) -> str:
-    """Return a description as JSON; infinities become the strings that protobuf's JSON uses."""
+    """Return a simulator's description as JSON; infinities become the strings that protobuf's JSON uses."""
     return json.dumps(_finite(description))
 
 
@@ -57,7 +57,7 @@ def _finite(value: Any) -> Any:
 
 
 class MuJoCoSimulator:
-    """MuJoCo inside one of Gymnasium's environments.
+    """MuJoCo simulator inside one of Gymnasium's environments.
 
     Args:
         env: The innermost ``MujocoEnv``.
@@ -87,7 +87,7 @@ class MuJoCoSimulator:
         return hashlib.sha256(binary.tobytes()).hexdigest()
 
     def state(self) -> tuple[float, ...]:
-        """Return ``mjSTATE_INTEGRATION``: time, positions, velocities, activations, warm start and forces."""
+        """Return MuJoCo's ``mjSTATE_INTEGRATION``: time, positions, velocities, activations and forces."""
         engine = self._mujoco
         what = engine.mjtState.mjSTATE_INTEGRATION
         model, data = self._env.model, self._env.data
@@ -97,7 +97,7 @@ class MuJoCoSimulator:
 
 
 def _task_of(env: object) -> str:
-    """Return the task: ``hopper_v5``, or ``module:Class`` for a class that is not Gymnasium's."""
+    """Return the task's name: ``hopper_v5``, or ``module:Class`` for a class outside Gymnasium."""
     kind = type(env)
     package, _, module = kind.__module__.rpartition(".")
     return module if package == "gymnasium.envs.mujoco" else f"{kind.__module__}:{kind.__qualname__}"

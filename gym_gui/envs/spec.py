@@ -1,4 +1,4 @@
-"""Description of an environment that is known before its package is imported."""
+"""Description of an environment that is known before the environment's package is imported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VERSION = re.compile(r"^(?P<base>.+?)[-_]v(?P<version>\d+)$")
 
 @dataclass(frozen=True)
 class EnvSpec:
-    """One environment, as its own package describes it.
+    """Description of one environment, from its own package's registry.
 
     Attributes:
         id: Canonical id, for example ``"CartPole-v1"`` or ``"classic/chess_v6"``.
@@ -27,9 +27,9 @@ class EnvSpec:
         package: Import name of the package that contains the environment.
         extra: Extra of this distribution that installs the package.
         entry_point: ``"module:attribute"`` as the package registers it, or a callable.
-        max_episode_steps: Limit that the package sets, or ``None``.
-        requirements: Packages that the environment needs beyond ``extra``, as pip writes them.
-        traits: Further facts that the family read about the environment.
+        max_episode_steps: Step limit that the package sets, or ``None``.
+        requirements: Packages that the environment needs in addition to ``extra``, as pip requirements.
+        traits: Further facts about the environment that its family stores.
     """
 
     id: str
@@ -65,32 +65,32 @@ class EnvSpec:
 
     @property
     def short_id(self) -> str:
-        """Part of the id after the family's name: ``balance`` of ``vmas/balance``."""
+        """Part of the id after the family's name: ``balance`` for ``vmas/balance``."""
         return self.id.partition("/")[2]
 
     @property
     def env_type(self) -> str:
-        """``"gymnasium"`` or ``"pettingzoo"``, as in the capabilities of worker types."""
+        """Kind of interface in the capabilities of worker types: ``"gymnasium"`` or ``"pettingzoo"``."""
         return "gymnasium" if self.api == "gymnasium" else "pettingzoo"
 
     @property
     def module(self) -> str:
-        """Module part of the entry point, empty for a callable."""
+        """Module part of the entry point; ``""`` for a callable."""
         return self.entry_point.partition(":")[0] if isinstance(self.entry_point, str) else ""
 
     def load(self) -> Callable[..., Any]:
-        """Import and return what the entry point names."""
+        """Import and return the class or function that the entry point names."""
         return resolve_name(self.entry_point) if isinstance(self.entry_point, str) else self.entry_point
 
 
 def split_version(env_id: str) -> tuple[str, int | None]:
-    """Split an id into name and version: ``"Taxi-v3"`` into ``("Taxi", 3)``, ``"tictactoe_v3"`` alike."""
+    """Split an id into name and version: ``"Taxi-v3"`` into ``("Taxi", 3)``; the version may be ``None``."""
     match = _VERSION.match(env_id)
     return (match["base"], int(match["version"])) if match else (env_id, None)
 
 
 def newest_of(env_id: str, known: Iterable[str]) -> str | None:
-    """Return the newest known id that differs from ``env_id`` only in its version, or ``None``."""
+    """Return the newest known id that differs from ``env_id`` only in the version; ``None`` without one."""
     base = split_version(env_id)[0].lower()
     same = [(split_version(k)[1] or 0, k) for k in known if split_version(k)[0].lower() == base]
     return max(same)[1] if same else None

@@ -1,1 +1,1 @@
-"""The session host (a process that runs one session) and its client."""
+"""Session hosts, processes that each run one session, and their clients."""

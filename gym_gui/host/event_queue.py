@@ -1,4 +1,4 @@
-"""The queue of events from a session host to its client."""
+"""Queue of events from a session host to its client."""
 
 from __future__ import annotations
 
@@ -35,21 +35,24 @@ _NEWS_S = 0.05
 _NEWS_BYTES = 1 << 18
 _ALIVE_S = 1.0
 _CALLS_BYTES = 1 << 22
-"""Largest number of bytes of waiting calls, and of waiting thoughts; further thoughts are dropped."""
+"""Largest number of bytes of waiting calls, and of waiting reports of reasoning.
+
+Further reports are dropped.
+"""
 _UNSEEN = 4
-"""Largest number of views that the client has not confirmed; it confirms every ``SEEN_EVERY`` views."""
+"""Largest number of sent views that the client has not confirmed. It confirms every ``SEEN_EVERY`` views."""
 
 
 class Outbox:
-    """Queue of events to the client.
+    """Queue of a session's events for the client.
 
     Episodes that finish close together share a message. Only a few views are in transit at a time: until
-    the client confirms them, a further view waits, and a newer one replaces it. So a slow client gets fewer
-    views, but recent ones. Otherwise messages would accumulate in the connection's buffers.
+    the client confirms them, the next view waits, and each newer view replaces it. So a slow client gets
+    fewer but recent views, and messages do not accumulate in the connection's buffers.
 
     Args:
         begun: File descriptor of the pipe that receives the index of each episode that begins.
-        frames: Memory shared with the client; without it pictures are part of the messages.
+        frames: Memory shared with the client; ``None`` puts pictures into the messages.
     """
 
     def __init__(self, begun: int, frames: FrameWriter | None = None) -> None:
@@ -60,59 +63,59 @@ class Outbox:
         self._timer: asyncio.TimerHandle | None = None
         self._session: LocalSession | None = None
         self._frame: pb.Frame | None = None
-        self._look: pb.Event | None = None
-        self._held: pb.Event | None = None
-        self._unseen = 0
+        self._queued_view: pb.Event | None = None
+        self._held_view: pb.Event | None = None
+        self._unconfirmed = 0
         self._calls_bytes = self._thoughts_bytes = 0
 
     def watch(self, session: LocalSession) -> None:
-        """Take the step and episode counts for news from ``session``."""
+        """Read the numbers of steps and running episodes from ``session`` from now on."""
         self._session = session
 
     def put(self, event: pb.Event) -> None:
-        """Queue an event behind earlier ones."""
+        """Queue an event after all earlier events."""
         self.flush()
         self._queue.put_nowait(event)
 
     def close(self) -> None:
-        """End the queue after the events so far."""
+        """End the queue after the events queued so far."""
         self.flush()
         self._queue.put_nowait(None)
 
     async def events(self) -> AsyncIterator[pb.Event]:
-        """Yield queued events as they come, and a sign of life if there are none."""
+        """Yield queued events as they arrive, and an empty message every second without an event."""
         while True:
             try:
                 event = await asyncio.wait_for(self._queue.get(), _ALIVE_S)
             except TimeoutError:
-                self._fill_in()
+                self._add_counts()
                 event, self._news, self._size = pb.Event(news=self._news), pb.News(), 0
             if event is None:
                 return
-            if event is self._look:
-                self._look = None
+            if event is self._queued_view:
+                self._queued_view = None
             if event.HasField("call"):
                 self._calls_bytes -= len(event.call.json)
             elif event.HasField("thought"):
                 self._thoughts_bytes -= len(event.thought.json)
             yield event
 
-    def _fill_in(self) -> None:
+    def _add_counts(self) -> None:
         if self._session is not None:
             controller = self._session.controller
             self._news.live, self._news.steps = controller.live, controller.total_steps
 
     def flush(self) -> None:
-        """Queue the collected news."""
+        """Queue the message that collects finished episodes."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if self._news.finished:
-            self._fill_in()
+            self._add_counts()
             self._queue.put_nowait(pb.Event(news=self._news))
             self._news, self._size = pb.News(), 0
 
-    def _soon(self) -> None:
+    def _flush_later(self) -> None:
         if self._size > _NEWS_BYTES:
             self.flush()
         elif self._timer is None:
@@ -121,7 +124,7 @@ class Outbox:
     # -- events of the session ---------------------------------------------------------------
 
     def on_event(self, event: SessionEvent) -> None:
-        """Queue an event of the session for the client."""
+        """Convert an event of the session to a message and queue it for the client."""
         match event:
             case EpisodeStarted(index):
                 # Written before the episode's first step, because data in the pipe survive this process.
@@ -153,7 +156,7 @@ class Outbox:
                 if self._frame is None and frame.nbytes <= LARGEST:
                     self._frame = frame_with(frame)
             case LiveView():
-                self._look_at(event)
+                self._add_view(event)
             case HumanQuestion():
                 self.put(pb.Event(question=question_message(event)))
             case QuestionWithdrawn(question_id):
@@ -164,7 +167,7 @@ class Outbox:
                 self.close()
 
     def is_behind(self) -> bool:
-        """Return whether so many calls wait for the client that workers should make no more."""
+        """Return whether so many calls wait for the client that workers must delay more calls."""
         return self._calls_bytes > _CALLS_BYTES
 
     def _add(self, episode: EpisodeFinished) -> None:
@@ -177,33 +180,33 @@ class Outbox:
         if session is not None and not session.controller.live and not session.controller.waiting:
             self.flush()  # the session has nothing to play: the client may have more episodes
         else:
-            self._soon()
+            self._flush_later()
 
     def _shared(self, frame: Picture, number: int) -> pb.Frame | None:
         places = self._frames.write(frame, number) if self._frames is not None else None
         return None if places is None else pb.Frame(base=places.base, stride=places.stride)
 
-    def _look_at(self, view: LiveView) -> None:
+    def _add_view(self, view: LiveView) -> None:
         frame, self._frame = self._frame, None
         if frame is None and view.frame:
             view = replace(view, frame=0)  # the picture is too large to be sent
         event = pb.Event(view=view_message(view, frame))
-        if self._look is not None:
-            self._look.CopyFrom(event)
-        elif self._unseen >= _UNSEEN and not view.over:
-            self._held = event
+        if self._queued_view is not None:
+            self._queued_view.CopyFrom(event)
+        elif self._unconfirmed >= _UNSEEN and not view.over:
+            self._held_view = event
         else:
-            self._queue_look(event)
+            self._queue_view(event)
         if view.over:
-            self._look = None  # no later view may replace that of the end
+            self._queued_view = None  # no later view may replace that of the end
 
-    def _queue_look(self, event: pb.Event) -> None:
-        self._look, self._held = event, None
-        self._unseen += 1
+    def _queue_view(self, event: pb.Event) -> None:
+        self._queued_view, self._held_view = event, None
+        self._unconfirmed += 1
         self._queue.put_nowait(event)
 
     def seen(self, looks: int) -> None:
-        """Note that the client has received further views, and send the waiting one if possible."""
-        self._unseen = max(self._unseen - looks, 0)
-        if self._held is not None and self._unseen < _UNSEEN:
-            self._queue_look(self._held)
+        """Handle the client's confirmation of views, and queue the waiting view if possible."""
+        self._unconfirmed = max(self._unconfirmed - looks, 0)
+        if self._held_view is not None and self._unconfirmed < _UNSEEN:
+            self._queue_view(self._held_view)

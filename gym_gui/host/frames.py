@@ -1,11 +1,11 @@
-"""Pictures from a session host to its client, through memory that both have mapped.
+"""Sends pictures from a session host to its client through shared memory.
 
-The memory has no name: the client makes it and the host process inherits it, so that neither can leave
-anything behind, however and whenever it ends. The newest picture has priority: the host writes into the
-oldest of three buffers and never waits. A client that finds a buffer being overwritten reads the next one.
+The memory has no name: the client makes it and the host process inherits it, so that neither leaves anything
+behind, however and whenever it ends. The newest picture has priority: the host writes into the oldest of
+three buffers and never waits. A client whose buffer is being overwritten reads the next one.
 
-The memory only grows. A picture that needs more space gets three larger buffers behind the earlier ones,
-and each message says where the buffers are.
+The memory only grows. A picture that needs more space gets three larger buffers behind the earlier ones, and
+each message contains the position of the buffers.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ first and then write byte by byte.
 """
 _PAGE = 4096
 LARGEST = 1 << 26
-"""Largest number of bytes of one picture (a 4K screen has 25 million)."""
+"""Largest number of bytes of one picture (a picture of a 4K screen has 25 million)."""
 _SMALLEST = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Position of the three buffers for pictures in the shared memory.
+    """Position of the three picture buffers in the shared memory.
 
     Attributes:
-        base: Offset of the first buffer.
-        stride: Bytes of each buffer.
+        base: Offset of the first buffer in bytes.
+        stride: Size of each buffer in bytes.
     """
 
     base: int
@@ -46,10 +46,10 @@ class Places:
 
 
 class FrameWriter:
-    """Writes pictures into the shared memory, in the host.
+    """Host's end of the shared memory for pictures.
 
     Args:
-        fd: File descriptor of the client's memory.
+        fd: File descriptor of the memory that the client has made.
     """
 
     def __init__(self, fd: int) -> None:
@@ -59,10 +59,10 @@ class FrameWriter:
         self._words: memoryview | None = None
 
     def write(self, frame: NDArray[np.uint8], number: int) -> Places | None:
-        """Write a picture.
+        """Write a picture into the oldest buffer.
 
         Args:
-            frame: ``(height, width, 3)``, RGB.
+            frame: RGB picture of shape ``(height, width, 3)``.
             number: Number of the picture, which must increase.
 
         Returns:
@@ -80,7 +80,7 @@ class FrameWriter:
         return self._places
 
     def _grow(self, size: int) -> bool:
-        """Make larger buffers, at least twice as large, so that the unused part of the memory stays small."""
+        """Make buffers of at least twice the size, so that the unused part of the memory stays small."""
         if size > LARGEST:
             return False
         old = self._places
@@ -103,10 +103,10 @@ class FrameWriter:
 
 
 class FrameReader:
-    """Reads pictures from the shared memory, in the client.
+    """Client's end of the shared memory for pictures.
 
     Args:
-        fd: From :func:`~gym_gui.host.host_program.make_memory`; closed by :meth:`close`.
+        fd: File descriptor from :func:`~gym_gui.host.host_program.make_memory`; :meth:`close` closes it.
     """
 
     def __init__(self, fd: int) -> None:
@@ -117,8 +117,8 @@ class FrameReader:
         self._seen = 0
 
     def newest(self, places: Places) -> tuple[NDArray[np.uint8], int] | None:
-        """Return a copy of the newest picture and its number; ``None`` if it has been read already."""
-        if not self._maps(places):
+        """Return a copy of the newest picture and its number; ``None`` if no newer one was written."""
+        if not self._map_buffers(places):
             return None
         for _ in range(_PLACES):
             number, at = max(self._done(places, k) for k in range(_PLACES))
@@ -130,8 +130,8 @@ class FrameReader:
                 return picture, number
         return None
 
-    def _maps(self, places: Places) -> bool:
-        """Map the buffers if they are not mapped yet, and return whether they are."""
+    def _map_buffers(self, places: Places) -> bool:
+        """Map the buffers if they are not mapped yet; return ``False`` if the memory is too small."""
         end = places.base + _PLACES * places.stride
         if places.stride < _HEAD:
             return False
@@ -148,12 +148,12 @@ class FrameReader:
         return self._words[at // _WORD + which]
 
     def _done(self, places: Places, k: int) -> tuple[int, int]:
-        """Return number and offset of the last picture written to a buffer."""
+        """Return the number of the last picture written to buffer ``k``, and the buffer's offset."""
         at = places.base + k * places.stride
         return self._word(at, _DONE), at
 
     def _copied(self, number: int, at: int, stride: int) -> NDArray[np.uint8] | None:
-        """Return a copy of a picture; ``None`` if another one has overwritten its buffer."""
+        """Return a copy of a picture; ``None`` if a newer picture has overwritten its buffer."""
         height, width = self._word(at, _HEIGHT), self._word(at, _WIDTH)
         if height * width * 3 + _HEAD > stride:
             return None

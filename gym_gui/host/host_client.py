@@ -1,4 +1,4 @@
-"""A session in a host process, with the same interface as any other session."""
+"""Session in a host process, with the same interface as any other session."""
 
 from __future__ import annotations
 
@@ -72,31 +72,31 @@ if TYPE_CHECKING:
     from gym_gui.host.remote_session import Elsewhere
 
 SEEN_EVERY = 2
-"""Number of views after which their receipt is confirmed to the host."""
+"""Number of received views after which the client confirms them to the host."""
 _PLAYING_FAREWELL_S = 8.0
-"""Seconds for a host to end if no window watches its session; it may take longer to stop its workers."""
+"""Seconds for a host to end if no window watches its session, because its workers may stop slowly."""
 _HASTY_FAREWELL_S = 1.5
-"""Seconds for a host to end if it was told to end at once."""
+"""Seconds for a host to end if the caller wants it to end at once."""
 
 
 class HostSession:
-    """A session in its own host process.
+    """Session in its own host process.
 
     Args:
         resolved: The checked operator.
-        settings: How the session plays.
+        settings: Concurrency, step limit and live view of the session.
         on_event: Receives the session's events.
-        store: Store whose runtime folder holds the process's socket.
-        patience_s: Longest silence of the host.
-        share_memory: Whether pictures come through shared memory; otherwise they are part of the messages,
-            as for a host on another machine.
+        store: Store whose runtime folder contains the process's socket.
+        patience_s: Seconds of silence after which the host is killed.
+        share_memory: Whether pictures are sent through shared memory; otherwise they are part of the
+            messages, as for a host on another machine.
         take: Returns a host process that is already started, or ``None``.
         idle_hosts: Host processes of earlier sessions. The session takes one, and leaves its own there at
             its end.
         elsewhere: The other machine on which the session runs; that machine has its own keys and shares no
             memory.
         steps_per_s: Largest number of environment steps per second of each episode, from the beginning;
-            ``None``: no limit.
+            ``None`` for no limit.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class HostSession:
         self._idle_hosts = idle_hosts if settings.live is None and elsewhere is None else None
         self._share = share_memory and settings.live is not None
         self._frames: FrameReader | None = None
-        self._untold = 0
+        self._unconfirmed = 0
         self._seen: Requests[pb.Seen] = Requests()
         self._settling: dict[int, asyncio.Future[None]] = {}
         self._numbers = count(1)
@@ -141,7 +141,7 @@ class HostSession:
 
     @property
     def pid(self) -> int:
-        """Process id of the host."""
+        """Process id of the session host; 0 before the start."""
         return self._host.pid
 
     async def start(self) -> SessionReady:
@@ -174,7 +174,7 @@ class HostSession:
             raise
 
     def _prepare(self) -> tuple[pb.LaunchRequest, list[Subject]]:
-        """Return the launch request and the subjects that the host may use."""
+        """Return the launch request and the code that the host may use."""
         request = launch_message(self._resolved, self._settings, keys=self._elsewhere is None)
         return request, vouch(self._resolved.config)
 
@@ -204,7 +204,7 @@ class HostSession:
     # -- messages from the host ------------------------------------------------------------
 
     def on_output(self, line: str) -> None:
-        """Report a line that the host, or a process that it started, printed."""
+        """Report a line that the host or one of its child processes printed."""
         self._tell(LogLine(logging.INFO, "session output", line))
 
     def on_begun(self, index: int) -> None:
@@ -226,7 +226,7 @@ class HostSession:
         self._tell(EpisodeFinished(done.index, status, done.steps, done.episode, done.unplayed))
 
     def on_exit(self, outcome: ChildOutcome) -> None:
-        """Report the end of the host."""
+        """Report that the host process has ended."""
         self._ended = True
         self._killed = outcome.status is ChildStatus.KILLED
         self._settle(*self._settling)
@@ -234,7 +234,7 @@ class HostSession:
             self._tell(SessionEnded(self._broken or outcome.words))
 
     def on_failed(self, error: MosaicError) -> None:
-        """Note the error with which the host's event stream ended."""
+        """Store the error with which the host's event stream ended."""
         self._broken = str(error)
 
     def _on_event(self, event: pb.Event) -> None:
@@ -276,10 +276,10 @@ class HostSession:
             if newest is not None:
                 self._tell(FrameDrawn(*newest))
         self._tell(view_of(view))
-        self._untold += 1
-        if self._untold >= SEEN_EVERY:
-            self._seen.put(pb.Seen(looks=self._untold))
-            self._untold = 0
+        self._unconfirmed += 1
+        if self._unconfirmed >= SEEN_EVERY:
+            self._seen.put(pb.Seen(looks=self._unconfirmed))
+            self._unconfirmed = 0
 
     def _settle(self, *numbers: int) -> None:
         for number in numbers:
@@ -291,16 +291,16 @@ class HostSession:
     def play(self, plans: Iterable[EpisodePlan]) -> None:
         # All episodes after one message of news are sent in one call: a call costs as much as an episode.
         if not self._planned:
-            asyncio.get_running_loop().call_soon(self._hand_out)
+            asyncio.get_running_loop().call_soon(self._send_planned)
         self._planned.extend(plans)
 
-    def _hand_out(self) -> None:
+    def _send_planned(self) -> None:
         plans, self._planned = self._planned, []
         if plans:
             self._host.command("Play", pb.Episodes(episodes=map(episode_message, plans)))
 
     def _command(self, method: str, request: Any) -> None:
-        self._hand_out()
+        self._send_planned()
         self._host.command(method, request)
 
     def pause(self) -> None:
@@ -323,7 +323,7 @@ class HostSession:
 
     def watch(self, live: LiveSettings | None) -> None:
         if self._settings.live is not None:
-            raise UsageError("this session is watched from its beginning")
+            raise UsageError("this session was opened for watching and cannot be watched twice")
         self._command("Watch", pb.WatchRequest(live=None if live is None else live_message(live)))
 
     async def settled(self) -> None:
@@ -361,18 +361,18 @@ class HostSession:
 
     async def present(self, agent: AgentID) -> Mapping[str, Any]:
         self._check_running()
-        self._hand_out()
+        self._send_planned()
         presented = await self._answered(self._host.order("Present", pb.PresentRequest(agent=agent)))
         return json.loads(presented.json)
 
     async def see(self, agent: AgentID) -> AgentObservation:
         self._check_running()
-        self._hand_out()
+        self._send_planned()
         return observation_of(await self._answered(self._host.order("See", pb.PresentRequest(agent=agent))))
 
     def _check_running(self) -> None:
         if not self._started or self._ended:
-            raise UsageError("the session is not running", fix="Start it first")
+            raise UsageError("the session is not running", fix="Start the session first")
 
     async def _answered(self, answer: Awaitable[Any]) -> Any:
         try:
@@ -404,7 +404,7 @@ class HostSession:
         """End the session and leave its host to a later one; return whether that has succeeded."""
         if self._idle_hosts is None or not self._started or self._ended or self._live:
             return False
-        self._hand_out()
+        self._send_planned()
         settle = partial(self._host.rest, lambda: not self._begun_late)
         try:
             self._left = await self._idle_hosts.give(self._resolved, self._host, settle)

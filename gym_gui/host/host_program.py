@@ -1,6 +1,6 @@
-"""The program of a session host: it is started, receives its orders later, and its output is read.
+"""Program of a session host: its start, its configuration on stdin, and its output.
 
-Needs neither gRPC nor the engine, so that the program can be started before either is imported.
+This module needs neither gRPC nor the engine, so that a host can be started before they are imported.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from gym_gui.processes.child import ManagedChild, lines_of
 from gym_gui.processes.outcome import ChildOutcome
 
 ALIVE_EVERY_S: Final = 10.0
-"""Seconds between signs of life from the client of a session on another machine."""
+"""Seconds between messages by which the client of a session on another machine shows that it is alive."""
 GREETING: Final = b"mosaic-host"
 """First word of the line in which a host on another machine reports its socket and version."""
 ENDED: Final = b"ended"
 """First word of the line in which a host on another machine reports how it has ended."""
 LISTENING: Final = b"listening"
-"""First line in the pipe that carries the indices of episodes that begin."""
+"""First line that a host writes to its pipe, when it accepts connections."""
 
 
 class ProgramListener(Protocol):
-    """Receives a host's output; called from the event loop."""
+    """Receives a host's output; its methods are called from the event loop."""
 
     def on_begun(self, index: int) -> None:
         """Handle the index of an episode whose first step follows."""
         ...
 
     def on_output(self, line: str) -> None:
-        """Handle a line that the host, or a process in it, printed."""
+        """Handle a line that the host or one of its child processes printed."""
         ...
 
 
 class HostProgram:
-    """A started host; made by :meth:`start`.
+    """Session host that was started with :meth:`start`.
 
     Attributes:
-        child: Its process.
-        listening: Event that is set when the host has its orders and accepts connections.
-        variables: Names of the environment variables with which it was started.
+        child: Process of the host.
+        listening: Event that is set when the host accepts connections.
+        variables: Names of the environment variables with which the host was started.
     """
 
     def __init__(self, variables: frozenset[str]) -> None:
@@ -56,19 +56,19 @@ class HostProgram:
         self.variables = variables
         self._memory: int | None = None
         self._listener: ProgramListener | None = None
-        self._unheard: list[str] = []
+        self._unread_lines: list[str] = []
 
     @classmethod
     async def start(cls, name: str, operator: str = "", *, pictures: bool = False) -> HostProgram:
-        """Start a host with the environment variables of any child; :meth:`tell` sends the rest.
+        """Start a host with the environment variables of any child process; :meth:`tell` sends the rest.
 
         Args:
             name: Name of the host in messages.
-            operator: Operator that ``ps`` shows among its arguments, if known.
-            pictures: Whether the host shares memory for pictures, if the system offers such memory.
+            operator: Operator that ``ps`` shows among the host's arguments, or ``""``.
+            pictures: Whether the host shares memory for pictures, if the system has such memory.
 
         Raises:
-            ChildStartError: It cannot be started.
+            ChildStartError: The host cannot be started.
         """
         environment = inherited()
         program = cls(frozenset(environment))
@@ -90,21 +90,21 @@ class HostProgram:
                 pass_fds=() if memory is None else (memory,),
             )
         except BaseException:
-            program._let_go_of_memory()
+            program._close_memory()
             raise
         return program
 
     def take_memory(self) -> int | None:
-        """Return the file descriptor of the picture memory, which the caller must close, or ``None``."""
+        """Return the file descriptor of the picture memory, or ``None``; the caller must close it."""
         memory, self._memory = self._memory, None
         return memory
 
-    def _let_go_of_memory(self) -> None:
+    def _close_memory(self) -> None:
         if (memory := self.take_memory()) is not None:
             os.close(memory)
 
     async def reach(self, socket: Path) -> None:
-        """Make the host's socket reachable on this machine; raises as :meth:`start` does."""
+        """Make the host's socket reachable on this machine; errors are as for :meth:`start`."""
 
     def tell(
         self,
@@ -114,15 +114,15 @@ class HostProgram:
         environment: Mapping[str, str],
         keys: Mapping[str, str] | None = None,
     ) -> None:
-        """Send the host its orders, once, on stdin, because no other user may see them.
+        """Send the host its configuration, once and on stdin, because no other user may read it.
 
         Args:
             socket: Path of the socket to listen on.
-            token: Token that its client will show.
-            operator: The operator that plays there.
-            environment: All its environment variables from now on.
-            keys: Variables to which its operator's settings may refer, if the host looks them up itself;
-                ``None``: its client sends the keys that it needs.
+            token: Token by which the host recognizes its client.
+            operator: The operator that the host plays.
+            environment: All environment variables of the host from now on.
+            keys: Variables with API keys to which the operator's settings may refer; ``None`` if the client
+                sends the keys that the host needs.
         """
         orders: dict[str, Any] = {
             "socket": str(socket),
@@ -136,26 +136,26 @@ class HostProgram:
         self.child.stdin.close()
 
     def hear(self, listener: ProgramListener | None) -> None:
-        """Send the host's output so far and from now on to a listener; ``None`` removes the listener."""
+        """Send the host's past and future output to a listener; ``None`` removes the listener."""
         self._listener = listener
         if listener is not None:
-            unheard, self._unheard = self._unheard, []
+            unheard, self._unread_lines = self._unread_lines, []
             for line in unheard:
                 listener.on_output(line)
 
     def judge(self, outcome: ChildOutcome) -> ChildOutcome:
-        """Return how the host has ended, given the outcome of its process."""
+        """Return how the host has ended, from the outcome of its process."""
         return outcome
 
     async def release(self) -> None:
-        """Release the resources for reaching the host, after its process has ended."""
-        self._let_go_of_memory()
+        """Close the memory and connections of the host, after its process has ended."""
+        self._close_memory()
 
     async def _read_output(self, child: ManagedChild) -> None:
         await asyncio.gather(self._read_begun(child), self._read_stderr(child))
 
     async def _read_begun(self, child: ManagedChild) -> None:
-        """Read that the host listens, then the index of each episode, written before its first step."""
+        """Read the line that reports readiness, then each episode's index, written before its first step."""
         assert child.stdout is not None
         rest = b""
         while data := await child.stdout.read(1 << 16):
@@ -175,15 +175,15 @@ class HostProgram:
             if line and self._listener is not None:
                 self._listener.on_output(line)
             elif line and not self.listening.is_set():
-                self._unheard.append(line)
+                self._unread_lines.append(line)
 
 
 TakeProgram: TypeAlias = Callable[[Collection[str]], Awaitable[HostProgram | None]]
-"""Function that returns an already started program, if its variables are among the given names."""
+"""Function that returns a host that was started with only variables among the given names, or ``None``."""
 
 
 def make_memory() -> int | None:
-    """Return the file descriptor of memory without a name; ``None`` if the system offers none."""
+    """Return the file descriptor of nameless memory for pictures; ``None`` if the system has none."""
     if not hasattr(os, "memfd_create"):
         return None
     fd = os.memfd_create("mosaic-frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)

@@ -1,8 +1,8 @@
 """``mosaic session-host``: runs a session host for a client on another machine, which connects through ssh.
 
-The command runs as long as the client keeps its stdin open and sends a sign of life every few seconds. When
-either stops, for whatever reason, the host, its workers and everything that they started end, and so does
-the command.
+The command runs as long as the client keeps its stdin open and sends a line every few seconds. When either
+stops, for whatever reason, the command ends together with the host, its workers and all processes that they
+started.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from gym_gui.services.store import Store
 from gym_gui.version import __version__
 
 SILENCE_S: Final = 6 * ALIVE_EVERY_S
-"""Seconds of silence after which a client counts as gone, even if the connection still seems to exist."""
+"""Seconds of silence after which a client counts as lost, even if the connection seems to exist."""
 _FAREWELL_S: Final = 5.0
 
 
 class _Relay:
-    """Forwards the host's output to the client."""
+    """Forwards the output of a session host to its client on another machine."""
 
     def on_begun(self, index: int) -> None:
         """Forward the index of an episode that is about to begin."""
@@ -46,13 +46,13 @@ class _Relay:
 
 
 def say(line: bytes) -> None:
-    """Write a line to the client, and ignore a client that has gone."""
+    """Write a line to the client on stdout; a closed connection is ignored."""
     with suppress(OSError):
         os.write(1, line + b"\n")
 
 
 def keep_host() -> int:
-    """Run one session host and return the command's exit status."""
+    """Run one session host until its client leaves, and return the exit status of the command."""
     guard()
     for said in (1, 2):
         os.set_blocking(said, False)  # rather lose a line than wait for a reader that has gone
@@ -95,7 +95,10 @@ def _orders(line: bytes) -> dict[str, Any]:
     except ValueError:
         found = {}
     if set(found) != {"token", "operator", "allowed", "workers"}:
-        raise UsageError("what was said is no order for a session host", fix="The window begins this, by ssh")
+        raise UsageError(
+            "stdin has no request for a session host",
+            fix="Choose the host in the window, which runs this by ssh",
+        )
     return found
 
 
@@ -108,7 +111,7 @@ def _environment(orders: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _keys() -> dict[str, str]:
-    """Return the environment variables that children do not inherit by default, such as keys."""
+    """Return the environment variables that child processes do not inherit by default, such as API keys."""
     ours = inherited()
     return {name: value for name, value in os.environ.items() if name not in ours}
 
@@ -120,13 +123,13 @@ async def _stdin() -> asyncio.StreamReader:
 
 
 async def until_silent(said: asyncio.StreamReader, silence_s: float = SILENCE_S) -> None:
-    """Wait until the client has closed the connection, or has sent nothing for ``silence_s`` seconds."""
+    """Wait until the client closes the connection or sends nothing for ``silence_s`` seconds."""
     while await _next_line(said, silence_s):
         pass
 
 
 async def _next_line(said: asyncio.StreamReader, silence_s: float = SILENCE_S) -> bytes:
-    """Return the client's next line; empty if the client has gone."""
+    """Return the client's next line; ``b""`` if the client has left."""
     try:
         async with asyncio.timeout(silence_s):
             return await said.readline()
@@ -135,7 +138,7 @@ async def _next_line(said: asyncio.StreamReader, silence_s: float = SILENCE_S) -
 
 
 async def _until_over(program: HostProgram, said: asyncio.StreamReader) -> None:
-    """Wait until the host has ended or its client has gone."""
+    """Wait until the host has ended or its client has left."""
 
     async def tell_listening() -> None:
         await program.listening.wait()

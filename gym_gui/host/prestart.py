@@ -1,8 +1,8 @@
-"""A host process that is started ahead of its session, and environment queries of commands.
+"""Host process that is started ahead of its session, and queries of environments for commands.
 
 The host's imports take as long as a command takes to read and check an experiment; on two cores both happen
 at the same time. The command itself makes no environment: a separate process
-(:mod:`gym_gui.controllers.setup.environment_probe`) is asked for the seats of environments.
+(:mod:`gym_gui.controllers.setup.environment_probe`) reads the seats of environments.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 LONGEST_LOOK_S: Final = 600.0
-"""Longest wait in seconds for an environment; packages may download or compile at the first time."""
+"""Longest wait in seconds for an environment. Packages may download or compile at first use."""
 
 
 class SpareHost:
-    """At most one started host process that no session uses yet; the next session may take it.
+    """At most one started host process that no session uses yet; the next session takes it.
 
     Args:
         pictures: Whether the host shares memory for pictures, for sessions that are watched.
@@ -42,28 +42,28 @@ class SpareHost:
         self._pictures = pictures
         self._program: HostProgram | None = None
         self.taken = asyncio.Event()
-        """Event that is set when a session asks for the process, even if there is none, and at the end."""
+        """Event that is set when a session requests the host, even if none is running, and at the end."""
 
     @property
     def pid(self) -> int:
-        """Process id of the host; 0 if there is none."""
+        """Process id of the spare host; 0 if none is running."""
         return self._program.child.pid if self._program is not None else 0
 
     async def start(self) -> None:
-        """Start a host if there is none.
+        """Start a spare host if none is running.
 
         Raises:
-            ChildStartError: It cannot be started.
+            ChildStartError: The host cannot be started.
         """
         if self._program is None:
             self._program = await HostProgram.start("the session process", pictures=self._pictures)
 
     async def take(self, variables: Collection[str]) -> HostProgram | None:
-        """Return the host and give it up; ``None`` if there is no suitable one.
+        """Return the spare host, which the caller owns from now on; ``None`` if none is suitable.
 
         Args:
             variables: Names of all environment variables that the host may have. A host that was started
-                with others, which have been withheld since, is ended.
+                with any other variable is ended.
         """
         self.taken.set()
         program, self._program = self._program, None
@@ -73,7 +73,7 @@ class SpareHost:
         return None
 
     async def close(self) -> None:
-        """End the host if there is one."""
+        """End the spare host, if one is running."""
         self.taken.set()
         program, self._program = self._program, None
         if program is not None:
@@ -83,8 +83,8 @@ class SpareHost:
 class HostAhead:
     """A command's spare host, its process for environment queries, and the event loop of both.
 
-    A context manager: on entry the host is started; on exit both processes end, unless a session has taken
-    the host.
+    This context manager starts the host on entry and ends both processes on exit, except a host that a
+    session uses.
 
     Args:
         wanted: Whether anything will be played; otherwise no host is started.
@@ -124,11 +124,11 @@ class HostAhead:
         await asyncio.gather(self._spare.close(), self._idle_hosts.close())
 
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Run a coroutine in the loop, as :func:`asyncio.run` does."""
+        """Run a coroutine in the event loop, as :func:`asyncio.run` does."""
         return self._runner.run(work)
 
     def seats(self, operator: OperatorConfig) -> EnvironmentSeats:
-        """Return the seats of an operator's environment, queried once for each; not while :meth:`run` runs.
+        """Return the seats of an operator's environment; do not call this while :meth:`run` runs.
 
         Raises:
             NotAllowedError: A file names code that the user has not allowed.
@@ -144,7 +144,7 @@ class HostAhead:
         return self.run(self._env_infos.seats(operator))
 
     def places(self, operator: OperatorConfig) -> Places:
-        """Return slots and teams of an environment for a row of a matrix, which has no players yet."""
+        """Return slots and teams of the environment of a matrix row, which has no players yet."""
         from gym_gui.core.experiment.matrix_expansion import Places
 
         seats = self.seats(operator)

@@ -1,9 +1,8 @@
-"""The program of a session host on another machine, connected through ssh.
+"""Program of a session host on another machine, connected through ssh.
 
-On that machine ``mosaic session-host`` (:mod:`gym_gui.host.keeper`) starts the host and sends lines: the
-path of its socket, that it listens, the episodes that begin, how it has ended. The client sends token and
-permissions, and every few seconds a sign of life. When these signs stop, everything on the other machine
-ends.
+On that machine ``mosaic session-host`` (:mod:`gym_gui.host.keeper`) starts the host and sends lines: the path
+of its socket, that it accepts connections, the episodes that begin, how it has ended. The client sends token
+and permissions, and a line every few seconds. When these lines stop, all processes on the other machine end.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ from gym_gui.services.submissions.ssh.ssh_profile import Host
 from gym_gui.services.submissions.submission_errors import HostFailedError
 
 _GREETING_S: Final = 120.0
-"""Longest wait in seconds for the first line; loading modules and waking a disk take time."""
+"""Longest wait in seconds for the host's first line. Loading modules and waking a disk take time."""
 
 
 class RemoteProgram(HostProgram):
-    """A host on another machine; made by :meth:`begin`.
+    """Session host on another machine that was started with :meth:`begin`.
 
     Attributes:
-        allowed: Subjects that it may use, in the form of :data:`gym_gui.core.trusted.trust.VARIABLE`.
-        workers: Ids of the workers that play there.
-        files: A private folder there, which is removed with the host.
-        machine: Description of the machine.
+        allowed: Code that the host may use, in the form of :data:`gym_gui.core.trusted.trust.VARIABLE`.
+        workers: Ids of the workers that play on that machine.
+        files: Private folder on that machine, which is removed with the host.
+        machine: Description of that machine.
     """
 
     def __init__(self, host: Host, ssh: SshHost) -> None:
@@ -54,12 +53,12 @@ class RemoteProgram(HostProgram):
 
     @classmethod
     async def begin(cls, host: Host, ssh: SshHost) -> RemoteProgram:
-        """Start a host on another machine. Whether this succeeds or not, ``ssh`` must be closed later.
+        """Start a host on another machine. The caller must close ``ssh`` later, also after an error.
 
         Raises:
             HostAwayError: The machine cannot be reached.
-            HostFailedError: The host could not start; the message has its last words.
-            UsageError: The machine has another version of MOSAIC or none, or others can read its keys.
+            HostFailedError: The host could not start; the message contains its last line.
+            UsageError: The machine has another version of MOSAIC or none, or other users can read its keys.
         """
         program = cls(host, ssh)
         child = program.child = await ssh.start(_script(host), program._read_output)
@@ -72,10 +71,10 @@ class RemoteProgram(HostProgram):
             await check_host(ssh, host)  # raises the reason, if known
             why = f"did not start within {_GREETING_S:.0f} s" if running else outcome.words
             raise HostFailedError(f"{host.name}: mosaic session-host {why}")
-        program._take(program._greeted.result())
+        program._store_greeting(program._greeted.result())
         return program
 
-    def _take(self, said: Mapping[str, Any]) -> None:
+    def _store_greeting(self, said: Mapping[str, Any]) -> None:
         host, version = self._host, f"mosaic {text(said.get('version'))}"
         check_told(host.name, {"version": version}, host.command)
         self._socket, self.files = text(said.get("socket")) or "", text(said.get("files")) or ""
@@ -92,7 +91,7 @@ class RemoteProgram(HostProgram):
         environment: Mapping[str, str],
         keys: Mapping[str, str] | None = None,
     ) -> None:
-        """Send the host its orders, without variables and keys, because its machine has its own."""
+        """Send the host its configuration, without variables and keys, because its machine has its own."""
         orders = {"token": token, "operator": operator, "allowed": self.allowed, "workers": self.workers}
         self._write(json.dumps(orders))
         self._alive = asyncio.get_running_loop().create_task(self._stay_alive())
@@ -119,7 +118,7 @@ class RemoteProgram(HostProgram):
             super()._on_line(line)
 
     def judge(self, outcome: ChildOutcome) -> ChildOutcome:
-        """Return how the host has ended: as it reported, or as lost if the connection broke."""
+        """Return the outcome that the host reported; without a report, it counts as lost."""
         if outcome.status in (ChildStatus.ENDED, ChildStatus.TIMED_OUT):
             return outcome
         if self._ended is not None:
@@ -149,7 +148,7 @@ def _object(data: bytes) -> dict[str, Any] | None:
 
 
 def _outcome(said: Mapping[str, Any]) -> ChildOutcome:
-    """Return how a host has ended, from the report of its keeper."""
+    """Return the outcome of a host from the report of ``mosaic session-host``."""
     signal, code = said.get("signal"), said.get("code")
     if isinstance(signal, int):
         return ChildOutcome(ChildStatus.KILLED, signal=signal)

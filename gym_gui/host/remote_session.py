@@ -25,20 +25,20 @@ from gym_gui.services.submissions.ssh.ssh_profile import Host
 
 
 class Elsewhere:
-    """Another machine for one session.
+    """Connection to another machine on which one session runs.
 
     The host's socket is forwarded to a private folder on this machine as long as the connection lasts; no
-    port is opened on either machine. The user's own policies and code are sent and removed with the
-    session. Keys are not sent, because the other machine has its own.
+    port is opened on either machine. The user's own policies and code are sent, and removed at the end of
+    the session. API keys are not sent, because the other machine has its own.
 
     Args:
         host: The other machine.
-        config: The operator that plays there.
-        ssh_config: A configuration file of OpenSSH; empty: the user's own.
+        config: The operator that plays on that machine.
+        ssh_config: A configuration file of OpenSSH; ``""`` for the user's own.
 
     Attributes:
         name: Name of the other machine.
-        operator: The operator that plays there, with the other machine's paths after :meth:`take`.
+        operator: The operator, with the other machine's paths after :meth:`take`.
     """
 
     def __init__(self, host: Host, config: OperatorConfig, ssh_config: str = "") -> None:
@@ -50,18 +50,18 @@ class Elsewhere:
 
     @property
     def machine(self) -> Mapping[str, Any]:
-        """Description of the machine for ``run.json``."""
+        """Description of the other machine for ``run.json``; empty before :meth:`take`."""
         return {} if self._program is None else self._program.machine
 
     async def take(self, variables: Collection[str]) -> HostProgram:
         """Start a session host on the other machine.
 
         Args:
-            variables: Environment variables of this machine, which are not used, as the other machine has
-                its own.
+            variables: Names of environment variables of this machine, which are ignored, because the other
+                machine has its own.
 
         Raises:
-            MosaicError: The machine cannot be reached, or cannot play; the message says why.
+            MosaicError: The machine cannot be reached, or cannot play; the message gives the reason.
         """
         try:
             program = self._program = await RemoteProgram.begin(self._host, self._ssh)
@@ -96,7 +96,7 @@ class Elsewhere:
         self.operator = replace(there, origin=replace(there.origin, folder=place)) if own else there
 
     async def send_player(self, player: WorkerAssignment) -> WorkerAssignment:
-        """Send the files of a player that joins; return the player with paths on the other machine.
+        """Send the files of a player that joins; return its assignment with the other machine's paths.
 
         Raises:
             MosaicError: The files cannot be read or sent.

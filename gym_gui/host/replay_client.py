@@ -1,4 +1,4 @@
-"""The client's side of a replay: fills a reel with the positions that a host process plays again."""
+"""Client's end of a replay: receives the positions of an episode that a host process replays."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from gym_gui.services.store import Store
 _log = logging.getLogger(__name__)
 
 _FAREWELL_S = 2.0
-"""Seconds for a host to end by itself; short, because no caller needs the rest of its replay."""
+"""Seconds for a replay's host to end by itself; short, because no caller needs the rest of the replay."""
 
 
 class ReplaySession:
-    """Plays one recorded episode again in its own process.
+    """Replay of one recorded episode in its own host process.
 
     Args:
-        order: The episode.
+        order: The episode to replay.
         reel: Receives every position.
         on_looks: Called when positions have been added.
-        store: Store whose runtime folder holds the process's socket.
+        store: Store whose runtime folder contains the process's socket.
 
     Attributes:
-        meanings: A word for each discrete action, by seat; empty until the first position.
-        seats: Names of the seats in this game, if it has names; empty until the first position.
-        moves: Moves so far in the game's own notation, if it has one.
+        meanings: Names of discrete actions, by seat; empty until the first position.
+        seats: The game's own name of each agent's seat; empty until the first position.
+        moves: Moves so far in the game's own notation; empty if the game has none.
         over: Whether all positions have arrived.
-        departs: With ``over``: how the replay differs from the record, or ``""``.
+        departs: How the replay differs from the record; ``""`` if it does not. Known when ``over``.
     """
 
     def __init__(
@@ -66,15 +66,15 @@ class ReplaySession:
 
     @property
     def pid(self) -> int:
-        """Process id of the host; 0 before the start."""
+        """Process id of the replay's host; 0 before the start."""
         return self._host.pid
 
     async def play(self) -> None:
-        """Fill the reel to the end of the record. Cancel this call to stop.
+        """Fill the reel to the end of the record; canceling the call stops the replay.
 
         Raises:
             UsageError: The environment does not exist.
-            MosaicError: The process ended before its work was done.
+            MosaicError: The process ended before the end of the replay.
         """
         self._played = asyncio.get_running_loop().create_future()
         try:
@@ -106,15 +106,15 @@ class ReplaySession:
             self._played.set_result(None)
 
     def on_output(self, line: str) -> None:
-        """Log a line that the host, or a process that it started, printed."""
+        """Log a line that the host or one of its child processes printed."""
         _log.info("%s: %s", self._name, line)
 
     def on_begun(self, index: int) -> None:
         """Do nothing, because a replay begins no new episode."""
 
     def on_exit(self, outcome: ChildOutcome) -> None:
-        """Fail the replay if it has not finished, because the host has ended."""
-        self._fail(MosaicError(f"the {self._name} {outcome.words}", fix="Play it again"))
+        """Fail the replay if it has not finished when the host ends."""
+        self._fail(MosaicError(f"the {self._name} {outcome.words}", fix="Start the replay again"))
 
     def _add(self, look: pb.Look) -> None:
         board = board_of(look.board) if look.HasField("board") else None

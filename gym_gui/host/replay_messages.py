@@ -1,4 +1,4 @@
-"""Converts the order of a replay to a message and back."""
+"""Converts the request for a replay to a message and back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gym_gui.host.view_messages import text_by_name, texts
 
 
 def replay_message(order: ReplayOrder) -> pb.ReplayRequest:
-    """Return the order as a message."""
+    """Return the request for a replay as a message."""
     return pb.ReplayRequest(
         operator=json.dumps(order.operator).encode(),
         index=order.index,
@@ -26,7 +26,7 @@ def replay_message(order: ReplayOrder) -> pb.ReplayRequest:
 
 
 def replay_order_of(message: pb.ReplayRequest) -> ReplayOrder:
-    """Return the order in a message."""
+    """Return the request for a replay from a message."""
     return ReplayOrder(
         json.loads(message.operator),
         message.index,

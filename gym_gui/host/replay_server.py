@@ -1,4 +1,4 @@
-"""The host's side of a replay: plays the episode again and sends its positions."""
+"""Host's end of a replay: plays the episode again and sends its positions."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _BYTES = 1 << 18
 
 
 async def replayed(request: pb.ReplayRequest) -> AsyncGenerator[pb.Looks]:
-    """Play an episode again; the environment waits while the client does not receive the positions.
+    """Replay an episode and yield its positions; the environment waits while the client receives none.
 
     Args:
-        request: The episode.
+        request: The episode to replay.
 
     Raises:
-        UsageError: The environment does not exist, or cannot be made as it was.
+        UsageError: The environment does not exist, or cannot be made with the recorded settings.
     """
     replay = EpisodeReplay(replay_order_of(request))
     replay.open()

@@ -1,4 +1,4 @@
-"""Converts requests to a session host, and its answers, to messages and back."""
+"""Converts requests to a session host and the host's answers to messages and back."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ from gym_gui.services.secrets import resolve_secrets
 def launch_message(
     resolved: ResolvedOperator, settings: SessionSettings, *, keys: bool = True
 ) -> pb.LaunchRequest:
-    """Return the launch request for an operator.
+    """Return the message that asks a host to launch an operator's session.
 
     Args:
         resolved: The operator.
-        settings: How the session plays.
-        keys: Whether to send the secrets to which its settings refer; otherwise the host uses its own.
+        settings: Concurrency, step limit and live view of the session.
+        keys: Whether to send the secrets to which the operator's settings refer; otherwise the host uses
+            its own.
 
     Raises:
-        ExperimentError: A secret to which its settings refer does not exist.
+        ExperimentError: A secret to which the operator's settings refer does not exist.
     """
     found = keys_of(resolved) if keys else {}
     secrets = {f"{agent} {place}": secret for agent, kept in found.items() for place, secret in kept.items()}
@@ -48,22 +49,25 @@ def launch_message(
 
 
 def keys_of(resolved: ResolvedOperator) -> dict[str, dict[str, str]]:
-    """Return the secrets of an operator's settings by slot and place; raises as :func:`launch_message`."""
+    """Return an operator's secrets by slot and path in the settings.
+
+    Errors are as for :func:`launch_message`.
+    """
     return {agent: resolve_secrets(assignment) for agent, assignment in resolved.assignments.items()}
 
 
 def operator_of(message: pb.LaunchRequest) -> ResolvedOperator:
-    """Return the operator in a launch request.
+    """Return the operator of a launch request, checked on this machine.
 
     Raises:
-        UsageError: The operator cannot play here.
+        UsageError: The operator cannot play on this machine.
     """
     experiment = experiment_from_data({"operators": [json.loads(message.operator)]})
     return resolve_operator(experiment.operators[0])
 
 
 def settings_of(message: pb.LaunchRequest, resolved: ResolvedOperator) -> SessionSettings:
-    """Return the session's settings in a launch request."""
+    """Return the session settings of a launch request."""
     return SessionSettings(
         message.concurrency or default_concurrency(resolved, 1 << 30),
         message.max_steps or None,
@@ -73,7 +77,7 @@ def settings_of(message: pb.LaunchRequest, resolved: ResolvedOperator) -> Sessio
 
 
 def secrets_of(message: pb.LaunchRequest) -> dict[str, dict[str, str]]:
-    """Return the secrets in a launch request, by slot and place."""
+    """Return the secrets of a launch request, by slot and path in the slot's settings."""
     secrets: dict[str, dict[str, str]] = {}
     for key, secret in message.secrets.items():
         agent, _, place = key.partition(" ")
@@ -88,10 +92,10 @@ def live_message(live: LiveSettings) -> pb.Live:
 
 
 def live_of(message: pb.Live) -> LiveSettings:
-    """Return the settings for watching a session in a message.
+    """Return the settings for watching a session from a message.
 
     Raises:
-        UsageError: The frame rate or the kind of rendering is not possible.
+        UsageError: The frame rate or the render mode is not valid.
     """
     render: Any = message.render  # checked by the settings themselves
     first = plan_of(message.first) if message.HasField("first") else None
@@ -121,12 +125,12 @@ def allowance_message(slot: str, allowance: Amount) -> pb.Allowance:
 
 
 def amount_of(message: pb.Allowance) -> Amount:
-    """Return the amount in a message."""
+    """Return the amount of tokens and money from a message."""
     return Amount(message.tokens, message.usd)
 
 
 def plan_of(message: pb.Episode) -> EpisodePlan:
-    """Return the planned episode in a message."""
+    """Return the planned episode from a message."""
     allowances = {a.slot: amount_of(a) for a in message.allowances}
     before = message.opening
     opening = Opening(before.episode, before.step) if message.HasField("opening") else None
@@ -136,7 +140,7 @@ def plan_of(message: pb.Episode) -> EpisodePlan:
 
 
 def assignment_of(message: pb.RebindRequest) -> WorkerAssignment:
-    """Return the new player of a slot in a request."""
+    """Return the new player of a slot from a rebinding request."""
     record: dict[str, Any] = json.loads(message.assignment)
     return WorkerAssignment(worker_type=record.pop("type"), **record)
 
@@ -159,7 +163,7 @@ def ready_message(ready: SessionReady) -> pb.Ready:
 
 
 def ready_of(message: pb.Ready) -> SessionReady:
-    """Return the description of a started session in a message."""
+    """Return the description of a started session from a message."""
     return SessionReady(
         message.pid,
         {player.slot: player_of(player) for player in message.players},
@@ -178,6 +182,6 @@ def player_message(slot: str, player: Mapping[str, str]) -> pb.Player:
 
 
 def player_of(message: pb.Player) -> dict[str, str]:
-    """Return worker, type, policy and version of the player in a message."""
+    """Return worker, type, policy and version of a player from a message."""
     player = {"worker_id": message.worker_id, "worker_type": message.worker_type, "policy": message.policy}
     return {**player, "version": message.version} if message.HasField("version") else player

@@ -34,7 +34,7 @@ from gym_gui.services.secrets import provide
 
 
 class _Forward(logging.Handler):
-    """Forwards log records of our own code to the client, from any thread."""
+    """Forwards log records of MOSAIC's own code to the client, from any thread."""
 
     def __init__(self, servicer: SessionServicer) -> None:
         super().__init__(logging.WARNING)
@@ -56,10 +56,10 @@ async def serve(
 
     Args:
         socket_path: Path of the socket.
-        token: Token that the client must show.
+        token: Token that the client must send.
         begun: Pipe that receives ``listening``, then the indices of episodes that begin.
-        frames: File descriptor of the client's memory for pictures.
-        own_keys: Whether the host looks up keys itself; otherwise the client sends them.
+        frames: File descriptor of the client's memory for pictures, or ``None``.
+        own_keys: Whether the host looks up API keys itself; otherwise the client sends them.
     """
     writer = None if frames is None else FrameWriter(frames)
     done = asyncio.Event()
@@ -83,17 +83,17 @@ async def serve(
 def main(frames: int | None = None) -> int:
     """Run a session host and return its exit status.
 
-    Its orders come in on stdin (:meth:`gym_gui.host.host_program.HostProgram.tell`); without orders it ends
-    at once.
+    The configuration arrives on stdin (:meth:`gym_gui.host.host_program.HostProgram.tell`); without one, the
+    host ends at once.
 
     Args:
-        frames: File descriptor of the client's memory for pictures, inherited.
+        frames: Inherited file descriptor of the client's memory for pictures, or ``None``.
     """
     said = sys.stdin.readline()
     if not said:
         return 0
     orders = json.loads(said)
-    _take_over(orders["environment"])
+    _replace_environment(orders["environment"])
     show_operator(orders["operator"])
     enforce()
     adopt_orphans()
@@ -109,8 +109,8 @@ def main(frames: int | None = None) -> int:
     return 0
 
 
-def _take_over(environment: Mapping[str, str]) -> None:
-    """Replace all environment variables by these, except the tags of the trees of this process."""
+def _replace_environment(environment: Mapping[str, str]) -> None:
+    """Replace all environment variables of this process, except the tags of its process trees."""
     trees = os.environ.get(TAG)
     os.environ.clear()
     os.environ.update(environment)

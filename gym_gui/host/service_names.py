@@ -1,4 +1,4 @@
-"""Names that both ends of the host's service share."""
+"""Names and version that host and client of the session service share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PROTOCOL = 7
 
 
 def greeting() -> pb.Greeting:
-    """Return the protocol and the version of this end."""
+    """Return a message with this program's protocol and version, which host and client compare."""
     return pb.Greeting(protocol=PROTOCOL, version=__version__)
 
 

@@ -1,4 +1,4 @@
-"""Opens sessions in host processes, for callers that import gRPC only when they need a session."""
+"""Opens sessions in host processes, and imports gRPC only when a session is needed."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ async def open_host_session(
 
     Args:
         config: The operator.
-        settings: How the session plays.
+        settings: Concurrency, step limit and live view of the session.
         on_event: Receives the session's events.
-        store: Store whose runtime folder holds the process's socket.
+        store: Store whose runtime folder contains the process's socket.
         take: Returns a host process on this machine that is already started, or ``None``.
 
     Raises:

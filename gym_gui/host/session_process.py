@@ -1,4 +1,4 @@
-"""A session host process with its connection: start, requests, event stream and end."""
+"""Session host process and the connection to it: start, requests, event stream and end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 START_TIMEOUT_S = 60.0
 PATIENCE_S = 60.0
-"""Seconds of silence after which a host is killed; it sends a sign of life every second."""
+"""Seconds of silence after which a host is killed. A live host sends a message every second."""
 FAREWELL_S = 3.0
 """Seconds for a host to end after a request to end, or after the end of its call."""
 _DRAIN_S = 3.0
@@ -41,18 +41,18 @@ _PIPE_S = 0.005
 
 
 class HostLostError(MosaicError):
-    """A host has ended or does not answer; the message continues a sentence that begins with the host."""
+    """Error: a host has ended or does not answer; the message follows the host's name in a sentence."""
 
 
 class HostOwner(ProgramListener, Protocol):
-    """Receives output and end of a host; called from the event loop."""
+    """Receives the output and the end of a host; its methods are called from the event loop."""
 
     def on_failed(self, error: MosaicError) -> None:
         """Handle an error with which the followed stream has ended."""
         ...
 
     def on_exit(self, outcome: ChildOutcome) -> None:
-        """Handle the end of the host and of everything that it started."""
+        """Handle the end of the host and of all processes that it started."""
         ...
 
 
@@ -75,9 +75,9 @@ class HostProcess:
         owner: Receives output and end of the host.
         name: Name of the host in messages: ``"session process of blue"``.
         operator: Operator that ``ps`` shows.
-        store: Store whose runtime folder holds its socket.
-        patience_s: Longest silence.
-        farewell_s: Time to end by itself.
+        store: Store whose runtime folder contains the socket.
+        patience_s: Seconds of silence after which the host is killed.
+        farewell_s: Seconds for the host to end by itself.
         take: Returns a host that is already started, or ``None``.
     """
 
@@ -99,13 +99,13 @@ class HostProcess:
         self._program: HostProgram | None = None
         self._child: ManagedChild | None = None
         self._connection: Connection | None = None
-        self._hearing: asyncio.Task[None] | None = None
+        self._reader: asyncio.Task[None] | None = None
         self._stub: Any = None
         self._on_message: Callable[[Any], None] | None = None
         self._orders: set[asyncio.Task[Any]] = set()
         self._turn = asyncio.Lock()
         self._watcher: asyncio.Task[None] | None = None
-        self._heard = math.inf  # signs of life are expected only after the connection is made
+        self._last_message_at = math.inf  # signs of life are expected only after the connection is made
         self._closing = self._resting = False
         self._end = ""
         self.environment: dict[str, str] = {}
@@ -115,20 +115,20 @@ class HostProcess:
 
     @property
     def pid(self) -> int:
-        """Process id of the host; 0 before the start."""
+        """Process id of the session host; 0 before the start."""
         return self._child.pid if self._child else 0
 
     # -- start -----------------------------------------------------------------------------
 
     async def start(self, allowed: Sequence[Subject] = (), *, pictures: bool = False) -> int | None:
-        """Start the host and connect to it. Whether this succeeds or not, call :meth:`close` later.
+        """Start the host and connect to it. The caller must call :meth:`close` later, also after an error.
 
         Args:
-            allowed: Subjects that it may use, besides registered environments and installed workers.
-            pictures: Whether it shares memory for pictures.
+            allowed: Code that the host may use, besides registered environments and installed workers.
+            pictures: Whether the host shares memory for pictures.
 
         Returns:
-            File descriptor of that memory, which the caller must close. ``None``: pictures are part of its
+            File descriptor of that memory, which the caller must close; ``None`` if pictures are part of the
                 messages.
 
         Raises:
@@ -177,8 +177,8 @@ class HostProcess:
         outcome = None if child.running else await child.finished()
         if outcome is not None and outcome.status is ChildStatus.KILLED:
             raise KilledWhileStartingError(f"the {self._name} {outcome.words}")
-        said = child.tail[-1] if child.tail else "it said nothing"
-        raise WorkerLaunchError(f"the {self._name} did not start: {said}")
+        last_line = child.tail[-1] if child.tail else "it printed nothing"
+        raise WorkerLaunchError(f"the {self._name} did not start: {last_line}")
 
     def _remove_folder(self) -> None:
         if self._folder is not None:
@@ -188,24 +188,24 @@ class HostProcess:
     # -- requests --------------------------------------------------------------------------
 
     def follow(self, method: str, request: Any, on_message: Callable[[Any], None]) -> None:
-        """Receive the stream of a method as long as the host lives; a silent host is killed.
+        """Receive the message stream of a service method until the host ends; a silent host is killed.
 
         Args:
             method: Name of the method.
-            request: Its request message, or :class:`Requests`.
+            request: The method's request message, or :class:`Requests`.
             on_message: Receives each message of the stream.
         """
         assert self._child is not None and self._connection is not None
         self._on_message = on_message
-        self._heard = time.monotonic()
+        self._last_message_at = time.monotonic()
         answers = self._connection.stream(getattr(self._stub, method), request)
-        self._hearing = asyncio.get_running_loop().create_task(self._hear(self._child, answers))
+        self._reader = asyncio.get_running_loop().create_task(self._receive(self._child, answers))
 
     async def ask(self, method: str, request: Any, *, timeout_s: float | None = None) -> Any:
-        """Send a request at once, without waiting for earlier orders, and return the answer.
+        """Send a request at once, without waiting for earlier requests, and return the answer.
 
         Raises:
-            HostLostError: The host has ended; the message says how.
+            HostLostError: The host has ended; the message describes how.
             MosaicError: The host refused the request.
         """
         if self._connection is None:
@@ -220,7 +220,7 @@ class HostProcess:
         raise HostLostError(self._end or f"closed its connection ({lost})")
 
     def order(self, method: str, request: Any) -> asyncio.Task[Any]:
-        """Return a task that sends a request when all earlier ones are answered, and returns its answer."""
+        """Return a task that sends a request after all earlier ones are answered, and returns the answer."""
         task = asyncio.get_running_loop().create_task(self._in_turn(method, request))
         self._orders.add(task)
         task.add_done_callback(self._orders.discard)
@@ -231,7 +231,7 @@ class HostProcess:
             return await self.ask(method, request)
 
     def command(self, method: str, request: Any) -> None:
-        """Order something that the host must not refuse; if it does, it is killed."""
+        """Send a request that the host must not refuse; a host that refuses is killed."""
         self.order(method, request).add_done_callback(partial(self._on_carried_out, method))
 
     def _on_carried_out(self, method: str, task: asyncio.Task[Any]) -> None:
@@ -239,12 +239,12 @@ class HostProcess:
         if error is not None and not isinstance(error, HostLostError) and self._child is not None:
             self._child.kill(f"it could not carry out {method}: {error}")
 
-    async def _hear(self, child: ManagedChild, answers: AsyncGenerator[Any]) -> None:
+    async def _receive(self, child: ManagedChild, answers: AsyncGenerator[Any]) -> None:
         problem, whole = "", False
         try:
             async with aclosing(answers):
                 async for message in answers:
-                    self._heard = time.monotonic()
+                    self._last_message_at = time.monotonic()
                     if not self._take(child, message):
                         break
                 else:
@@ -258,21 +258,21 @@ class HostProcess:
             if self._owner is not None:
                 self._owner.on_failed(exc)
         if self._resting and whole:
-            self._heard = math.inf  # a host without a session sends no sign of life
+            self._last_message_at = math.inf  # a host without a session sends no sign of life
             return
         # The host should end now; a host that still runs although no client can reach it is killed.
         await asyncio.wait({child.exited}, timeout=self._farewell_s)
         child.kill(problem or "did not end when it was done")
 
     def _take(self, child: ManagedChild, message: Any) -> bool:
-        """Pass a message to its receiver; if that fails, kill the host and return ``False``."""
+        """Pass a message to its receiver; if the receiver fails, kill the host and return ``False``."""
         if self._on_message is None:
             return True
         try:
             self._on_message(message)
         except Exception as exc:
-            _log.exception("what the %s said could not be taken", self._name)
-            child.kill(f"what it said could not be taken: {exc}")
+            _log.exception("a message of the %s could not be handled", self._name)
+            child.kill(f"its message could not be handled: {exc}")
             return False
         return True
 
@@ -287,21 +287,21 @@ class HostProcess:
         Returns:
             Whether the host waits for another owner. If not, call :meth:`close`.
         """
-        child, hearing, program = self._child, self._hearing, self._program
-        if child is None or hearing is None or program is None or self._closing:
+        child, reader, program = self._child, self._reader, self._program
+        if child is None or reader is None or program is None or self._closing:
             return False
         self._resting = True
         try:
             async with asyncio.timeout(self._farewell_s):
                 await self.order("Stop", pb.StopRequest(rest=True))
-                await asyncio.wait({hearing})
+                await asyncio.wait({reader})
                 while not ready():  # the pipe may be slower than the stream
                     await asyncio.sleep(_PIPE_S)
         except (MosaicError, TimeoutError):
             return False
-        if not child.running or self._heard != math.inf:
+        if not child.running or self._last_message_at != math.inf:
             return False
-        self._owner = self._on_message = self._hearing = None
+        self._owner = self._on_message = self._reader = None
         program.hear(None)
         self.served += 1
         return True
@@ -329,58 +329,60 @@ class HostProcess:
     # -- end -------------------------------------------------------------------------------
 
     async def _watch(self, program: HostProgram, child: ManagedChild) -> None:
-        """Kill a silent host, wait for its end, and report how it ended."""
+        """Kill a silent host, wait for the end of the host, and report how it ended."""
         while child.running:
             before = time.monotonic()
             await asyncio.wait({child.exited}, timeout=1.0)
             if time.monotonic() - before > 3.0:
-                self._heard = max(self._heard, time.monotonic())  # our own loop was blocked
-            silent = time.monotonic() - self._heard
+                self._last_message_at = max(
+                    self._last_message_at, time.monotonic()
+                )  # our own loop was blocked
+            silent = time.monotonic() - self._last_message_at
             if silent > self._patience:
                 child.kill(f"did not respond for {silent:.0f} s")
-        await self._hear_the_rest()
+        await self._receive_the_rest()
         outcome = program.judge(await child.finished())
         self._end = outcome.words
         if self._owner is not None:
             self._owner.on_exit(outcome)
 
-    async def _hear_the_rest(self) -> None:
-        """Wait for the last messages of a host that has ended, as long as more of them come.
+    async def _receive_the_rest(self) -> None:
+        """Wait for the last messages of a host that has ended, as long as more of them arrive.
 
-        A busy loop handles them late, so the time is counted from message to message, not from the end of
-        the host.
+        A busy loop handles them late, so the time is counted from message to message, not from the end of the
+        host.
         """
-        hearing, before = self._hearing, math.nan
-        while hearing is not None and not hearing.done() and before != self._heard:
-            before = self._heard
-            await asyncio.wait({hearing}, timeout=1.0)
+        reader, before = self._reader, math.nan
+        while reader is not None and not reader.done() and before != self._last_message_at:
+            before = self._last_message_at
+            await asyncio.wait({reader}, timeout=1.0)
 
     async def close(self, *, hang_up: bool = False, within_s: float | None = None) -> None:
-        """End the host, whatever it does, with everything that it started.
+        """End the host and all processes that it started, whatever the host is doing.
 
         Args:
-            hang_up: Stop following it; otherwise it must have been asked to end.
-            within_s: Time to end by itself; ``None``: ``farewell_s``.
+            hang_up: Whether to stop receiving its stream; otherwise the host must have been asked to end.
+            within_s: Seconds for the host to end by itself; ``None`` for ``farewell_s``.
         """
         await finish_despite_cancel(self._close(hang_up, self._farewell_s if within_s is None else within_s))
 
     async def _close(self, hang_up: bool, farewell_s: float) -> None:
         self._closing = True
-        child, hearing, program = self._child, self._hearing, self._program
+        child, reader, program = self._child, self._reader, self._program
         if program is not None:
             program.listening.set()  # wakes a caller that waits for the start
         if child is not None and child.running:
             child.asked = True
-            if hang_up and hearing is not None:
-                hearing.cancel()
-            patience = 0 if hearing is None and not self._resting else farewell_s
+            if hang_up and reader is not None:
+                reader.cancel()
+            patience = 0 if reader is None and not self._resting else farewell_s
             await asyncio.wait({child.exited}, timeout=patience)
             child.kill("it was closed")
         if self._watcher is not None:
             await asyncio.wait({self._watcher})
-        if hearing is not None:
-            await asyncio.wait({hearing}, timeout=_DRAIN_S)
-            hearing.cancel()
+        if reader is not None:
+            await asyncio.wait({reader}, timeout=_DRAIN_S)
+            reader.cancel()
         self._remove_folder()
         if self._connection is not None:
             await self._connection.close()
@@ -389,4 +391,4 @@ class HostProcess:
         if program is not None:
             program.hear(None)
             await program.release()
-        self._owner = self._hearing = self._connection = self._watcher = self._on_message = self._stub = None
+        self._owner = self._reader = self._connection = self._watcher = self._on_message = self._stub = None

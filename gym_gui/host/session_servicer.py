@@ -1,4 +1,4 @@
-"""The gRPC service of a session."""
+"""gRPC service of a session host."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class SessionServicer:
         self._end: asyncio.Task[None] | None = None
 
     async def Greet(self, request: pb.Greeting) -> pb.Greeting:
-        """Refuse a client of another version."""
+        """Return this program's version; refuse a client of another version."""
         ours = greeting()
         if request != ours:
             raise UsageError(
                 f"this program is MOSAIC {request.version}, its session process {ours.version}",
-                fix="It was changed while it ran: start it anew",
+                fix="MOSAIC was updated while it ran: restart it",
             )
         return ours
 
@@ -74,8 +74,8 @@ class SessionServicer:
 
     async def Follow(self, seen: AsyncIterator[pb.Seen]) -> AsyncIterator[pb.Event]:
         """Stream the session's events until the client ends the call."""
-        self._take()
-        credits = asyncio.get_running_loop().create_task(self._take_in(seen))
+        self._refuse_second_client()
+        credits = asyncio.get_running_loop().create_task(self._receive_confirmations(seen))
         try:
             async for event in self.outbox.events():
                 yield event
@@ -88,10 +88,10 @@ class SessionServicer:
                 self._done.set()
 
     async def Replay(self, request: pb.ReplayRequest) -> AsyncIterator[pb.Looks]:
-        """Play a recorded episode again."""
+        """Replay a recorded episode and stream its positions."""
         from gym_gui.host.replay_server import replayed  # not needed by sessions that play
 
-        self._take()
+        self._refuse_second_client()
         _draw_in_memory()
         looks = replayed(request)
         try:
@@ -104,12 +104,12 @@ class SessionServicer:
             await looks.aclose()
             self._done.set()
 
-    def _take(self) -> None:
+    def _refuse_second_client(self) -> None:
         if self._taken:
             raise MosaicError("this host has a client")
         self._taken = True
 
-    async def _take_in(self, seen: AsyncIterator[pb.Seen]) -> None:
+    async def _receive_confirmations(self, seen: AsyncIterator[pb.Seen]) -> None:
         async for message in seen:
             self.outbox.seen(message.looks)
             for number in message.noted:
@@ -118,7 +118,7 @@ class SessionServicer:
     # -- start and end ----------------------------------------------------------------------------
 
     async def Launch(self, request: pb.LaunchRequest) -> pb.Ready:
-        """Start the session with its workers."""
+        """Start the session with its workers, and return its description."""
         if self._launched or self._end is not None:
             raise UsageError("a session is launched once")
         self._launched = True
@@ -149,7 +149,7 @@ class SessionServicer:
         return _DONE
 
     def _ended(self) -> asyncio.Task[None]:
-        """Start to end the session, if that has not begun yet, and return the task."""
+        """Begin to end the session, unless that has begun already, and return the task."""
         if self._end is None:
             self._end = asyncio.get_running_loop().create_task(self._close())
         return self._end
@@ -167,7 +167,7 @@ class SessionServicer:
                 self._done.set()
 
     async def _while_it_lasts(self, work: Any) -> Any:
-        """Run work that may take long, such as loading a policy, and cancel it when the session ends."""
+        """Return the result of long work, such as loading a policy; cancel it when the session ends."""
         task = asyncio.get_running_loop().create_task(work)
         self._loading.add(task)
         task.add_done_callback(self._loading.discard)
@@ -182,7 +182,7 @@ class SessionServicer:
     # -- requests that are done at once -----------------------------------------------------------
 
     async def Play(self, request: pb.Episodes) -> pb.Done:
-        """Queue episodes."""
+        """Queue episodes in the session."""
         self._session.play([plan_of(episode) for episode in request.episodes])
         return _DONE
 
@@ -202,7 +202,7 @@ class SessionServicer:
         return _DONE
 
     async def SetPace(self, request: pb.Pace) -> pb.Done:
-        """Set the largest number of steps per second."""
+        """Set the largest number of environment steps per second; 0 stands for no limit."""
         self._session.pace(request.steps_per_s or None)
         return _DONE
 
@@ -212,7 +212,7 @@ class SessionServicer:
         return _DONE
 
     async def Watch(self, request: pb.WatchRequest) -> pb.Done:
-        """Start or stop watching."""
+        """Start or stop sending views and pictures."""
         live = live_of(request.live) if request.HasField("live") else None
         if live is not None:
             _draw_in_memory()
@@ -220,7 +220,7 @@ class SessionServicer:
         return _DONE
 
     async def Answer(self, request: pb.HumanAnswer) -> pb.Done:
-        """Pass on a person's decision."""
+        """Pass a person's action to the session."""
         self._session.answer(request.question, json.loads(request.action))
         return _DONE
 
@@ -230,21 +230,21 @@ class SessionServicer:
         return _DONE
 
     async def Present(self, request: pb.PresentRequest) -> pb.Presented:
-        """Return the inputs of a slot, as its policy receives them."""
+        """Return a slot's spaces and open question, as its worker gets them."""
         try:
             shown = await self._session.present(request.agent)
         except MosaicError:
             raise
         except Exception as exc:  # the border to a describer's own code; the client gets the error
-            raise UsageError(f"it cannot be said what {request.agent} is shown: {described(exc)}") from exc
+            raise UsageError(f"the inputs of {request.agent} cannot be made: {described(exc)}") from exc
         return pb.Presented(json=json.dumps(dict(shown)).encode())
 
     async def See(self, request: pb.PresentRequest) -> pb.AgentObservation:
-        """Return the present observation of a slot, for people."""
+        """Return the current observation of a slot, for people who watch."""
         return observation_message(await self._session.see(request.agent))
 
     async def Rebind(self, request: pb.RebindRequest) -> pb.Player:
-        """Give a slot to another player while the other slots continue."""
+        """Assign another player to a slot while the other slots continue."""
         agent, session = request.agent, self._session
         allowance = amount_of(request.allowance) if request.HasField("allowance") else None
         assignment = assignment_of(request)
@@ -255,7 +255,7 @@ class SessionServicer:
         except MosaicError:
             raise
         except Exception as exc:  # the border to a worker's own code; the client gets the error
-            raise UsageError(f"{agent} could not be given to another policy: {described(exc)}") from exc
+            raise UsageError(f"another policy could not take over {agent}: {described(exc)}") from exc
         return player_message(agent, player)
 
 

@@ -1,4 +1,4 @@
-"""A folder for one socket that is removed even if all processes that should remove it are killed."""
+"""Folder for one socket that is removed even if all processes that should remove it are killed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _NAME = re.compile(r"h[0-9a-f]{12}")
 
 
 class SocketFolder:
-    """A new private folder, locked as long as this process needs it.
+    """New private folder for a socket, locked as long as this process needs it.
 
     The kernel releases the lock when the process ends, for whatever reason. The next process that makes
-    such a folder removes all folders that no process has locked.
+    such a folder removes all unlocked folders.
 
     Args:
-        runtime: Parent folder, private to the user.
+        runtime: Parent folder, which only the user can read.
 
     Raises:
         OSError: The folder cannot be made.
@@ -56,7 +56,7 @@ def _locked(folder: Path) -> Generator[None]:
 
 
 def _sweep(runtime: Path) -> None:
-    """Remove folders whose owners were killed."""
+    """Remove the socket folders of processes that were killed."""
     for entry in runtime.iterdir():
         if _NAME.fullmatch(entry.name) is None:
             continue

@@ -1,4 +1,4 @@
-"""Converts data for viewers to messages and back."""
+"""Converts data for people who watch a session to messages and back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gym_gui.host.service_names import pb
 
 
 def view_message(view: LiveView, frame: pb.Frame | None = None) -> pb.View:
-    """Return a view as a message; ``frame`` says where its picture is."""
+    """Return a live view as a message; ``frame`` holds its picture or the picture's position in memory."""
     return pb.View(
         episode=view.episode,
         seed=view.seed,
@@ -51,7 +51,7 @@ def view_message(view: LiveView, frame: pb.Frame | None = None) -> pb.View:
 
 
 def view_of(message: pb.View) -> LiveView:
-    """Return the view in a message."""
+    """Return the live view from a message."""
     return LiveView(
         episode=message.episode,
         seed=message.seed,
@@ -124,7 +124,7 @@ def _agent_of(message: pb.AgentView) -> AgentView:
 
 
 def board_message(board: Board | None, *, moves: bool = True) -> pb.Board | None:
-    """Return a position as a message; without ``moves`` for viewers that only watch."""
+    """Return a board position as a message; viewers that only watch need no ``moves``."""
     if board is None:
         return None
     columns = board.columns
@@ -145,7 +145,7 @@ def board_message(board: Board | None, *, moves: bool = True) -> pb.Board | None
 
 
 def board_of(message: pb.Board) -> Board:
-    """Return the position in a message."""
+    """Return the board position from a message."""
     columns = message.columns
     return Board(
         message.kind,
@@ -214,7 +214,7 @@ def question_message(question: HumanQuestion) -> pb.Question:
 
 
 def question_of(message: pb.Question) -> HumanQuestion:
-    """Return the question in a message."""
+    """Return the question to a person from a message."""
     space: dict[str, Any] = json.loads(message.space)
     return HumanQuestion(
         message.id,
@@ -234,22 +234,22 @@ def question_of(message: pb.Question) -> HumanQuestion:
 
 
 def pixels_message(packed: PackedPicture) -> pb.Pixels:
-    """Return a picture as a part of a message."""
+    """Return a packed picture as a part of a message."""
     return pb.Pixels(rgb=packed.pixels, height=packed.height, width=packed.width)
 
 
 def packed_of(message: pb.Pixels) -> PackedPicture:
-    """Return the picture in a message, still packed."""
+    """Return the picture from a message, still packed."""
     return PackedPicture(message.rgb, message.height, message.width)
 
 
 def frame_with(picture: NDArray[np.uint8]) -> pb.Frame:
-    """Return a frame that contains its picture, for ends that share no memory."""
+    """Return a frame message that contains its picture, for a client without shared memory."""
     return pb.Frame(pixels=pixels_message(pack(picture)))
 
 
 def picture_in(frame: pb.Frame) -> NDArray[np.uint8]:
-    """Return the unpacked picture in a frame.
+    """Return the unpacked picture from a frame message.
 
     Raises:
         ValueError: The picture does not have the size that the message states.
@@ -272,7 +272,7 @@ def observation_message(observed: AgentObservation) -> pb.AgentObservation:
 
 
 def observation_of(message: pb.AgentObservation) -> AgentObservation:
-    """Return the agent's observation in a message."""
+    """Return the agent's observation from a message."""
     return AgentObservation(
         message.agent,
         message.step,
@@ -289,32 +289,32 @@ def observation_of(message: pb.AgentObservation) -> AgentObservation:
 
 
 def scores_message(scores: Mapping[str, float] | None) -> pb.Scores | None:
-    """Return the scores by team as a message."""
+    """Return the scores by team as a message; ``None`` without scores."""
     if scores is None:
         return None
     return pb.Scores(teams=[pb.NamedNumber(name=name, number=value) for name, value in scores.items()])
 
 
 def scores_of(message: pb.Scores) -> dict[str, float]:
-    """Return the scores in a message."""
+    """Return the scores by team from a message."""
     return {entry.name: entry.number for entry in message.teams}
 
 
 def texts(values: Mapping[str, str]) -> list[pb.NamedText]:
-    """Return a mapping of texts as messages, in its order."""
+    """Return a mapping of texts as a list of messages in the same order."""
     return [pb.NamedText(name=name, text=value) for name, value in values.items()]
 
 
 def text_by_name(entries: Sequence[pb.NamedText]) -> dict[str, str]:
-    """Turn a message's list of texts back into a mapping by name: the inverse of :func:`texts`."""
+    """Return the mapping of texts from messages: the inverse of :func:`texts`."""
     return {entry.name: entry.text for entry in entries}
 
 
 def words(values: Mapping[str, Sequence[str]]) -> list[pb.NamedWords]:
-    """Return a mapping of lists of words as messages, in its order."""
+    """Return a mapping of lists of words as a list of messages in the same order."""
     return [pb.NamedWords(name=name, words=value) for name, value in values.items()]
 
 
 def words_by_name(entries: Sequence[pb.NamedWords]) -> dict[str, tuple[str, ...]]:
-    """Return the mapping that :func:`words` converted."""
+    """Return the mapping of lists of words from messages: the inverse of :func:`words`."""
     return {entry.name: tuple(entry.words) for entry in entries}

@@ -1,1 +1,1 @@
-"""Child processes of this program, each ended in time with everything that it has started."""
+"""Child processes of this program, each of which ends together with all processes that it has started."""

@@ -1,4 +1,4 @@
-"""A child process of this program that is ended in time, with everything that it has started."""
+"""Child process that is ended in time, together with all processes that it has started."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _LINE_LIMIT = 1 << 16
 _TAIL_LINES = 20
 _TAIL_CHARACTERS = 2000
 _CLOSE_S = 1.0
-"""Seconds after which pipes are closed that an unrelated process holds open."""
+"""Seconds after which a child's pipes are closed although an unrelated process still holds them open."""
 
 
 class ChildStartError(WorkerLaunchError):
-    """A program could not be started.
+    """Error: a program could not be started.
 
     Attributes:
-        outcome: Outcome with the reason.
+        outcome: Outcome of the start, with the reason.
     """
 
     def __init__(self, name: str, reason: str) -> None:
@@ -63,10 +63,10 @@ class _Protocol(SubprocessStreamProtocol):
 
 
 class ManagedChild:
-    """A started program; made by :meth:`start`.
+    """Child process that was started with :meth:`start`.
 
-    However the program ends, everything that it has started is ended after it, its pipes are closed, and
-    :attr:`outcome` says how it ended. It does not outlive this program either:
+    However the child ends, all processes that it has started are ended after it, its pipes are closed, and
+    :attr:`outcome` describes its end. The child does not outlive this program either:
     :mod:`gym_gui.processes.reaper` ends the processes that have this program's tag, and the kernel kills a
     child that is tied to this program.
 
@@ -75,15 +75,15 @@ class ManagedChild:
     this class has no such method.
 
     Attributes:
-        tag: The tag of the program and of everything that it starts (:mod:`gym_gui.processes.tree`).
-        pid: Its process id.
-        stdin: Its pipe if one was requested, else ``None``.
-        stdout: As ``stdin``.
-        stderr: As ``stdin``.
-        exited: Future that is done when the program has ended, for whatever reason.
-        outcome: How it ended, set when nothing of it is left; ``None`` before.
-        asked: Whether it has been asked to end; a caller that asks in another way than with
-            :meth:`terminate` sets it.
+        tag: Tag of the child and of all processes that it starts (:mod:`gym_gui.processes.tree`).
+        pid: Process id of the child.
+        stdin: Pipe to the child if one was requested, else ``None``.
+        stdout: Pipe from the child if one was requested, else ``None``.
+        stderr: Pipe from the child.
+        exited: Future that is done when the child has ended, for whatever reason.
+        outcome: How the child ended; ``None`` until it and all processes that it started have ended.
+        asked: Whether this program has requested the child's end. A caller that does so without
+            :meth:`terminate` sets this attribute.
     """
 
     def __init__(
@@ -126,19 +126,19 @@ class ManagedChild:
         Args:
             command: Program and arguments.
             name: Name of the program in messages.
-            environment: All its environment variables; the tag is added.
-            tag: Tag of the program; by default one that no other process has.
+            environment: All environment variables of the program; the tag is added.
+            tag: Tag of the program; by default a new one.
             tied: Whether the kernel kills the program when the thread that starts it ends; for programs
                 that do not end by themselves then. This costs the start of an interpreter without its
                 libraries.
-            listen: Reads its pipes; by default only its stderr is read and kept (:meth:`keep`).
+            listen: Reads the program's pipes; by default only stderr is read and kept (:meth:`keep`).
             stdin: As for :func:`asyncio.create_subprocess_exec`.
             stdout: As for :func:`asyncio.create_subprocess_exec`.
-            pass_fds: File descriptors that it inherits.
-            folder: Its working directory; by default ours.
+            pass_fds: File descriptors that the program inherits.
+            folder: Working directory of the program; by default this process's.
 
         Raises:
-            ChildStartError: It cannot be started.
+            ChildStartError: The program cannot be started.
         """
         tag = tag or str(ULID())
         environment = tagged(dict(environment), tag)
@@ -168,35 +168,35 @@ class ManagedChild:
 
     @property
     def running(self) -> bool:
-        """Whether the program has not ended yet."""
+        """Whether the child has not ended yet."""
         return not self.exited.done()
 
     @property
     def doomed(self) -> bool:
-        """Whether this program is ending it."""
+        """Whether this program is ending the child."""
         return self._ended_from_here is not None
 
     @property
     def tail(self) -> tuple[str, ...]:
-        """The last lines that the program has printed so far, oldest first."""
+        """Last lines that the child has printed so far, oldest first."""
         return tuple(self._tail)
 
     def keep(self, line: str) -> None:
-        """Remember a line as one of the last that the program printed."""
+        """Store a line as one of the last that the child printed."""
         if text := line.strip():
             self._tail.append(text[:_TAIL_CHARACTERS])
 
     def terminate(self) -> None:
-        """Ask the program to end (``SIGTERM``)."""
+        """Ask the child to end (``SIGTERM``)."""
         self.asked = True
         if self.running:
             self._signal(signal.SIGTERM)
 
     def kill(self, reason: str = "", status: ChildStatus = ChildStatus.ENDED) -> None:
-        """Kill the program; everything that it started is killed after it. Do nothing if it has ended.
+        """Kill the child and all processes that it started; do nothing if it has ended.
 
         Args:
-            reason: Why, for :attr:`outcome`.
+            reason: Reason for :attr:`outcome`.
             status: ``ENDED`` or ``TIMED_OUT``.
         """
         if self.running:
@@ -206,11 +206,11 @@ class ManagedChild:
     async def end(
         self, grace_s: float = 0.0, reason: str = "", status: ChildStatus = ChildStatus.ENDED
     ) -> ChildOutcome:
-        """End the program if it has not ended, and wait until nothing of it is left, even if canceled.
+        """End the child, and wait until all processes that it started have ended, even if canceled.
 
         Args:
-            grace_s: Time to end by itself after a request; 0: kill it without a request.
-            reason: Why.
+            grace_s: Seconds to end after a request; 0 kills the child without a request.
+            reason: Reason for :attr:`outcome`.
             status: ``ENDED`` or ``TIMED_OUT``.
         """
         return await finish_despite_cancel(self._end(grace_s, reason, status))
@@ -224,7 +224,7 @@ class ManagedChild:
         return await self.finished()
 
     async def finished(self) -> ChildOutcome:
-        """Wait until the program has ended by itself and nothing of it is left, and return its outcome."""
+        """Wait until the child and all processes that it started have ended; return its outcome."""
         assert self._watching is not None
         return await asyncio.shield(self._watching)
 
@@ -242,9 +242,9 @@ class ManagedChild:
     def _watch(self, listen: Callable[[ManagedChild], Coroutine[Any, Any, None]] | None) -> None:
         create_task = asyncio.get_running_loop().create_task
         self._listening = create_task(self._keep_stderr() if listen is None else listen(self))
-        self._watching = create_task(self._clear_away(self._listening))
+        self._watching = create_task(self._clean_up(self._listening))
 
-    async def _clear_away(self, listening: asyncio.Task[None]) -> ChildOutcome:
+    async def _clean_up(self, listening: asyncio.Task[None]) -> ChildOutcome:
         await asyncio.wait({self.exited})
         found: set[int] = set()
         await asyncio.to_thread(kill_tree, self.tag, found=found)
@@ -254,10 +254,10 @@ class ManagedChild:
         await asyncio.wait({listening}, timeout=_CLOSE_S)
         listening.cancel()
         await asyncio.gather(listening, return_exceptions=True)
-        self.outcome = self._judge(tuple(sorted(found)))
+        self.outcome = self._outcome_with(tuple(sorted(found)))
         return self.outcome
 
-    def _judge(self, found: tuple[int, ...]) -> ChildOutcome:
+    def _outcome_with(self, found: tuple[int, ...]) -> ChildOutcome:
         code = self._transport.get_returncode() or 0
         outcome = from_code(code, self.tail)
         ours = self._ended_from_here
@@ -272,11 +272,11 @@ class ManagedChild:
 
 
 def _tie(command: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> list[str]:
-    """Return a command line that ties the program's life to ours before it begins.
+    """Return a command line that makes the kernel kill the program when this process ends.
 
     Raises:
-        FileNotFoundError: There is no such program. Without this check the tie would start, and fail in
-            place of the program.
+        FileNotFoundError: There is no such program. Without this check, the command line would start and
+            fail later.
     """
     place = os.path.join(folder or "", command[0]) if os.sep in command[0] else command[0]  # noqa: PTH118
     if shutil.which(place, path=environment.get("PATH")) is None:
@@ -289,10 +289,10 @@ STARTS = 3
 
 
 async def start_again(start: Callable[[], Awaitable[_T]], say: Callable[[str], None]) -> _T:
-    """Start a process, and start it again if it is killed while it starts.
+    """Start a process, and start it again if it is killed during the start.
 
     Args:
-        start: Starts the process, and leaves nothing behind if that fails.
+        start: Starts the process, and cleans up after a failure.
         say: Receives a line for the log.
 
     Raises:
@@ -307,18 +307,18 @@ async def start_again(start: Callable[[], Awaitable[_T]], say: Callable[[str], N
 
 
 def last_line(output: bytes) -> str:
-    """Return the last non-empty line of a block of output."""
+    """Return the last non-empty line of a block of a child's output."""
     return output[-4096:].rstrip().rpartition(b"\n")[2].decode(errors="replace")
 
 
 async def lines_of(stream: asyncio.StreamReader | None) -> AsyncIterator[str]:
-    """Yield the lines of a child's output until it ends; a line that is too long comes in pieces."""
+    """Yield the lines of a child's output until its end; a line that is too long is split."""
     while stream is not None and (line := await read_line(stream)) is not None:
         yield line.decode(errors="replace").rstrip()
 
 
 async def read_line(stream: asyncio.StreamReader) -> bytes | None:
-    """Return the next line of a child's output, or a piece of a line that is too long; ``None`` at end."""
+    """Return the next line of a child's output, or a part of a line that is too long; ``None`` at the end."""
     try:
         return await stream.readuntil(b"\n")
     except asyncio.IncompleteReadError as exc:

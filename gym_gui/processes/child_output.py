@@ -1,4 +1,4 @@
-"""Standard output of our child programs that print their answers there."""
+"""Standard output of MOSAIC's child programs that print their answers there."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import sys
 
 
 def keep_stdout() -> int:
-    """Keep standard output for answers, and send everything that is printed from now on to stderr.
+    """Reserve standard output for answers, and redirect all that is printed from now on to stderr.
 
-    The output goes there line by line, so that the last line is seen even if foreign code ends the process.
+    Stderr is written line by line, so that the last line is visible even if foreign code ends the process.
 
     Returns:
         File descriptor of the original standard output.

@@ -1,6 +1,6 @@
-"""Distinguishes a process from a later one with the same process id.
+"""Distinguishes a process from a later process with the same process id.
 
-Uses only the standard library, because the runner of a training imports this module without site-packages.
+This module uses only the standard library, because the runner of a training imports it without site-packages.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @functools.cache
 def boot() -> str:
-    """Return an identifier of the time since the machine's start; empty if there is no ``/proc``."""
+    """Return an id of the machine's current boot; ``""`` if the system has no ``/proc``."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
@@ -19,10 +19,10 @@ def boot() -> str:
 
 
 def birth(pid: int) -> str:
-    """Return an identifier of a process's start that no other process with its id ever has.
+    """Return an id of a process's start, which no other process with the same process id ever has.
 
     Returns:
-        Boot and clock tick, or an empty string if the process has ended (also if it is a zombie).
+        Boot id and clock tick; ``""`` if the process has ended or is a zombie.
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()

@@ -1,4 +1,4 @@
-"""How a started program has ended, as data and as a sentence for people."""
+"""Describes how a started program has ended, as data and as text."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from gym_gui.processes.tree import signal_name
 
 
 class ChildStatus(StrEnum):
-    """The way in which a program ended."""
+    """Way in which a program ended."""
 
     EXITED = "exited"
     """The program ended by itself, with an exit status."""
     KILLED = "killed"
     """A signal ended the program, and this program did not send it."""
     ENDED = "ended"
-    """This program ended it, for a reason."""
+    """This program ended the other one, for a reason."""
     TIMED_OUT = "timed_out"
-    """This program ended it because its time was over."""
+    """This program ended the other one because its time was over."""
     LOST = "lost"
     """The program runs on another machine, and the connection to it broke."""
     FAILED_TO_START = "failed_to_start"
@@ -27,18 +27,18 @@ class ChildStatus(StrEnum):
 
 @dataclass(frozen=True)
 class ChildOutcome:
-    """How a program ended.
+    """Description of how a program ended.
 
     Attributes:
-        status: The way in which it ended.
-        code: Its exit status; ``None`` if a signal ended it, or if it never ran.
-        signal: Number of the signal that ended it.
-        reason: Why it ended, if known: from the code that ended it, from the system that did not start it,
-            or from the program itself.
-        stderr_tail: The last lines that it printed, oldest first.
-        asked: Whether it had been asked to end.
-        left_behind: Processes that it had started and that still ran when it ended by itself; they have
-            been killed.
+        status: Way in which the program ended.
+        code: Exit status; ``None`` if a signal ended the program, or if it never ran.
+        signal: Number of the signal that ended the program, or ``None``.
+        reason: Why the program ended, from the code that ended it, from the system that did not start it, or
+            from the program itself; ``""`` if unknown.
+        stderr_tail: Last lines that the program printed, oldest first.
+        asked: Whether MOSAIC had requested the program's end.
+        left_behind: Ids of processes that the program had started and that still ran when it ended by
+            itself; they have been killed.
     """
 
     status: ChildStatus
@@ -51,7 +51,7 @@ class ChildOutcome:
 
     @property
     def last_line(self) -> str:
-        """The last line that the program printed; empty if it printed nothing."""
+        """Last line that the program printed; ``""`` if it printed none."""
         return self.stderr_tail[-1] if self.stderr_tail else ""
 
     @property
@@ -61,7 +61,7 @@ class ChildOutcome:
 
     @property
     def words(self) -> str:
-        """Text for people that follows the program's name: ``was killed (signal 9, SIGKILL)``."""
+        """Text that follows the program's name, such as ``was killed (signal 9, SIGKILL)``."""
         match self.status:
             case ChildStatus.FAILED_TO_START:
                 return f"could not be started: {self.reason}"
@@ -83,7 +83,7 @@ class ChildOutcome:
 
 
 def from_code(code: int, stderr_tail: tuple[str, ...] = ()) -> ChildOutcome:
-    """Return the outcome of a program from its exit status, which is negative for a signal."""
+    """Return the outcome of a program from its exit status, which is negative if a signal ended it."""
     if code < 0:
         return ChildOutcome(ChildStatus.KILLED, signal=-code, stderr_tail=stderr_tail)
     return ChildOutcome(ChildStatus.EXITED, code, stderr_tail=stderr_tail)

@@ -1,4 +1,4 @@
-"""A child process for code that has no event loop."""
+"""Child process for code that has no event loop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _lock = threading.Lock()
 
 
 def _loop() -> asyncio.AbstractEventLoop:
-    """Return the event loop of a thread that never ends, as the kernel ends children with their thread."""
+    """Return the event loop of a thread that never ends, since tied children are killed with their thread."""
     with _lock:
         loop = _loops.get(os.getpid())
         if loop is None:
@@ -34,10 +34,10 @@ def _wait(work: Coroutine[Any, Any, _T]) -> _T:
 
 
 class PersistentChild:
-    """A started program; made by :meth:`start`. Its stderr goes to the log.
+    """Child process that was started with :meth:`start` and is used without an event loop.
 
     Args:
-        child: The program.
+        child: The started program, whose stderr is logged.
     """
 
     def __init__(self, child: ManagedChild) -> None:
@@ -54,20 +54,20 @@ class PersistentChild:
         stdout: int = DEVNULL,
         tied: bool = False,
     ) -> PersistentChild:
-        """Start a program.
+        """Start a program and log its stderr.
 
         Args:
             command: Program and arguments.
             name: Name of the program in messages.
-            environment: All its environment variables.
-            pass_fds: File descriptors that it inherits.
+            environment: All environment variables of the program.
+            pass_fds: File descriptors that the program inherits.
             stdin: As for :meth:`ManagedChild.start`.
             stdout: As for :meth:`ManagedChild.start`.
             tied: Whether the kernel ends the program with this process; for programs that do not end by
                 themselves then.
 
         Raises:
-            ChildStartError: It cannot be started.
+            ChildStartError: The program cannot be started.
         """
 
         async def listen(child: ManagedChild) -> None:
@@ -92,25 +92,25 @@ class PersistentChild:
 
     @property
     def pid(self) -> int:
-        """Process id."""
+        """Process id of the child."""
         return self._child.pid
 
     @property
     def running(self) -> bool:
-        """Whether the program has not ended yet."""
+        """Whether the child has not ended yet."""
         return self._child.running
 
     def end(self, grace_s: float = 0.0, reason: str = "") -> ChildOutcome:
-        """End the program if it has not ended, with everything that it has started, and return its outcome.
+        """End the child and all processes that it started, and return its outcome.
 
         Args:
-            grace_s: Time to end by itself after a request; 0: kill it without a request.
-            reason: Why.
+            grace_s: Seconds to end after a request; 0 kills the child without a request.
+            reason: Reason for the outcome.
         """
         return _wait(self._child.end(grace_s, reason))
 
     def ended(self, within_s: float) -> ChildOutcome:
-        """Wait at most ``within_s`` for the program's end, then kill it, and return its outcome."""
+        """Wait at most ``within_s`` seconds for the child's end, then kill it; return its outcome."""
 
         async def wait() -> ChildOutcome:
             await asyncio.wait({self._child.exited}, timeout=within_s)

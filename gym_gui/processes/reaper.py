@@ -1,9 +1,9 @@
 """Ends the processes that a killed program leaves behind.
 
-Our own children die with their parent (:mod:`mosaic_worker.launch`). The processes that *they* started, and
-those that left their process group, do not. So each program that starts processes also starts one small
-process in its own session, which waits for the end of the program, however it ends, and then ends all
-processes that have the program's tag.
+MOSAIC's own child processes end with their parent (:mod:`mosaic_worker.launch`). The processes that *they*
+started, and those that left their process group, do not. So each program that starts processes also starts
+one small process in its own session, which waits for the end of the program, however it ends, and then ends
+all processes that have the program's tag.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ _reapers: dict[int, subprocess.Popen[bytes]] = {}
 
 
 def guard() -> None:
-    """Start the process that ends everything this program leaves behind, even if it is killed.
+    """Start the reaper, a process that ends all processes that remain after this program's end.
 
-    Does nothing in a process that was itself started by such a program, and on systems other than Linux.
+    The reaper works even if this program is killed. Do nothing in a process that such a program has started,
+    and on systems other than Linux.
     """
     here = os.getpid()
     if here in _reapers or os.environ.get(TAG) or sys.platform != "linux":
@@ -54,9 +55,9 @@ def remove_after(path: Path) -> None:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Wait for the program ``argv[2]`` to end, then end the tree ``argv[1]``.
+    """Wait for the end of the process ``argv[2]``, then end all processes with the tag ``argv[1]``.
 
-    Paths that come in on stdin, each followed by a zero byte, are removed, too.
+    Paths that arrive on stdin, each followed by a zero byte, are removed, too.
     """
     tag, paths = argv[1], _listen(int(argv[2]))
     left = next((0 for _ in range(_ROUNDS) if not kill_tree(tag)), 1)
@@ -66,7 +67,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _listen(program: int) -> list[bytes]:
-    """Return the paths that came in until the program ended."""
+    """Return the paths that arrived on stdin until the program ended."""
     heard = b""
     while True:
         if select.select([0], [], [], _LOOK_S)[0]:

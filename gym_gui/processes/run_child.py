@@ -1,4 +1,4 @@
-"""Runs a child process to its end, with input and output."""
+"""Runs a child process to its end, with input on stdin and output on stdout."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 MOST_BYTES: Final = 256 << 20
-"""Default limit of a child's output, after which it is killed."""
+"""Default limit of a child's output in bytes. A child that writes more is killed."""
 
 
 @dataclass(frozen=True)
 class FinishedChild:
-    """A program that has ended.
+    """Result of a program that has ended.
 
     Attributes:
-        outcome: How it ended.
-        output: Its output on stdout.
+        outcome: How the program ended.
+        output: Output of the program on stdout.
     """
 
     outcome: ChildOutcome
@@ -45,22 +45,22 @@ async def run_child(
     listen: Callable[[ManagedChild], Coroutine[Any, Any, None]] | None = None,
     folder: Path | None = None,
 ) -> FinishedChild:
-    """Run a program to its end. Canceling the call ends it, with everything that it has started.
+    """Run a program to its end. Canceling the call ends the program and all processes that it started.
 
     Args:
         command: Program and arguments.
         name: Name of the program in messages.
-        environment: All its environment variables.
+        environment: All environment variables of the program.
         text: Input on stdin.
-        within_s: Longest time; ``None``: no limit.
-        grace_s: Time to end by itself after a request, if it must be ended.
-        most_bytes: Limit of its output, after which it is killed.
+        within_s: Longest time in seconds; ``None`` for no limit.
+        grace_s: Seconds to end after a request, if the program must be ended.
+        most_bytes: Limit of the output in bytes; a program that writes more is killed.
         tied: As for :meth:`ManagedChild.start`.
-        listen: As for :meth:`ManagedChild.start`; stdout is read here.
-        folder: Its working directory.
+        listen: As for :meth:`ManagedChild.start`, except that this function reads stdout.
+        folder: Working directory of the program.
 
     Raises:
-        ChildStartError: It cannot be started.
+        ChildStartError: The program cannot be started.
     """
     child = await ManagedChild.start(
         *command,
@@ -121,4 +121,4 @@ def _blocking(run: Callable[_P, Coroutine[Any, Any, _T]]) -> Callable[_P, _T]:
 
 
 run_child_sync = _blocking(run_child)
-"""Blocking form of :func:`run_child`; uses another thread if an event loop runs in this one."""
+"""Blocking form of :func:`run_child`. It uses another thread if an event loop runs in the current one."""

@@ -1,7 +1,7 @@
-"""Finds and ends all processes that descend from one of ours.
+"""Finds and ends all processes that descend from a child of this program.
 
 Children inherit the environment, so a tag in it marks the whole tree, including processes that left their
-process group (as Ray's do) or whose parent is gone. The tags are read from ``/proc``, which exists only on
+process group (as Ray's do) or whose parent has ended. The tags are read from ``/proc``, which exists only on
 Linux.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 TAG = "MOSAIC_TREE"
-"""Environment variable with the tags of the trees that a process belongs to, separated by colons."""
+"""Environment variable with the tags of the process trees that a process belongs to, separated by colons."""
 
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -25,7 +25,7 @@ _program: dict[int, str] = {}
 
 
 def program_tag() -> str:
-    """Return the tag of everything that this process starts; a forked child of it has its own tag."""
+    """Return the tag of all processes that this process starts. A forked child has its own tag."""
     here = os.getpid()
     if here not in _program:
         _program[here] = f"{here}-{os.urandom(8).hex()}"
@@ -33,7 +33,7 @@ def program_tag() -> str:
 
 
 def tagged(environment: dict[str, str], tag: str) -> dict[str, str]:
-    """Return ``environment`` with ``tag`` added to the tags of the trees that a child will belong to."""
+    """Return ``environment`` with ``tag`` added to the tags of the process trees of a future child."""
     return {**environment, TAG: f"{os.environ.get(TAG) or program_tag()}:{tag}"}
 
 
@@ -46,12 +46,12 @@ def adopt_orphans() -> None:
 
 
 def members(tag: str) -> Iterator[int]:
-    """Return the process ids of all living processes of the tree except this one."""
+    """Return the process ids of all living processes of a process tree except this one."""
     return (pid for pid, belongs in _look(tag) if belongs)
 
 
 def _look(tag: str) -> Iterator[tuple[int, bool]]:
-    """Yield the members of a tree and, with ``False``, processes that may turn out to be members."""
+    """Yield processes with whether they are members of a tree; ``False`` if that is not known yet."""
     needle = tag.encode()
     for entry in Path("/proc").iterdir() if sys.platform == "linux" else ():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -82,10 +82,10 @@ def _is_over(pid: int) -> bool:
 
 
 def kill_tree(tag: str, *, rounds: int = 300, found: set[int] | None = None) -> int:
-    """Kill all members of the tree with SIGKILL until none is left.
+    """Kill all members of a process tree with SIGKILL until none is left.
 
-    A process that is being torn down has no environment any more and still runs, so killed processes are
-    waited for by their ids. A process in the middle of ``exec`` shows no environment yet and is checked
+    A process that is being torn down has no environment any more and still runs, so this function waits for
+    killed processes by their ids. A process in the middle of ``exec`` has no environment yet and is checked
     again.
 
     Args:
@@ -113,11 +113,10 @@ def kill_tree(tag: str, *, rounds: int = 300, found: set[int] | None = None) -> 
 
 
 def kill_strays() -> None:
-    """Kill descendants of this process with SIGKILL that removed their tag and lost their parent.
+    """Kill descendants of this process that removed their tag and whose parent has ended, with SIGKILL.
 
-    Such descendants have become children of this process (:func:`adopt_orphans`). Processes that this
-    process itself starts have the tag of the tree to which it belongs; if it belongs to none, nothing is
-    done.
+    Such descendants have become children of this process (:func:`adopt_orphans`). Processes that this process
+    itself starts have the tag of its own tree; if it belongs to no tree, nothing is killed.
     """
     tag = os.environ.get(TAG, "").encode()
     if not tag or sys.platform != "linux":
@@ -155,12 +154,12 @@ def signal_name(number: int) -> str:
 
 
 def resident_mb(tag: str) -> float:
-    """Return the resident memory of the tree in MB (shared pages counted once per process)."""
+    """Return the resident memory of a process tree in MB; shared pages count once per process."""
     return sum(map(own_mb, members(tag)))
 
 
 def own_mb(pid: int) -> float:
-    """Return the resident memory of one process in MB; 0 if it is gone."""
+    """Return the resident memory of one process in MB; 0 if it has ended."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
@@ -168,7 +167,10 @@ def own_mb(pid: int) -> float:
 
 
 def proportional_mb(tag: str) -> float:
-    """Return the memory of the tree in MB, each shared page counted once; slower than :func:`resident_mb`."""
+    """Return the memory of a process tree in MB with shared pages counted once.
+
+    Slower than :func:`resident_mb`.
+    """
     return sum(map(_own_share_mb, members(tag)))
 
 

@@ -1,4 +1,4 @@
-"""The host's end of the connection to workers: messages and their channels."""
+"""Host's end of the connection to workers: messages and their channels."""
 
 from gym_gui.wire.channel import Channel, JsonChannel, SocketChannel, pb
 from gym_gui.wire.pack import add_columns, columns_of

@@ -1,7 +1,7 @@
 """Channels for messages to and from workers, on the host's side: one protocol over several transports.
 
-The running asyncio loop drives all channels, and each arriving message is passed to a callback. A queue and
-a task per worker would cost more than the message itself.
+The running asyncio loop drives all channels, and each received message is passed to a callback. A queue and a
+task per worker would take more time than the message itself.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ __all__ = [
 ]
 
 MAX_LINE = 1 << 24
-"""Largest accepted size of a JSON line, 16 MiB."""
+"""Largest accepted size of a JSON line in bytes (16 MiB)."""
 
 MAX_LOG = 1 << 20
-"""Largest size of a log entry that is read, 1 MiB."""
+"""Largest size in bytes of a log entry that is read (1 MiB)."""
 MAX_CALL = 8 << 20
-"""Largest record of a call to a model, 8 MiB, because it becomes a line of the run."""
+"""Largest size in bytes of the record of a model call (8 MiB), which becomes a line of the run."""
 
 OnMessage = Callable[[pb.FromWorker], None]
 OnClosed = Callable[[str], None]
@@ -50,7 +50,7 @@ OnClosed = Callable[[str], None]
 _SIZE = struct.Struct("<I")
 _READ = 1 << 18
 _LEFT_MOST = 1 << 24
-"""Largest number of bytes read from an ended peer; more than a socket's buffers hold."""
+"""Largest number of bytes read from a worker that has ended. A socket's buffers hold less."""
 
 
 _LOG, _CALL = (pb.FromWorker.DESCRIPTOR.fields_by_name[name].number << 3 | 2 for name in ("log", "call"))
@@ -58,7 +58,7 @@ _LOG, _CALL = (pb.FromWorker.DESCRIPTOR.fields_by_name[name].number << 3 | 2 for
 
 
 class Channel(Protocol):
-    """A connection to one worker."""
+    """Connection to one worker."""
 
     def send(self, message: pb.ToWorker) -> None:
         """Queue a message; never blocks. A message after the end of the channel is dropped.
@@ -68,19 +68,19 @@ class Channel(Protocol):
         ...
 
     def flush(self) -> None:
-        """Send queued messages now, in one piece if the transport allows it; never blocks."""
+        """Send queued messages now, in one system call if the transport allows it; never blocks."""
         ...
 
     def pump(self) -> None:
-        """Handle messages that have already arrived, if the transport can tell; never blocks."""
+        """Handle messages that have already arrived, if the transport can read them now; never blocks."""
         ...
 
     def drain(self) -> None:
-        """Handle the last messages of a peer that has ended, if the transport can tell."""
+        """Handle the last messages of a worker that has ended, if the transport still has some."""
         ...
 
     def hold(self, on: bool) -> None:
-        """Stop or resume reading, so that the peer's writes wait. No effect on some transports."""
+        """Stop or resume reading, so that the worker's writes wait; some transports ignore this."""
         ...
 
     def close(self) -> None:
@@ -104,11 +104,11 @@ class Receiver(asyncio.Protocol):
 
     @property
     def pending(self) -> int:
-        """Bytes of a message that has not arrived completely."""
+        """Number of bytes of an incomplete message."""
         return len(self._buffer)
 
     def finish(self, problem: str) -> None:
-        """Report the end once, with its problem; nothing more is received."""
+        """Report the end of the connection once, with its problem; nothing more is received."""
         if not self._over:
             self._over = True
             self._on_closed(problem)
@@ -130,14 +130,14 @@ class Receiver(asyncio.Protocol):
         raise NotImplementedError
 
     def close(self) -> None:
-        """Stop receiving and reporting."""
+        """Stop receiving messages and reporting problems."""
         self._over = True
 
 
 class Frames(Receiver):
-    """Receives frames: ``u32`` little-endian size, then one message.
+    """Receiver of frames: ``u32`` little-endian size, then one message.
 
-    For a log entry that is too long, only its length is reported; its bytes are skipped as they arrive.
+    Of a log entry that is too long, only the length is reported; its bytes are skipped as they arrive.
     """
 
     _left_out = 0
@@ -196,7 +196,7 @@ def _left_out(size: int) -> pb.FromWorker:
 
 
 class Lines(Receiver):
-    """Receives JSON lines; empty lines are skipped."""
+    """Receiver of JSON lines; empty lines are skipped."""
 
     def _drain(self) -> str:
         while not self._over:
@@ -218,11 +218,11 @@ class Lines(Receiver):
 
 
 class SocketChannel:
-    """Frames on a socket: ``u32`` little-endian size, then one message.
+    """Channel for frames on a socket: ``u32`` little-endian size, then one message.
 
     The channel uses the socket itself instead of an asyncio transport, so that :meth:`pump` can read an
-    answer at once: the way through the event loop costs more than the message. Messages that are queued
-    together are written together. This takes one system call, and the peer, woken once, finds all of them.
+    answer at once: the event loop would take longer than the message. Messages that are queued together are
+    written together. This takes one system call, and wakes the worker only once.
     """
 
     def __init__(self, sock: socket.socket, frames: Frames) -> None:
@@ -234,7 +234,7 @@ class SocketChannel:
 
     @classmethod
     async def open(cls, sock: socket.socket, on_message: OnMessage, on_closed: OnClosed) -> SocketChannel:
-        """Wrap a connected, non-blocking stream socket."""
+        """Return a channel on a connected stream socket."""
         sock.setblocking(False)
         return cls(sock, Frames(on_message, on_closed))
 
@@ -293,14 +293,14 @@ class SocketChannel:
         self.pump()
 
     def drain(self) -> None:
-        """Handle the last messages of a peer that has ended."""
+        """Handle the last messages of a worker that has ended."""
         for _ in range(_LEFT_MOST // _READ):
             if self._closed:
                 return
             self._receive()
 
     def hold(self, on: bool) -> None:
-        """Stop or resume reading."""
+        """Stop or resume reading from the socket."""
         if self._closed or on is self._held:
             return
         self._held = on
@@ -327,7 +327,7 @@ class SocketChannel:
 
 
 class JsonChannel:
-    """JSON lines on a child's stdin and stdout, in protobuf's canonical JSON form."""
+    """Channel for JSON lines on a child's stdin and stdout, in protobuf's canonical JSON form."""
 
     def __init__(self, writer: asyncio.WriteTransport, reader: asyncio.ReadTransport, lines: Lines) -> None:
         self._writer, self._reader, self._lines = writer, reader, lines
@@ -336,7 +336,7 @@ class JsonChannel:
     async def open(
         cls, stdin: object, stdout: object, on_message: OnMessage, on_closed: OnClosed
     ) -> JsonChannel:
-        """Wrap the parent's ends (file objects) of the child's pipes."""
+        """Return a channel on the parent's ends (file objects) of a child's pipes."""
         loop = asyncio.get_running_loop()
         reader, lines = await loop.connect_read_pipe(lambda: Lines(on_message, on_closed), stdout)
         writer, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, stdin)
@@ -358,7 +358,7 @@ class JsonChannel:
         """Do nothing, because the event loop has read the pipe."""
 
     def hold(self, on: bool) -> None:
-        """Stop or resume reading."""
+        """Stop or resume reading from the pipe."""
         if on:
             self._reader.pause_reading()
         else:

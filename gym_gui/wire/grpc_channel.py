@@ -1,8 +1,8 @@
-"""A channel over one bidirectional gRPC stream, for a worker on another machine.
+"""Channel over one bidirectional gRPC stream, for a worker on another machine.
 
 :mod:`gym_gui.wire` does not import this module, so that only code that needs gRPC imports it. The stream
-carries the same messages as any other channel, in protobuf's binary form. There is no generated stub,
-because the single method is named here.
+carries the same messages as any other channel, in protobuf's binary form. A generated stub is not needed for
+the single method.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from gym_gui.wire.channel import OnClosed, OnMessage, pb
 from mosaic_worker.link import ADMITTED, GRPC_OPTIONS
 
 METHOD = "/mosaic.v1.Worker/Talk"
-"""Method of the one call that lasts as long as the connection; see ``mosaic_worker.remote``."""
+"""gRPC method of the call that lasts as long as the connection; see ``mosaic_worker.remote``."""
 TOKEN_KEY = "authorization"  # the name of a header
 _WORDS = {
     grpc.StatusCode.UNAUTHENTICATED: "it refused our token",
-    grpc.StatusCode.RESOURCE_EXHAUSTED: "all its places are taken, or a message was too large",
-    grpc.StatusCode.UNIMPLEMENTED: "nothing there speaks the worker protocol",
+    grpc.StatusCode.RESOURCE_EXHAUSTED: "it has no free slot, or a message was too large",
+    grpc.StatusCode.UNIMPLEMENTED: "no program at this address supports the worker protocol",
 }
 _ADMISSION_S = 5.0
-"""Longest wait in seconds for a worker to confirm that it accepts us; older workers do not confirm it."""
+"""Longest wait in seconds for a worker to confirm the connection. Older workers send no confirmation."""
 
 
 def _message_of(data: bytes) -> pb.FromWorker | None:
@@ -39,7 +39,7 @@ def _message_of(data: bytes) -> pb.FromWorker | None:
 
 
 class GrpcChannel:
-    """The host's end of the stream; made by :meth:`open`."""
+    """Host's end of a worker's gRPC stream; made by :meth:`open`."""
 
     def __init__(self, channel: Any, on_message: OnMessage, on_closed: OnClosed) -> None:
         self._channel, self._on_message, self._on_closed = channel, on_message, on_closed
@@ -61,15 +61,15 @@ class GrpcChannel:
         tls_root: Path | None = None,
         timeout_s: float = 20.0,
     ) -> GrpcChannel:
-        """Connect to a worker.
+        """Connect to a worker on another machine.
 
         Args:
             address: ``host:port``.
             on_message: Receives each message.
             on_closed: Called once when the stream ends by itself.
             token: Token that the worker requires.
-            tls_root: Certificate with which the worker's certificate is checked; ``None``: no encryption.
-            timeout_s: Longest wait for the connection.
+            tls_root: Certificate with which the worker's certificate is checked; ``None`` for no encryption.
+            timeout_s: Longest wait for the connection in seconds.
 
         Raises:
             OSError: Nothing answers at ``address``, or the certificate cannot be read.
@@ -89,7 +89,7 @@ class GrpcChannel:
             await channel.close()
             raise
         self = cls(channel, on_message, on_closed)
-        self._task = asyncio.create_task(self._talk(token))
+        self._task = asyncio.create_task(self._run_stream(token))
         return self
 
     def send(self, message: pb.ToWorker) -> None:
@@ -107,14 +107,14 @@ class GrpcChannel:
         """Do nothing, because the stream's task has handled all messages."""
 
     def hold(self, on: bool) -> None:
-        """Stop or resume reading."""
+        """Stop or resume reading from the stream."""
         if on:
             self._free.clear()
         else:
             self._free.set()
 
     def close(self) -> None:
-        """End the stream: normally if the worker ends it, too, else after one second."""
+        """End the stream; it is canceled if the worker has not ended it after one second."""
         self._over = True
         self._outgoing.put_nowait(None)
         if self._task is not None:
@@ -125,14 +125,14 @@ class GrpcChannel:
         while (message := await self._outgoing.get()) is not None:
             yield message
 
-    async def _talk(self, token: str) -> None:
+    async def _run_stream(self, token: str) -> None:
         talk = self._channel.stream_stream(
             METHOD, request_serializer=pb.ToWorker.SerializeToString, response_deserializer=_message_of
         )
         call = talk(self._requests(), metadata=[(TOKEN_KEY, f"Bearer {token}")])
         problem = ""
         try:
-            await self._let_in(call)
+            await self._await_admission(call)
             async for message in call:
                 if self._over:
                     break
@@ -153,7 +153,7 @@ class GrpcChannel:
             self._over = True
             self._on_closed(problem)
 
-    async def _let_in(self, call: Any) -> None:
+    async def _await_admission(self, call: Any) -> None:
         # A message sent while the worker refuses us would replace the reason of the refusal (grpc#36066).
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_ADMISSION_S):

@@ -1,4 +1,4 @@
-"""Puts columns (see :mod:`mosaic_worker.codec`) into messages and takes them out."""
+"""Converts columns (see :mod:`mosaic_worker.codec`) to fields of messages and back."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from gym_gui.core.spaces import Column
 
 
 def add_columns(target: Any, columns: Iterable[Column]) -> None:
-    """Append ``columns`` to a repeated ``Column`` field."""
+    """Append columns to a message's repeated ``Column`` field."""
     for column in columns:
         target.add(data=column.data, sizes=column.sizes)
 
 
 def columns_of(field: Iterable[Any]) -> Sequence[Column]:
-    """Return the columns of a repeated ``Column`` field."""
+    """Return the columns in a message's repeated ``Column`` field."""
     return [Column(c.data, c.sizes) for c in field]

@@ -1,1 +1,1 @@
-"""Workers: their capabilities, discovery, and processes."""
+"""Worker types: their capabilities, discovery, settings and processes."""

@@ -1,4 +1,4 @@
-"""Locations of the workers that come with MOSAIC, and of workers that others build on."""
+"""Locations of the workers that come with MOSAIC, and of the workers that a worker requires."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from gym_gui.core.paths import PACKAGE
 
 MANIFEST = "worker.toml"
-"""Name of the file that describes a worker; a folder that contains it is a worker."""
+"""Name of the file that describes a worker. A folder that contains such a file is a worker."""
 
 
 def bundled_folders() -> tuple[Path, ...]:
@@ -18,13 +18,13 @@ def bundled_folders() -> tuple[Path, ...]:
 
 
 def worker_folder(name: str, folder: Path) -> Path | None:
-    """Return the folder of the worker ``name`` on which the worker in ``folder`` builds.
+    """Return the folder of the worker ``name``, which the worker in ``folder`` requires.
 
-    A neighbor of ``folder`` comes first, so that workers that were installed together stay together. Then
-    follow the workers that come with MOSAIC, on which a user's worker may build.
+    Neighbors of ``folder`` have priority over the workers that come with MOSAIC, so that workers that were
+    installed together use each other.
 
     Returns:
-        The folder; ``None`` if there is none.
+        The folder; ``None`` if neither place has the worker.
     """
     places = (folder.parent, *bundled_folders())
     return next((place / name for place in places if (place / name / MANIFEST).is_file()), None)

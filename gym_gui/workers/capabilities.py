@@ -1,4 +1,4 @@
-"""Capabilities of a worker, in words that can be compared with those of an environment."""
+"""Capabilities of a worker, and their comparison with the needs of an environment."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _KIND = {
 
 @dataclass(frozen=True)
 class WorkerCapabilities:
-    """The capabilities that a worker declares.
+    """Environments and spaces that a worker supports, as its manifest declares them.
 
     Paradigms, ``max_agents`` and the GPU fields limit *training*: the environments in which the worker may
     learn. Whether the worker can play a slot is decided with the slot and the environment
@@ -56,9 +56,9 @@ class WorkerCapabilities:
         max_agents: Number of agents that can be trained together; 1 for single-agent algorithms.
         supports_self_play: Whether the worker can train against itself.
         supports_population: Whether the worker can train a population.
-        requires_gpu: Whether the worker prefers a GPU; only a preference if the code runs without one.
-        gpu_memory_mb: Wanted GPU memory, in MB.
-        cpu_cores: Wanted number of cores for training.
+        requires_gpu: Whether the worker prefers a GPU; without a GPU, it still starts.
+        gpu_memory_mb: Requested GPU memory in MB, or ``None``.
+        cpu_cores: Requested number of cores for training.
 
     Raises:
         ValueError: A count is too small, or the paradigm is not among the supported ones.
@@ -97,15 +97,15 @@ class WorkerCapabilities:
                 raise ValueError(f"{name} is {value}, but must be at least {least}")
 
     def made_for_others(self, env_id: str) -> str:
-        """Return ``made for chess, not for CartPole-v1``; empty if the worker can play it, or without id."""
+        """Return text such as ``made for chess, not for CartPole-v1``; ``""`` if it does not apply."""
         return made_for_others(env_id, self.environments)
 
     def acts_in(self, kind: str) -> bool:
-        """Return whether the worker can choose actions of a kind."""
+        """Return whether the worker can choose actions of this kind of space."""
         return bool({kind, ANY} & set(self.action_spaces))
 
     def observes(self, *kinds: str) -> bool:
-        """Return whether the worker understands at least one of these kinds of observations."""
+        """Return whether the worker supports at least one of these kinds of observation spaces."""
         return bool({*kinds, ANY} & set(self.observation_spaces))
 
     def incompatibilities(
@@ -118,7 +118,9 @@ class WorkerCapabilities:
         observation_space: str | None = None,
         agents: int | None = None,
     ) -> list[str]:
-        """Return sentences that say why the worker cannot train in an environment; empty if it can.
+        """Return the reasons why the worker cannot train in an environment, as sentences; empty if it can.
+
+        Empty if it can.
 
         Arguments that are not given are not compared.
         """
@@ -143,15 +145,15 @@ class WorkerCapabilities:
 
 
 def action_kind(space: Any) -> str:
-    """Return the name of an action space from :data:`ACTION_KINDS`, ``"custom"`` for any other."""
+    """Return the kind of an action space from :data:`ACTION_KINDS`; ``"custom"`` for any other."""
     kind = to_space(space).kind
     return "continuous" if kind == "Box" else _KIND.get(kind, "custom")
 
 
 def observation_kinds(space: Any) -> tuple[str, ...]:
-    """Return the names of an observation space, most specific first.
+    """Return the kinds of an observation space, most specific first.
 
-    An image (``uint8``, height x width x 1, 3 or 4) is a ``box``, too.
+    An image (``uint8`` array of height x width x 1, 3 or 4) is a ``box``, too.
     """
     described = to_space(space)
     if described.kind != "Box":

@@ -1,11 +1,9 @@
-"""Tests whether a worker fulfills the protocol; any user can run the test.
+"""Contract test for workers, which any user can run.
 
-``mosaic workers check ID`` runs it; from Python::
-
+``mosaic workers check ID`` runs the test; from Python::
     report = check_worker(definition)
     assert report.ok, "\\n".join(report.lines())
-
-The test starts a real process, twice, and checks it against ``docs/worker_protocol.md``. It needs no
+The test starts a real process twice and checks it against ``docs/worker_protocol.md``. It needs no
 environment: it constructs a slot from the manifest, unless the caller gives one.
 """
 
@@ -25,37 +23,37 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.supervisor import SlotRequest
 
 FINDINGS: Mapping[str, str] = {
-    "start": "the process starts and says Welcome",
+    "start": "the process starts and sends Welcome",
     "handshake": "Welcome names this worker and this version of the protocol",
     "load": "a slot that fits is loaded",
     "answers": "each decision is answered once, alone and among many",
     "legal": "actions are in the action space",
     "masks": "actions respect the action mask",
-    "batches": "an answer does not depend on what else is in the batch",
+    "batches": "an answer does not depend on the other questions in its batch",
     "episodes": "an answer does not depend on other episodes in flight",
     "retries": "a decision asked again with a reason is answered",
-    "results": "results are taken, where it wants them",
-    "endings": "episodes may end at any time, with a decision open or none asked",
-    "refusal": "a slot that cannot be played is refused with a sentence, and the others go on",
-    "output": "what it prints does not disturb its messages",
-    "stop": "it ends when asked",
-    "leftovers": "nothing that it started outlives it",
-    "heartbeat": "it says that it lives, if it said it would",
-    "end_of_input": "it ends when the host is gone",
+    "results": "results of actions are accepted, if the worker requests them",
+    "endings": "episodes may end at any time, with an open decision or without one",
+    "refusal": "a slot that the worker cannot play is refused with a sentence, and other slots continue",
+    "output": "printed and logged lines do not disturb the messages",
+    "stop": "the worker ends on request",
+    "leftovers": "no process that the worker started remains after its end",
+    "heartbeat": "promised heartbeats arrive",
+    "end_of_input": "the worker ends after the host has ended",
 }
-"""Name and meaning of each finding, in the order of the report."""
+"""Name and meaning of each check in the contract test of workers, in the order of the report."""
 
 
 @dataclass(frozen=True)
 class WorkerCheckReport(CheckReport):
-    """All findings and measurements for one worker.
+    """Findings and measurements of the contract test of one worker.
 
     Attributes:
         worker_id: The worker.
         policy: The worker's name for its policy.
         startup_s: Seconds from the start of the process to its ``Welcome``.
         load_s: Seconds to load the slot.
-        memory_mb: Resident memory of the worker's processes after the decisions, MB.
+        memory_mb: Resident memory of the worker's processes after the decisions, in MB.
         decision_ms: Milliseconds per decision, one decision at a time.
     """
 
@@ -67,7 +65,7 @@ class WorkerCheckReport(CheckReport):
     decision_ms: float | None = None
 
     def measures(self) -> list[str]:
-        """Return the measurements as text, for people."""
+        """Return the measurements as text with units, one string each."""
         shown = (
             ("start-up", self.startup_s, "s"),
             ("loading", self.load_s, "s"),
@@ -93,7 +91,7 @@ def check_worker(
     idle_s: float = 5.0,
     grace_s: float = 10.0,
 ) -> WorkerCheckReport:
-    """Start a worker and check it against the protocol.
+    """Start a worker and check its messages against the worker protocol.
 
     Must not be called while an event loop runs in this thread.
 
@@ -101,23 +99,23 @@ def check_worker(
         definition: The worker.
         observation_space: Observation space of the slot; by default one from the worker's capabilities.
         action_space: Action space of the slot; by default one from the worker's capabilities.
-        settings: Settings of the slot, which override the manifest's defaults. For a worker that needs a
-            checkpoint they name it.
+        settings: Settings of the slot, which override the manifest's defaults. A worker that needs a
+            checkpoint gets its path here.
         env_id: Name of the environment that the slot receives.
-        action_meanings: A word for each discrete action, or empty.
-        episodes: Questions to the worker, episode by episode; by default made from its spaces.
+        action_meanings: Name of each discrete action, or empty.
+        episodes: Questions to the worker, episode by episode; by default made from the slot's spaces.
         simulator: Description of the simulator in the environment as JSON, see :class:`SlotRequest`.
-        must_play: Whether it is a failure if the worker refuses the slot; by default true if settings or an
+        must_play: Whether the test fails if the worker refuses the slot; by default true if settings or an
             action space are given.
-        patience_s: Longest wait for an answer.
-        start_s: Longest wait for the process to be ready.
-        idle_s: Longest wait for a promised heartbeat.
-        grace_s: Time in which the worker must end after a request to stop, or after the host is gone. A
-            session waits 2 s before it forces the end; here the machine may be slow.
+        patience_s: Longest wait for an answer in seconds.
+        start_s: Longest wait for the process to be ready in seconds.
+        idle_s: Longest wait for a promised heartbeat in seconds.
+        grace_s: Seconds in which the worker must end after a request to stop, or after the host has ended. A
+            session waits 2 s before it kills the worker; here the machine may be slow.
 
     Returns:
-        A report with the findings of :data:`FINDINGS`. If a worker refuses a slot that it need not play,
-            this is no failure, and the other findings are ``skipped``.
+        A report with the findings of :data:`FINDINGS`. If a worker refuses a slot that it need not play, the
+            test does not fail, and the other findings are ``skipped``.
 
     Raises:
         UsageError: The default of one of the worker's settings is not valid.
@@ -159,7 +157,7 @@ async def _try_both(
 def _report(worker_id: str, ledger: Ledger) -> WorkerCheckReport:
     reason = ledger.stopped_by or "not reached"
     findings = [
-        ledger.found.get(name, Finding(name, Status.SKIPPED, f"not looked at: {reason}")) for name in FINDINGS
+        ledger.found.get(name, Finding(name, Status.SKIPPED, f"not checked: {reason}")) for name in FINDINGS
     ]
     return WorkerCheckReport(
         tuple(findings),

@@ -1,4 +1,4 @@
-"""The host's side of the connection to one worker, local or remote."""
+"""Host's end of the connection to one worker, local or remote."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gym_gui.workers.redaction import Redaction
 
 LOAD_TIMEOUT_S = 600.0
 PATIENCE_S = 30.0
-"""Seconds of silence after which a worker that promised a heartbeat counts as hung."""
+"""Seconds of silence after which a worker that sends heartbeats counts as hung."""
 _POLL_S = 0.5
 _HOLD_S = 0.02
 
@@ -41,19 +41,20 @@ def _launch_error(outcome: ChildOutcome, name: str) -> WorkerLaunchError:
 
 
 class WorkerConnection:
-    """Connection to one worker: handshake, loading slots, messages, and detection of silence and the end.
+    """Connection to one worker: handshake, loading of slots, messages, and detection of its end.
 
     Call :meth:`start`, then :meth:`load` for each slot, then :meth:`send`; :meth:`stop` ends the worker.
-    However the worker ends, ``events.on_ended`` is called once. Must be used from one event loop.
+    However the worker ends, ``events.on_ended`` is called once. All methods must be called from one event
+    loop.
 
     Args:
         launch: The worker and its agents.
         events: Receives the worker's messages.
-        token: Token that a remote worker requires from its host; empty if no other program can connect.
+        token: Token that a remote worker requires from its host; ``""`` for a worker on this machine.
 
     Attributes:
         welcome: The worker's ``Welcome`` message.
-        outcome: How the worker ended, ``None`` while it runs.
+        outcome: How the worker ended; ``None`` while it runs.
     """
 
     def __init__(self, launch: Launch, events: WorkerEvents, token: str = "") -> None:
@@ -64,7 +65,7 @@ class WorkerConnection:
         self._end: asyncio.Task[None] | None = None
         self._guard: asyncio.Task[None] | None = None
         self._loads: dict[int, asyncio.Future[pb.Loaded]] = {}
-        self._heard = time.monotonic()
+        self._last_message_at = time.monotonic()
         self._failed = ""
         self._stopping = False
         self._redaction = Redaction()
@@ -73,7 +74,7 @@ class WorkerConnection:
 
     @property
     def pid(self) -> int:
-        """Process id that the worker reported; 0 before the start."""
+        """Process id that the worker reported; 0 before the handshake."""
         return self.welcome.pid
 
     @property
@@ -82,27 +83,31 @@ class WorkerConnection:
         return self._sieve.lines
 
     async def _open(self) -> None:
-        """Set ``_channel``; raise OSError or WorkerLaunchError if that is not possible."""
+        """Open the channel and store it in ``_channel``.
+
+        Raises:
+            OSError, WorkerLaunchError: The channel cannot be opened.
+        """
         raise NotImplementedError
 
     async def _watch(self) -> None:
-        """Wait for the end (``_doom``), clean up, and call :meth:`_finish`."""
+        """Wait for the worker's end (``_doom``), clean up, and call :meth:`_finish`."""
         raise NotImplementedError
 
     async def stop(self, grace_s: float = 2.0) -> None:
-        """End the worker.
+        """Ask the worker to end, and end it by force after a grace period.
 
         Args:
-            grace_s: Time for the worker to end after the request.
+            grace_s: Seconds for the worker to end after the request.
         """
         raise NotImplementedError
 
     async def _over_limit(self) -> str:
-        """Return why the worker must be ended although it answers; empty while it is within its limits."""
+        """Return which limit the worker exceeds, so that it must be ended; ``""`` if it exceeds none."""
         return ""
 
     async def start(self) -> pb.Welcome:
-        """Connect to the worker and shake hands.
+        """Connect to the worker and exchange ``Hello`` and ``Welcome``.
 
         Raises:
             WorkerLaunchError: The worker cannot be started, ended at once, sent nothing, or uses another
@@ -115,19 +120,19 @@ class WorkerConnection:
             await self._open()
         except OSError as exc:
             raise WorkerLaunchError(f"{self._name} could not be started: {exc}") from exc
-        self._end, self._guard = loop.create_task(self._watch()), loop.create_task(self._stand_guard())
+        self._end, self._guard = loop.create_task(self._watch()), loop.create_task(self._watch_limits())
         self.send(pb.ToWorker(hello=self._hello()))
         try:
             self.welcome = await asyncio.wait_for(self._welcomed, self.launch.start_timeout_s)
         except TimeoutError:
-            self._end_because(f"said nothing for {self.launch.start_timeout_s:g} s after its start")
+            self._end_because(f"sent nothing for {self.launch.start_timeout_s:g} s after its start")
             await self._end
             raise WorkerLaunchError(f"{self._name} {self.outcome_words}") from None
         if self.welcome.protocol != PROTOCOL:
             spoken = self.welcome.protocol
             await self.stop()
             raise WorkerLaunchError(
-                f"{self._name} speaks protocol {spoken}, this host {PROTOCOL}",
+                f"{self._name} uses protocol version {spoken}, MOSAIC uses {PROTOCOL}",
                 fix="Update the worker's mosaic-worker package, or this program",
             )
         return self.welcome
@@ -138,21 +143,21 @@ class WorkerConnection:
 
     @property
     def outcome_words(self) -> str:
-        """How the worker ended, in words, or that it is running."""
+        """How the worker ended, as text; ``is running`` before its end."""
         return self.outcome.words if self.outcome else "is running"
 
     def send(self, message: pb.ToWorker) -> None:
-        """Queue a message for the worker, see :meth:`flush`; dropped if the worker has ended."""
+        """Queue a message for the worker until :meth:`flush`; drop the message if the worker has ended."""
         if self._channel is not None and self.outcome is None:
             self._channel.send(message)
 
     def flush(self) -> None:
-        """Send queued messages now; otherwise they are sent in the event loop's next iteration."""
+        """Send queued messages now instead of in the event loop's next iteration."""
         if self._channel is not None and self.outcome is None:
             self._channel.flush()
 
     def pump(self) -> None:
-        """Handle messages that have already arrived, before the event loop does; never blocks."""
+        """Handle messages that have already arrived, without waiting for the event loop."""
         if self._channel is not None and self.outcome is None:
             self._channel.pump()
 
@@ -160,10 +165,10 @@ class WorkerConnection:
         """Load a policy into a slot of the worker.
 
         Returns:
-            The policy's short name, for the record.
+            Short name of the policy, for the record.
 
         Raises:
-            SlotRefusedError: The worker refused: a missing checkpoint, spaces that do not fit.
+            SlotRefusedError: The worker refused the slot: a missing checkpoint, spaces that do not fit.
             WorkerLaunchError: The worker ended or did not answer.
         """
         future: asyncio.Future[pb.Loaded] = asyncio.get_running_loop().create_future()
@@ -185,7 +190,7 @@ class WorkerConnection:
         return loaded.policy
 
     def _on_message(self, message: pb.FromWorker) -> None:
-        self._heard = time.monotonic()
+        self._last_message_at = time.monotonic()
         body = message.WhichOneof("body")
         if body == "log" and len(message.log.text) > MAX_LOG:
             message.log.text = shortened(message.log.text)  # before the text is copied
@@ -215,7 +220,7 @@ class WorkerConnection:
                 future.set_result(message.loaded)
 
     def hold(self, is_behind: Callable[[], bool]) -> None:
-        """Read nothing more from the worker until the receivers of its messages have caught up.
+        """Read no more messages from the worker until the receivers of its messages have caught up.
 
         Args:
             is_behind: Returns whether the receivers are still behind.
@@ -226,7 +231,7 @@ class WorkerConnection:
 
     def _listen_again(self, is_behind: Callable[[], bool]) -> None:
         self._held = None
-        self._heard = time.monotonic()  # nothing was read until now, so silence says nothing
+        self._last_message_at = time.monotonic()  # nothing was read until now, so silence means nothing
         if is_behind():
             self.hold(is_behind)
         elif self._channel is not None and self.outcome is None:
@@ -249,7 +254,7 @@ class WorkerConnection:
     def _patience_s(self) -> float:
         return self.launch.definition.launch.heartbeat_s or PATIENCE_S
 
-    async def _stand_guard(self) -> None:
+    async def _watch_limits(self) -> None:
         """End the worker if it is silent too long or exceeds a limit."""
         patience = self._patience_s
         pause = min(_POLL_S, patience / 3)
@@ -258,8 +263,8 @@ class WorkerConnection:
             await asyncio.sleep(pause)
             if time.monotonic() - before > 2 * pause:
                 # A slow environment blocked the loop: the worker's messages are still unread.
-                self._heard = time.monotonic()
-            silent = time.monotonic() - self._heard
+                self._last_message_at = time.monotonic()
+            silent = time.monotonic() - self._last_message_at
             if self._welcomed.done() and self.welcome.alive and silent > patience:
                 self._end_because(f"did not respond for {silent:.0f} s")
                 return
@@ -285,7 +290,7 @@ class WorkerConnection:
         self._events.on_ended(outcome)
 
     def hang_up(self) -> None:
-        """Close the connection without a message; a worker ends when it notices."""
+        """Close the connection without a message; the worker ends when it notices."""
         if self._guard is not None:
             self._guard.cancel()  # no message can arrive any more
         if self._channel is not None:

@@ -1,7 +1,7 @@
-"""Questions to one slot in many episodes at once, and their answers, without an object for each question.
+"""Batches of questions to one slot in many episodes, and of answers, without an object for each question.
 
-A :class:`~gym_gui.core.types.Decision` is made for a question only if the engine needs one: an answer
-cannot be played, a worker was lost, or a viewer watches.
+A :class:`~gym_gui.core.types.Decision` is made for a question only if the engine needs one: an answer cannot
+be played, a worker was lost, or a viewer watches.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any, Protocol
 from gym_gui.core.types import AgentID, Answer, Decision, Mask
 
 Extras = Mapping[str, Any]
-"""Fields that are recorded with an action."""
+"""Additional fields that are recorded with an action."""
 
 
 class AskedEpisode(Protocol):
-    """The part of an episode that a batch needs; a protocol, because workers import no controllers."""
+    """Episode as a batch of questions sees it; a protocol, because workers import no controllers."""
 
     index: int
     steps: int
@@ -27,24 +27,27 @@ class AskedEpisode(Protocol):
         ...
 
     def unfold_for(self, agent: AgentID, number: int) -> Decision | None:
-        """Make objects of the episode's questions; return one, or ``None`` if it is answered or withdrawn."""
+        """Make decision objects of the episode's questions; return the object of question ``number``.
+
+        The result is ``None`` if the question is answered or withdrawn.
+        """
         ...
 
 
 class BatchListener(Protocol):
-    """Is notified when a batch has its answers or becomes objects."""
+    """Receives the answers to a batch, or its questions as decision objects."""
 
     def on_answered(self, answered: AnswerBatch) -> None:
-        """Handle the answers to a batch."""
+        """Handle the answers to a batch of questions."""
         ...
 
     def on_unfolded(self, batch: DecisionBatch, decisions: Sequence[Decision]) -> None:
-        """Handle the open questions of a batch that are asked as objects from now on."""
+        """Handle the open questions of a batch, which are decision objects from now on."""
         ...
 
 
 class DecisionBatch:
-    """Questions to one slot, at most one for each agent of an episode.
+    """Batch of questions to one slot, at most one for each agent of an episode.
 
     Args:
         slot: The slot.
@@ -53,10 +56,10 @@ class DecisionBatch:
     Attributes:
         numbers: Id of each question.
         episodes: Episode of each question.
-        agents: Agent that acts.
-        encoded: Observation in encoded form.
-        masks: Mask of the legal actions; ``None`` if all are legal.
-        masked: Whether some mask may be set.
+        agents: Acting agent of each question.
+        encoded: Encoded observation of each question.
+        masks: Mask of the legal actions of each question; ``None`` if all are legal.
+        masked: Whether any question may have a mask.
     """
 
     __slots__ = ("agents", "encoded", "episodes", "listener", "masked", "masks", "numbers", "slot")
@@ -81,7 +84,7 @@ class DecisionBatch:
         encoded: tuple[bytes, ...],
         mask: Mask | None,
     ) -> None:
-        """Add a question."""
+        """Add a question to the batch."""
         self.numbers.append(number)
         self.episodes.append(episode)
         self.agents.append(agent)
@@ -95,7 +98,7 @@ class DecisionBatch:
         return self._some([i for i, each in enumerate(self.episodes) if each is not episode])
 
     def split(self, size: int) -> tuple[DecisionBatch, DecisionBatch]:
-        """Return two batches: the first ``size`` questions, and the others."""
+        """Return two batches: the first ``size`` questions, and the remaining questions."""
         return self._some(range(size)), self._some(range(size, len(self)))
 
     def _some(self, places: Sequence[int]) -> DecisionBatch:
@@ -113,26 +116,29 @@ class DecisionBatch:
 
         Args:
             actions: Actions in the order of the questions, in the action space and legal.
-            latency_ms: Time from the question to the answer.
-            extras: Fields to record with each action; ``None``: none.
+            latency_ms: Milliseconds from the question to the answer.
+            extras: Fields to record with each action; ``None`` for no fields.
         """
         self.listener.on_answered(AnswerBatch(self, actions, latency_ms, extras))
 
     def unfold(self) -> list[Decision]:
-        """Make objects of the open questions and notify the listener; the batch then accepts no answer."""
+        """Return the open questions as decision objects and notify the listener.
+
+        The batch takes no answer.
+        """
         decisions = self.unfold_unasked()
         self.listener.on_unfolded(self, decisions)
         return decisions
 
     def unfold_unasked(self) -> list[Decision]:
-        """Make objects of the questions of a batch that was not sent, without notifying the listener."""
+        """Return the questions of an unsent batch as decision objects, without notifying the listener."""
         rows = zip(self.episodes, self.agents, self.numbers, strict=True)
         found = [episode.unfold_for(agent, number) for episode, agent, number in rows]
         return [decision for decision in found if decision is not None]
 
 
 class UnaskedBatches:
-    """Collects questions in one batch for each slot until :meth:`take` returns them.
+    """Collects questions in one batch per slot until :meth:`take` returns the batches.
 
     Args:
         listener: Is notified when a batch is answered or unfolded.
@@ -151,7 +157,7 @@ class UnaskedBatches:
         encoded: tuple[bytes, ...],
         mask: Mask | None,
     ) -> int:
-        """Add a question.
+        """Add a question to the batch of its slot.
 
         Returns:
             Id of the question.
@@ -164,23 +170,23 @@ class UnaskedBatches:
         return number
 
     def drop(self, episode: AskedEpisode) -> None:
-        """Remove the questions of an episode that is over."""
+        """Remove the questions of an episode that has ended."""
         self._batches = {slot: batch.without(episode) for slot, batch in self._batches.items()}
 
     def take(self) -> list[DecisionBatch]:
-        """Return the collected batches and start new ones."""
+        """Return the collected non-empty batches and start new ones."""
         taken, self._batches = self._batches, {}
         return [batch for batch in taken.values() if len(batch)]
 
 
 class AnswerBatch:
-    """Answers to a whole batch.
+    """Answers to all questions of a batch.
 
     Attributes:
         batch: The questions.
         actions: Actions in the order of the questions.
-        latency_ms: Time from the question to the answer.
-        extras: Fields to record with each action; ``None``: none.
+        latency_ms: Milliseconds from the question to the answer.
+        extras: Fields to record with each action; ``None`` for no fields.
     """
 
     __slots__ = ("actions", "batch", "extras", "latency_ms")
@@ -191,6 +197,6 @@ class AnswerBatch:
         self.batch, self.actions, self.latency_ms, self.extras = batch, actions, latency_ms, extras
 
     def answer_to(self, place: int, decision: Decision) -> Answer:
-        """Return one of the answers as an object."""
+        """Return the answer at index ``place`` of the batch as an object."""
         extras = None if self.extras is None else self.extras[place]
         return Answer(decision, self.actions[place], "", "", self.latency_ms, extras)

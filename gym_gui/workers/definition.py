@@ -1,4 +1,4 @@
-"""Definition of a worker type: everything known about it without importing it."""
+"""Definition of a worker type, as its manifest declares it; the worker is not imported."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from gym_gui.workers.settings.settings_schema import (
 )
 
 ENGINE_SETTINGS: Final = frozenset({"gpu", "address", "token", "tls_root"})
-"""Settings that the engine itself reads, for every worker."""
+"""Slot settings that the engine itself reads, for every worker."""
 _OLDER: Final = frozenset({"key_bindings"})
-"""Settings of people in older experiment files, which are ignored: the window sets the key bindings."""
+"""Settings of people's slots in older experiment files that are ignored, because the window sets the keys."""
 
 Carrier = Literal["socket", "jsonl"]
 Need = Literal["no", "optional", "required"]
@@ -33,18 +33,18 @@ Source = Literal["bundled", "user", "package", "code"]
 
 @dataclass(frozen=True)
 class LaunchSpec:
-    """How a worker's process is started.
+    """Declaration of how a worker's process is started.
 
     Attributes:
         command: Command line of a foreign worker; empty for a worker that uses the SDK.
         carrier: Transport of messages: ``socket`` (framed) or ``jsonl`` (stdin/stdout).
-        python: Absolute path of the worker's own interpreter; ``None``: the engine's.
-        family: Family of environments to which the interpreter belongs; empty: none.
+        python: Absolute path of the worker's own interpreter; ``None`` for the engine's.
+        family: Family of environments to which the interpreter belongs, or ``""``.
         env: Variables added to the process's environment.
         inherits: Variables of the user's environment that the worker receives besides the usual ones.
         heartbeat_s: Seconds of silence after which the worker counts as hung.
-        session_secret: Whether its slots receive a secret that all such workers of a session share.
-        python_path: Folders from which its package can be imported.
+        session_secret: Whether the worker's slots get a secret that all such workers of a session share.
+        python_path: Folders from which the worker's package can be imported.
     """
 
     command: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class LaunchSpec:
 
 @dataclass(frozen=True)
 class TrainSpec:
-    """How training is started.
+    """Declaration of how a training of the worker is started.
 
     Attributes:
         entry: Module run with ``python -m``.
@@ -75,11 +75,11 @@ class TrainSpec:
 
 @dataclass(frozen=True)
 class ImportSpec:
-    """How policies written by another program are imported.
+    """Declaration of how the worker imports policies of another program.
 
     Attributes:
         entry: Module run with ``python -m``.
-        formats: Suffixes of the files that it reads, in lower case, such as ``.zip``.
+        formats: Suffixes of the files that the module reads, in lower case, such as ``.zip``.
     """
 
     entry: str
@@ -88,16 +88,16 @@ class ImportSpec:
 
 @dataclass(frozen=True)
 class WorkerFile:
-    """A file that ``mosaic workers install`` downloads.
+    """File that a worker needs and ``mosaic workers install`` downloads.
 
     Attributes:
-        name: Name in the worker's folder of files.
+        name: Name of the file in the worker's folder of files.
         url: Address of the file.
-        sha256: Expected SHA-256, or ``published``.
-        version: Version of the file.
-        holds: Members that it must contain, if it is an archive.
-        places: Paths at which systems keep the file; it is copied from there before it is downloaded.
-        package: The system's package that installs the file there.
+        sha256: Expected SHA-256; ``published`` for the checksum published beside the file.
+        version: Version of the file, or ``""``.
+        holds: Members that the file must contain, if it is an archive.
+        places: Paths at which operating systems install the file; a copy there makes a download needless.
+        package: Package of the operating system that installs the file in one of ``places``.
     """
 
     name: str
@@ -111,7 +111,7 @@ class WorkerFile:
 
 @dataclass(frozen=True)
 class BuildSpec:
-    """How a worker's program is built from its sources.
+    """Declaration of how a worker's program is built from its sources.
 
     Attributes:
         command: Command line, run in the worker's folder.
@@ -124,7 +124,7 @@ class BuildSpec:
 
 @dataclass(frozen=True)
 class WorkerInputs:
-    """Inputs that a worker needs in a decision besides observation and mask."""
+    """Inputs besides observation and mask that a worker needs: each ``no``, ``optional`` or ``required``."""
 
     text: Need = "no"
     image: Need = "no"
@@ -135,7 +135,7 @@ class WorkerInputs:
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """Names of inputs that are sent if the slot has them."""
+        """Names of inputs that the worker gets if the slot has them."""
         return tuple(name for name, need in vars(self).items() if need != "no")
 
     @property
@@ -146,11 +146,11 @@ class WorkerInputs:
 
 @dataclass(frozen=True)
 class ResourceLimits:
-    """Limits of one worker process.
+    """Resource limits of one worker process.
 
     Attributes:
-        memory_mb: Resident memory in MB, which is watched; ``None``: no limit.
-        cpu_cores: Number of cores; ``None``: no limit.
+        memory_mb: Resident memory in MB above which the process is ended; ``None`` for no limit.
+        cpu_cores: Number of cores; ``None`` for no limit.
     """
 
     memory_mb: int | None = None
@@ -159,39 +159,39 @@ class ResourceLimits:
 
 @dataclass(frozen=True)
 class WorkerTypeDefinition:
-    """Definition of a worker type: everything known about it without importing it.
+    """Definition of a worker type: everything that MOSAIC knows about it without importing it.
 
     Attributes:
         type_id: The worker's id in experiment files.
-        display_name: Name shown to people.
-        description: One sentence.
+        display_name: Name in the window and in reports.
+        description: One sentence about the worker.
         capabilities: Environments in which the worker can train, and spaces that it can play.
         module_path: Package of the worker.
         entry_point: ``package.module:Class`` of an SDK worker; empty for a command.
-        config_schema: Pydantic model that checks its settings, or ``None``.
+        config_schema: Pydantic model that checks the worker's settings, or ``None``.
         pip_dependencies: Requirement strings.
         bare_dependencies: Requirement strings that are installed without their own dependencies.
-        system_dependencies: ``command`` or ``command:debian-package``.
+        system_dependencies: Programs that must be on the path, as ``command`` or ``command:debian-package``.
         required_workers: Workers whose packages this worker imports.
-        files: Files that it needs and no package installs.
-        build: How its program is built from its sources, or ``None``.
+        files: Files that the worker needs and no package installs.
+        build: How the worker's program is built from its sources, or ``None``.
         kind: Kind of agent, shown as a badge.
         version: The worker's own version.
         aliases: Other accepted names.
-        launch: How its process is started.
+        launch: How the worker's process is started.
         train: How training is started, or ``None``.
         imports: How policies of other programs are imported, or ``None``.
-        reread: Module run with ``python -m`` that parses recorded replies again, or empty.
-        inputs: Inputs that it needs besides observation and mask.
-        limits: Limits of its process.
-        default_policy_id: Policy id that is registered for the worker, or empty.
+        reread: Module run with ``python -m`` that parses recorded replies again, or ``""``.
+        inputs: Inputs that the worker needs besides observation and mask.
+        limits: Resource limits of the worker's process.
+        default_policy_id: Policy id that is registered for the worker, or ``""``.
         default_settings: Settings for slots that do not set them, which override the defaults of
             ``settings``; use :meth:`with_defaults`.
-        extra: Extra of ``mosaic-gym-gui`` that installs its dependencies, or empty.
-        requirements: Absolute path of its requirements file, or ``None``.
-        folder: Folder of its manifest, or ``None`` if it was registered from code.
-        source: Kind of place where it was found.
-        settings: Settings that its manifest declares; use :attr:`settings_schema`.
+        extra: Extra of ``mosaic-gym-gui`` that installs the worker's dependencies, or ``""``.
+        requirements: Absolute path of the worker's requirements file, or ``None``.
+        folder: Folder of the worker's manifest, or ``None`` if it was registered from code.
+        source: Where the worker was found: ``bundled``, ``user``, ``package`` or ``code``.
+        settings: Settings that the worker's manifest declares; use :attr:`settings_schema`.
     """
 
     type_id: str
@@ -233,7 +233,7 @@ class WorkerTypeDefinition:
 
     @cached_property
     def settings_schema(self) -> tuple[Setting, ...]:
-        """The worker's settings: from its manifest, its model, or its default values; and its seed.
+        """Settings of the worker: from its manifest, its model, or its default values; and its seed.
 
         Each setting has the default that applies, wherever the manifest gives it.
         """
@@ -255,7 +255,7 @@ class WorkerTypeDefinition:
         return {**own, **self.default_settings, **settings}
 
     def placed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return settings for the process: absolute paths for a command, which runs in another folder."""
+        """Return settings for the process, with absolute paths if it is a command run in another folder."""
         if not self.launch.command:
             return dict(settings)
         files = {setting.name for setting in self.settings_schema if setting.kind in ("file", "program")}
@@ -265,7 +265,7 @@ class WorkerTypeDefinition:
         }
 
     def check_defaults(self) -> None:
-        """Refuse a definition whose own defaults are not valid.
+        """Check that the default values of the worker's settings are valid.
 
         Raises:
             UsageError: A default is not valid; the message names the setting.
@@ -273,19 +273,19 @@ class WorkerTypeDefinition:
         for setting in self.settings_schema:
             if setting.default is not None and (wrong := setting.problem(setting.default)):
                 raise UsageError(
-                    f"settings.{setting.name} of {self.type_id}: its default does not fit: {wrong}",
+                    f"settings.{setting.name} of {self.type_id}: its default is not valid: {wrong}",
                     fix="Change the default or the limits",
                 )
         self.check_settings(self.default_settings, "[defaults]")
 
     def check_settings(self, values: Mapping[str, Any], where: str) -> None:
-        """Refuse settings of a slot that the worker does not have, or whose values it cannot accept.
+        """Check that the worker has the given settings of a slot, and that their values are valid.
 
         A worker that does not declare its settings accepts all names.
 
         Args:
             values: The given settings; settings that are left out are not checked.
-            where: Place of the settings, for the message.
+            where: Key path of the settings in their file, for the message.
 
         Raises:
             UsageError: A setting is unknown (the message suggests the nearest), or its value is not valid.

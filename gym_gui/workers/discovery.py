@@ -1,6 +1,6 @@
-"""Finds workers: bundled ones, those in the user's folder, and those of installed packages.
+"""Finds workers: those that come with MOSAIC, in the user's folder, and in installed packages.
 
-No worker is imported. A broken manifest is reported with the others and hides none of them.
+No worker is imported. A broken manifest is reported with the others and does not hide them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _log = logging.getLogger(__name__)
 
 
 def _kind_of(worker: str) -> str:
-    """Return the kind in a worker's manifest; empty if there is no such worker."""
+    """Return the kind in a worker's manifest; ``""`` if there is no such worker."""
     known_workers()
     definition = WorkerTypeRegistry.get(worker)
     return "" if definition is None else definition.kind.value
 
 
 def _made_for(kind: str, task: str) -> str:
-    """Return the worker of a kind whose manifest names an environment; empty if there is none."""
+    """Return a worker of this kind whose manifest names the environment; ``""`` if there is none."""
     known_workers()
     for definition in WorkerTypeRegistry.all():
         # The pattern "classic/chess_v*" matches "chess_v6", too.
@@ -46,19 +46,19 @@ aliases.kinds_by(_kind_of)
 aliases.defaults_by(_made_for)
 
 ENTRY_POINT_GROUP = "mosaic.workers"
-"""Group of entry points that each name an importable package that contains a ``worker.toml``."""
+"""Group of entry points, each of which names a package that contains a ``worker.toml``."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """One worker that discovery found.
+    """Result of discovery for one manifest.
 
     Attributes:
-        name: Its id, or the name of its folder or entry point if the manifest is broken.
-        path: Its manifest, or where the manifest should be.
-        source: Kind of place where it was found.
+        name: The worker's id, or the name of its folder or entry point if the manifest is broken.
+        path: The manifest, or where it should be.
+        source: Where the worker was found: ``bundled``, ``user`` or ``package``.
         definition: Content of the manifest, or ``None`` if it is broken.
-        problem: Why the worker cannot be used; empty if it can.
+        problem: Why the worker cannot be used; ``""`` if it can.
     """
 
     name: str
@@ -71,9 +71,9 @@ class Found:
 def discover(registry: type[WorkerTypeRegistry] = WorkerTypeRegistry) -> list[Found]:
     """Find all workers and register them.
 
-    The function may be called again: registered workers stay as they are, and new ones are added. If two
-    workers claim the same name, the first keeps it, in the order bundled, user, package. The other is
-    reported, so that nothing is replaced silently.
+    A repeated call adds new workers and leaves registered workers as they are. If two workers claim the same
+    name, the first keeps it, in the order bundled, user, package. The other is reported, so that no worker is
+    replaced silently.
 
     Returns:
         One entry per manifest, including broken ones, in the order found.
@@ -92,18 +92,19 @@ def discover(registry: type[WorkerTypeRegistry] = WorkerTypeRegistry) -> list[Fo
 
 
 def known_workers() -> tuple[WorkerTypeDefinition, ...]:
-    """Return all registered worker types by id; the first call reads files to find them."""
+    """Return all registered worker types, sorted by id; the first call reads all manifests."""
     WorkerTypeRegistry.fill(discover)
     return WorkerTypeRegistry.all()
 
 
 def find_workers(names: Iterable[str]) -> None:
-    """Register the workers of these names only, so that a session process need not read all manifests.
+    """Register the workers with these names, so that a session process need not read all manifests.
 
-    The meaning of a name does not change: workers that come with MOSAIC have priority anyway.
+    A name means the same worker as after a full discovery, in which workers that come with MOSAIC have
+    priority.
 
     Args:
-        names: Worker ids; if one is an alias, or a worker from elsewhere, all workers are registered.
+        names: Worker ids. If any is an alias, or does not come with MOSAIC, all workers are registered.
     """
     there = {worker.type_id for worker in WorkerTypeRegistry.registered()}
     if not all(_register_bundled(name) for name in set(names) - there):
@@ -143,7 +144,7 @@ def _entries() -> Iterator[Found]:
 
 
 def _locate(package: str) -> Path | None:
-    """Return the folder of a package without importing it.
+    """Return the folder of a package without importing the package.
 
     ``find_spec`` imports the parents of a dotted name, so only the first part is looked up; the rest is a
     path below it.

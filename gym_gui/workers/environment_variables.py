@@ -14,7 +14,7 @@ from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 
 
 def engine_environment() -> dict[str, str]:
-    """Return the environment of a process that starts workers, with all variables that manifests name."""
+    """Return environment variables for a process that starts workers, with all that manifests name."""
     return inherited(
         name for definition in WorkerTypeRegistry.registered() for name in definition.launch.inherits
     )
@@ -23,16 +23,16 @@ def engine_environment() -> dict[str, str]:
 def worker_environment(
     definition: WorkerTypeDefinition, gpus: Sequence[str] = (), *, env_id: str = ""
 ) -> dict[str, str]:
-    """Return the environment variables of a worker process, without the process tag.
+    """Return the environment variables of a worker process, without the tag of its process tree.
 
     Library caches that would go to the home folder go to one folder per worker. Each worker uses one thread
     unless its manifest says otherwise, because many share the cores. Only the assigned GPUs are visible.
 
     Args:
         definition: The worker.
-        gpus: The GPUs that the worker may use.
-        env_id: Environment that the process itself makes. The user's own environment, ``module:factory``,
-            is looked up last in the working directory, so that it hides no other module.
+        gpus: Indices of the GPUs that the worker may use.
+        env_id: Environment that the process itself makes. For a ``module:factory``, the working directory is
+            added at the end of the import path, so that its modules hide no others.
     """
     launch = definition.launch
     foreign = launch.python is not None and launch.python != Path(sys.executable)

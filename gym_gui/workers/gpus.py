@@ -11,13 +11,14 @@ from gym_gui.core.errors import UsageError
 from gym_gui.workers.registry import WorkerTypeDefinition
 
 LISTED_BY_DRIVER: Final = Path("/proc/driver/nvidia/gpus")
-"""Folder of the driver with one entry for each GPU of the machine."""
+"""Folder in which the NVIDIA driver lists each GPU of the machine."""
 
 
 def detected_gpus() -> tuple[str, ...]:
-    """Return the NVIDIA GPUs that this process may use: all of the machine, or those assigned to it.
+    """Return the indices of the NVIDIA GPUs that this process may use.
 
-    A scheduler assigns GPUs to a job in ``CUDA_VISIBLE_DEVICES``, while the driver lists those of all jobs.
+    These are all GPUs of the machine, or those in ``CUDA_VISIBLE_DEVICES``, where a scheduler assigns GPUs to
+    a job; the driver lists the GPUs of all jobs.
     """
     root = LISTED_BY_DRIVER
     here = tuple(str(i) for i, _ in enumerate(root.iterdir())) if root.is_dir() else ()
@@ -30,10 +31,10 @@ def detected_gpus() -> tuple[str, ...]:
 
 
 def assign_gpus(definition: WorkerTypeDefinition, settings: Mapping[str, Any], nth: int) -> tuple[str, ...]:
-    """Return the GPUs for the ``nth`` worker of a session.
+    """Return the indices of the GPUs for the ``nth`` worker of a session.
 
-    The slot's setting ``gpu`` (an index, a list of indices, or ``"none"``) decides. Without it, a worker
-    that prefers a GPU gets the next one in turn, if there is one.
+    The slot's setting ``gpu`` is an index, a list of indices, or ``"none"``. Without this setting, a worker
+    that prefers a GPU gets the next GPU in turn, if the machine has any.
 
     Raises:
         UsageError: The setting names a GPU that this machine does not have.
@@ -48,5 +49,5 @@ def assign_gpus(definition: WorkerTypeDefinition, settings: Mapping[str, Any], n
     missing = [gpu for gpu in chosen if gpu not in here]
     if missing:
         have = f"GPUs {', '.join(here)}" if here else "no GPU"
-        raise UsageError(f"gpu {missing[0]} is asked for, but this machine has {have}")
+        raise UsageError(f"gpu {missing[0]} is requested, but this machine has {have}")
     return chosen

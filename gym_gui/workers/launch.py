@@ -1,4 +1,4 @@
-"""The data for starting one worker, and its command line."""
+"""Data for starting one worker process, and its command line."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.own_files import with_files
 
 START_TIMEOUT_S = 120.0
-"""Seconds after which a worker without a ``Welcome`` is given up (torch loads slowly from a cold disk)."""
+"""Longest wait in seconds for a worker's ``Welcome`` (torch loads slowly from a cold disk)."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """The data for starting one worker process.
+    """Data for starting one worker process.
 
     Attributes:
         definition: The worker.
         operator: Operator that the worker belongs to, shown by ``ps``.
         agents: Slots that the worker plays, shown by ``ps``.
-        gpus: GPUs that the worker may see.
-        memory_mb: Limit on the resident memory of its process tree; ``None``: the definition's limit.
-        start_timeout_s: Longest wait for its ``Welcome``.
+        gpus: Indices of the GPUs that the worker may use.
+        memory_mb: Limit in MB on the process tree's resident memory; ``None`` for the definition's limit.
+        start_timeout_s: Longest wait in seconds for the worker's ``Welcome``.
     """
 
     definition: WorkerTypeDefinition
@@ -35,7 +35,7 @@ class Launch:
     start_timeout_s: float = START_TIMEOUT_S
 
     def command(self, fd: int | None) -> list[str]:
-        """Return the command line, which contains nothing secret."""
+        """Return the command line, which contains no secrets; ``fd`` is the socket's descriptor."""
         d = self.definition
         python = str(d.launch.python or sys.executable)
         if d.launch.command:

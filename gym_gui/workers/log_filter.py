@@ -1,4 +1,4 @@
-"""Limits a worker's log lines to what a person can read, and counts the lines that are left out."""
+"""Limits the number of a worker's log lines, and counts the lines that are left out."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import time
 from collections.abc import Callable
 
 BURST = 200
-"""Largest number of lines that are passed on in one burst."""
+"""Largest number of log lines that are forwarded in one burst."""
 PER_S = 20.0
-"""Lines per second that are passed on after a burst."""
+"""Log lines per second that are forwarded after a burst."""
 LONGEST = 16_384
-"""Largest number of characters of a line."""
+"""Largest number of characters of a log line."""
 _PAUSE_S = 1.0
-"""Seconds between a line that was left out and the next line that is passed on, so that it is a sample."""
+"""Seconds between a dropped log line and the next forwarded line, so that the lines are a sample."""
 
 PassOn = Callable[[int, str, str], None]
 
 
 class LogSieve:
-    """Passes on log lines as long as they are few; call :meth:`close` when no more will come.
+    """Forwards log lines up to a limit per second; call :meth:`close` when no more lines will come.
 
     Warnings and errors have their own limit, so that a flood of other lines does not hide them.
 
@@ -29,8 +29,8 @@ class LogSieve:
         clock: Returns seconds; replaced in tests.
 
     Attributes:
-        lines: Number of lines that came.
-        left_out: Number of lines that were not passed on.
+        lines: Number of received lines.
+        left_out: Number of lines that were not forwarded.
     """
 
     def __init__(self, pass_on: PassOn, name: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -39,7 +39,7 @@ class LogSieve:
         self.lines = self.left_out = 0
 
     def take(self, level: int, logger: str, text: str) -> None:
-        """Pass a line on, shortened if it is too long, or count it as left out."""
+        """Forward a line, shortened if it is too long, or count it as left out."""
         self.lines += 1
         bucket = self._buckets[level >= logging.WARNING]
         now = self._clock()
@@ -54,11 +54,11 @@ class LogSieve:
         self._pass_on(level, logger, shortened(text))
 
     def is_full(self, level: int) -> bool:
-        """Return whether lines of a level are being left out now."""
+        """Return whether lines of this level are being left out now."""
         return not self._buckets[level >= logging.WARNING].open(self._clock())
 
     def count(self, lines: int) -> None:
-        """Count lines that were skipped without being read."""
+        """Count lines as received and left out that were skipped unread."""
         self.lines += lines
         self._buckets[False].left_out += lines
         self.left_out += lines
@@ -72,11 +72,11 @@ class LogSieve:
 
 
 class _Bucket:
-    """The number of lines that may be passed on, which grows with time.
+    """Number of log lines that may be forwarded, which grows with time.
 
     Attributes:
-        room: Number of lines that may be passed on now.
-        left_out: Number of lines left out since the last line that was passed on.
+        room: Number of lines that may be forwarded now.
+        left_out: Number of lines left out since the last forwarded line.
     """
 
     def __init__(self, now: float) -> None:
@@ -89,7 +89,7 @@ class _Bucket:
 
 
 def shortened(text: str) -> str:
-    """Return ``text``, or its beginning and end if it is too long."""
+    """Return a log text, or its beginning and end if it is too long."""
     if len(text) <= LONGEST:
         return text
     half = LONGEST // 2

@@ -1,4 +1,4 @@
-"""Reads ``worker.toml``, the description of a worker, without importing the worker."""
+"""Reads and checks ``worker.toml``, the description of a worker; the worker is not imported."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MAX_BYTES = 256 * 1024
 
 
 class ManifestError(UsageError):
-    """A ``worker.toml`` that cannot be used; the message names file and key."""
+    """Error in a ``worker.toml``; the message names the file and the key."""
 
     def __init__(self, path: Path, problem: str, *, fix: str = "") -> None:
         super().__init__(f"{path}: {problem}", fix=fix)
@@ -45,11 +45,11 @@ class ManifestError(UsageError):
 
 
 def read_manifest(path: Path, *, source: Source = "code") -> WorkerTypeDefinition:
-    """Read and check one manifest.
+    """Read and check one ``worker.toml``.
 
     Args:
         path: The ``worker.toml``.
-        source: Kind of place where the manifest was found, for the record.
+        source: Where the manifest was found, for the record.
 
     Raises:
         ManifestError: The file cannot be read, is not TOML, or a key is missing, unknown or wrong.
@@ -58,7 +58,10 @@ def read_manifest(path: Path, *, source: Source = "code") -> WorkerTypeDefinitio
 
 
 def parse_manifest(content: str, path: Path, *, source: Source = "code") -> WorkerTypeDefinition:
-    """Read a manifest from its text as :func:`read_manifest` does; ``path`` is where it is or would be."""
+    """Return the worker type that a manifest's text defines, as :func:`read_manifest` does.
+
+    ``path`` is the path of the manifest for messages and relative paths; the file need not exist.
+    """
     try:
         return _parsed(content, path, source)
     except ManifestError as error:
@@ -77,14 +80,14 @@ def _parsed(content: str, path: Path, source: Source) -> WorkerTypeDefinition:
     try:
         return _definition(data, path, source)
     except (OSError, RuntimeError) as error:  # a path no file system has, or ~ of an unknown user
-        raise ManifestError(path, f"names a path that cannot be: {error}") from error
+        raise ManifestError(path, f"names an impossible path: {error}") from error
 
 
 def _read_text(path: Path) -> str:
     try:
         # A pipe or device in place of the file would block, or never end.
         if path.exists() and not path.is_file():
-            raise ManifestError(path, "is no regular file")
+            raise ManifestError(path, "is not a regular file")
         with path.open("rb") as file:
             raw = file.read(_MAX_BYTES + 1)
     except OSError as error:
@@ -167,7 +170,9 @@ def _check_schema(schema: Any, data: Mapping[str, Any], path: Path) -> None:
     if not isinstance(schema, dict) or not isinstance(cast("dict[str, Any]", schema).get("properties"), dict):
         raise ManifestError(path, "schema has no properties", fix="Write each as [schema.properties.NAME]")
     if _SETTINGS in data:
-        raise ManifestError(path, "both settings and schema are given", fix="Say all settings in one of them")
+        raise ManifestError(
+            path, "both settings and schema are given", fix="Declare all settings under one of these keys"
+        )
     if wrong := check_schema(cast("dict[str, Any]", schema)):
         raise ManifestError(path, f"schema is no JSON Schema: {wrong}")
 
@@ -193,13 +198,15 @@ def _check_launch(launch: Mapping[str, Any], path: Path) -> None:
     own = [key for key in ("python", "family") if key in launch]
     if "command" in launch and own:
         raise ManifestError(
-            path, f"launch.{own[0]} goes with launch.entry only", fix="Name the interpreter in launch.command"
+            path, f"launch.{own[0]} needs launch.entry", fix="Name the interpreter in launch.command"
         )
     if len(own) > 1:
-        raise ManifestError(path, "both launch.python and launch.family are given", fix="Give one of them")
+        raise ManifestError(
+            path, "both launch.python and launch.family are given", fix="Keep only one of these keys"
+        )
     if "command" in launch and launch.get("carrier", "jsonl") != "jsonl":
         raise ManifestError(
-            path, "launch.command speaks JSON lines only", fix='Leave launch.carrier out, or say "jsonl"'
+            path, "launch.command supports JSON lines only", fix='Remove launch.carrier, or set it to "jsonl"'
         )
 
 
@@ -262,7 +269,7 @@ def _launch(launch: dict[str, Any], folder: Path, package: str, workers: tuple[s
 
 
 def _own(python: str) -> Path:
-    """Return the path of a worker's own interpreter or environment, with ``{data}`` and ``~`` replaced."""
+    """Return the path of a worker's own interpreter or environment, with ``{data}`` and ``~`` expanded."""
     return Path(python.replace("{data}", str(data_dir()))).expanduser()
 
 
@@ -279,7 +286,7 @@ def _interpreter(path: Path) -> Path:
 
 
 def _python_path(folder: Path, package: str) -> tuple[Path, ...]:
-    """Return the folder from which the package can be imported: the manifest's, or its parent."""
+    """Return the folder from which the package can be imported: the manifest's, its parent, or none."""
     if (folder / package).is_dir() or (folder / f"{package}.py").is_file():
         return (folder,) if package else ()
     if folder.name == package and (folder / "__init__.py").is_file():

@@ -1,4 +1,4 @@
-"""Declarations of all keys of ``worker.toml``: type, meaning and check of the value."""
+"""Declares all keys of ``worker.toml``, with the type, meaning and check of each value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gym_gui.workers.settings.settings_schema import SLOT_NEEDS
 from gym_gui.workers.settings.settings_table import TYPES
 
 Check = Callable[[Any], str]
-"""Function that returns what a value should have been, or an empty string if it is valid."""
+"""Function that checks a value; returns a description of valid values, or ``""`` if the value is valid."""
 
 ID_PATTERN = re.compile(r"[a-z][a-z0-9_]{0,62}[a-z0-9]")
 ENTRY_PATTERN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
@@ -24,18 +24,18 @@ MODULE_PATTERN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 
 def one_of(*words: str) -> Check:
-    """Return a check for a string among ``words``."""
+    """Return a check for a string that must be one of ``words``."""
     wrong = f"one of {', '.join(words)}"
     return OneOf(words, lambda v: "" if isinstance(v, str) and v in words else wrong)
 
 
 def matching(pattern: re.Pattern[str], what: str) -> Check:
-    """Return a check for a string that ``pattern`` matches as a whole."""
+    """Return a check for a string that must match ``pattern`` as a whole; ``what`` describes valid values."""
     return lambda v: "" if isinstance(v, str) and pattern.fullmatch(v) else what
 
 
 def listing(check: Check, what: str) -> Check:
-    """Return a check for a list whose items all pass ``check``."""
+    """Return a check for a list whose items must all pass ``check``; ``what`` names the items."""
 
     def run(value: Any) -> str:
         if not isinstance(value, list):
@@ -49,13 +49,13 @@ def listing(check: Check, what: str) -> Check:
 
 
 def text(value: Any) -> str:
-    """Check for a non-empty string."""
+    """Check for a non-empty string; return ``""`` or a description of valid values."""
     ok = isinstance(value, str) and value.strip() and "\0" not in value
     return "" if ok else "a non-empty string"
 
 
 def inside(value: Any) -> str:
-    """Check for a path that does not lead out of the worker's folder."""
+    """Check for a path inside the worker's folder; return ``""`` or a description of valid values."""
     wrong = bool(text(value)) or PurePath(value).is_absolute() or ".." in PurePath(value).parts
     return "a path within the worker's folder" if wrong else ""
 
@@ -65,19 +65,19 @@ boolean: Check = OneOf((True, False), lambda v: "" if isinstance(v, bool) else "
 
 
 def count(value: Any) -> str:
-    """Check for a whole number of at least 1."""
+    """Check for a whole number of at least 1; return ``""`` or a description of valid values."""
     ok = isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**31
     return "" if ok else "a whole number from 1"
 
 
 def amount(value: Any) -> str:
-    """Check for a whole number of at least 0."""
+    """Check for a whole number of at least 0; return ``""`` or a description of valid values."""
     ok = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
     return "" if ok else "a whole number from 0"
 
 
 def positive(value: Any) -> str:
-    """Check for a finite number above 0."""
+    """Check for a finite number above 0; return ``""`` or a description of valid values."""
     ok = isinstance(value, int | float) and not isinstance(value, bool)
     # The comparison also refuses NaN, infinity and integers too long for a float.
     return "" if ok and 0 < value <= _LARGEST else "a number above 0"
@@ -91,20 +91,20 @@ need: Check = OneOf(
 
 
 def limit(value: Any) -> str:
-    """Check for a finite number."""
+    """Check for a finite number; return ``""`` or a description of valid values."""
     ok = isinstance(value, int | float) and not isinstance(value, bool)
     return "" if ok and -(2**63) <= value <= 2**64 else "a number"
 
 
 def anything(value: Any) -> str:
-    """Check for any TOML value but a table, date or time, which no setting can hold."""
+    """Check for a TOML value that a setting can hold: any but a table, date or time."""
     return (
         "" if isinstance(value, str | bool | int | float | list) else "text, a number, true, false or a list"
     )
 
 
 def table(value: Any) -> str:
-    """Check for a table."""
+    """Check for a TOML table; return ``""`` or a description of valid values."""
     return "" if isinstance(value, dict) else "a table"
 
 
@@ -119,7 +119,7 @@ def variables(value: Any) -> str:
 
 
 def names(value: Any) -> str:
-    """Check for a list of names of environment variables, none of which looks like a secret's."""
+    """Check for a list of names of environment variables; names that look like secrets are refused."""
     if problem := listing(text, "strings")(value):
         return problem
     secret = next((name for name in value if looks_secret(name)), "")
@@ -132,16 +132,16 @@ _TEXTS = listing(text, "strings")
 _FAMILY = matching(ID_PATTERN, "the name of a family of environments")
 
 TOP: Mapping[str, Key[Check]] = {
-    "id": Key(_ID, "The worker's name in experiments; its folder usually bears it too.", required=True),
-    "name": Key(text, "Name shown to people; the id by default."),
+    "id": Key(_ID, "The worker's id in experiments, usually also the name of its folder.", required=True),
+    "name": Key(text, "Name in the window and in reports; the id by default."),
     "kind": Key(
         one_of(*WorkerKind),
-        f"What sort of decision-maker this is: {', '.join(f'`{k}`' for k in WorkerKind)}.",
+        f"Kind of agent: {', '.join(f'`{k}`' for k in WorkerKind)}.",
         required=True,
     ),
     "version": Key(text, "The worker's own version, written to `run.json`."),
     "description": Key(text, "One sentence."),
-    "aliases": Key(listing(_ID, "names"), "Other names under which experiments may ask for it."),
+    "aliases": Key(listing(_ID, "names"), "Other ids that experiments may use for the worker."),
 }
 
 SECTIONS: Mapping[str, Mapping[str, Key[Check]]] = {
@@ -153,26 +153,27 @@ SECTIONS: Mapping[str, Mapping[str, Key[Check]]] = {
         "command": Key(_TEXTS, "Command line of a worker in any language, run in the worker's folder."),
         "carrier": Key(
             one_of("socket", "jsonl"),
-            "`socket` (default) or `jsonl`, for `entry`; a `command` always speaks `jsonl`.",
+            "Transport for `entry`: `socket` (default) or `jsonl`; a `command` always uses `jsonl`.",
         ),
         "python": Key(
             text,
-            "Interpreter or virtual environment of its own; relative to the folder; `{data}`: the user's.",
+            "The worker's own interpreter or virtual environment, relative to its folder; `{data}` is the "
+            "user's data folder.",
         ),
         "family": Key(
             _FAMILY,
-            "In place of `python`: the interpreter that this family of environments has of its own; "
-            "`mosaic workers install` makes both ready.",
+            "Instead of `python`: the interpreter of this environment family, which `mosaic workers install` "
+            "installs with the worker.",
         ),
-        "env": Key(variables, "Environment variables added for the process."),
+        "env": Key(variables, "Environment variables added to the worker's process."),
         "inherits": Key(
-            names, "Variables of the person's environment that it gets besides the usual ones; no secrets."
+            names, "Further variables of the user's environment that the process inherits; no secrets."
         ),
-        "heartbeat_s": Key(positive, "Seconds of silence after which it counts as hung."),
+        "heartbeat_s": Key(positive, "Seconds of silence after which the worker counts as hung."),
         "session_secret": Key(
             boolean,
-            "Its slots get a secret, `session`, that all such workers of a session on this machine share: "
-            "for those that talk with each other by themselves.",
+            "Whether the worker's slots get a secret, `session`, that all such workers of a session on this "
+            "machine share, for workers that exchange messages directly.",
         ),
     },
     "train": {
@@ -185,78 +186,83 @@ SECTIONS: Mapping[str, Mapping[str, Key[Check]]] = {
     "import": {
         "entry": Key(
             matching(MODULE_PATTERN, '"package.module"'),
-            "Module run with `python -m` to take over a policy of another program.",
+            "Module run with `python -m` to import a policy of another program.",
         ),
-        "formats": Key(_TEXTS, "Endings of the files that it reads, such as `.zip`."),
+        "formats": Key(_TEXTS, "Suffixes of the files that the module reads, such as `.zip`."),
     },
     "record": {
         "reread": Key(
             matching(MODULE_PATTERN, '"package.module"'),
-            "Module run with `python -m` that reads recorded replies anew, for `mosaic reparse`.",
+            "Module run with `python -m` that parses recorded replies again, for `mosaic reparse`.",
         ),
     },
     "requires": {
         "pip": Key(_TEXTS, "Requirement strings, checked against the worker's interpreter."),
         "no_deps": Key(
             _TEXTS,
-            "The same, installed last and without what their metadata asks for: `pip` says what they need.",
+            "Requirement strings that are installed last, without their dependencies, which `pip` lists.",
         ),
-        "system": Key(_TEXTS, "Programs on the path, as `command` or `command:debian-package`."),
-        "extra": Key(text, "Extra of `mosaic-gym-gui` that installs what it needs."),
+        "system": Key(_TEXTS, "Programs that must be on the path, as `command` or `command:debian-package`."),
+        "extra": Key(text, "Extra of `mosaic-gym-gui` that installs the worker's dependencies."),
         "requirements": Key(text, "Requirements file, relative to the folder."),
         "workers": Key(
             listing(_ID, "names of workers"),
-            "Workers whose packages it imports; they lie beside it or come with MOSAIC.",
+            "Workers whose packages this worker imports; they are beside its folder or come with MOSAIC.",
         ),
     },
     "build": {
-        "command": Key(_TEXTS, "Command line that makes it, run in the worker's folder."),
+        "command": Key(_TEXTS, "Command line that builds the worker's program, run in its folder."),
         "sources": Key(
-            listing(inside, "paths"), "Files and folders it is made from; when they change, it is made again."
+            listing(inside, "paths"),
+            "Source files and folders of the program; when they change, it is built again.",
         ),
     },
     "inputs": {
-        "text": Key(need, "The observation in words."),
-        "image": Key(need, "A picture of what the slot may see (PNG)."),
+        "text": Key(need, "The observation as text."),
+        "image": Key(need, "A PNG picture of what the slot observes."),
         "messages": Key(need, "Messages from team-mates."),
         "facts": Key(need, "The observation as ground facts: `door(yellow, locked, 2, -1)`."),
         "state": Key(
-            need, "The full state of the environment's simulator. Who gets it is marked in every table."
+            need, "The full state of the environment's simulator; tables mark the operators that get it."
         ),
         "legal_actions": Key(need, "The list of legal actions."),
     },
     "capabilities": {
-        "worker_type": Key(text, "The id by default."),
+        "worker_type": Key(text, "Name in capability checks; the id by default."),
         "paradigm": Key(_PARADIGM, "Primary stepping model in training."),
-        "supported_paradigms": Key(listing(_PARADIGM, "paradigms"), "All of them; the primary by default."),
-        "env_types": Key(_TEXTS, "`gymnasium`, `pettingzoo`, …, `any`."),
+        "supported_paradigms": Key(
+            listing(_PARADIGM, "paradigms"), "All stepping models; the primary by default."
+        ),
+        "env_types": Key(_TEXTS, "Interfaces: `gymnasium`, `pettingzoo`, …, `any`."),
         "action_spaces": Key(
             listing(one_of(*ACTION_KINDS), "action spaces"),
-            f"Of {', '.join(f'`{k}`' for k in ACTION_KINDS)}.",
+            f"Kinds among {', '.join(f'`{k}`' for k in ACTION_KINDS)}.",
         ),
         "observation_spaces": Key(
             listing(one_of(*OBSERVATION_KINDS), "observation spaces"),
-            f"Of {', '.join(f'`{k}`' for k in OBSERVATION_KINDS)}.",
+            f"Kinds among {', '.join(f'`{k}`' for k in OBSERVATION_KINDS)}.",
         ),
         "environments": Key(
             _TEXTS,
-            "Patterns of the environments it can play or train in (`*chess*`); all by default. "
+            "Patterns of the environments that it can play or train in (`*chess*`); all by default. "
             "`mosaic workers check` plays the first that is installed.",
         ),
-        "max_agents": Key(count, "Agents trained at once; 1 by default."),
-        "supports_self_play": Key(boolean, "Trains against itself."),
-        "supports_population": Key(boolean, "Trains a population."),
-        "requires_gpu": Key(boolean, "Prefers a GPU."),
-        "gpu_memory_mb": Key(amount, "GPU memory wanted, MB."),
-        "cpu_cores": Key(count, "Cores wanted in training; 1 by default."),
+        "max_agents": Key(count, "Most agents that are trained together; 1 by default."),
+        "supports_self_play": Key(boolean, "Whether it can train against itself."),
+        "supports_population": Key(boolean, "Whether it can train a population."),
+        "requires_gpu": Key(boolean, "Whether it prefers a GPU."),
+        "gpu_memory_mb": Key(amount, "Requested GPU memory in MB."),
+        "cpu_cores": Key(count, "Requested cores for training; 1 by default."),
     },
     "limits": {
-        "memory_mb": Key(count, "Resident memory at which the process is stopped, MB."),
-        "cpu_cores": Key(positive, "Cores it may use."),
+        "memory_mb": Key(count, "Resident memory in MB above which the process is ended."),
+        "cpu_cores": Key(positive, "Number of cores that the process may use."),
     },
     "defaults": {
-        "policy_id": Key(text, "Policy id registered for it, for example `cleanrl_ppo`."),
-        "settings": Key(table, "Settings where the experiment gives none, over the `default` of each."),
+        "policy_id": Key(text, "Policy id registered for the worker, for example `cleanrl_ppo`."),
+        "settings": Key(
+            table, "Values of settings that an experiment leaves out, in place of each `default`."
+        ),
     },
 }
 
@@ -266,75 +272,80 @@ _SHA256 = re.compile(r"[0-9a-f]{64}|published")
 file_name = matching(_NAME, "a file's name: letters, digits, `.`, `_` and `-`")
 
 FILE: Mapping[str, Key[Check]] = {
-    "url": Key(matching(_ADDRESS, "an address with https://"), "Where it is published.", required=True),
+    "url": Key(matching(_ADDRESS, "an address with https://"), "Address of the file.", required=True),
     "sha256": Key(
         matching(_SHA256, 'a SHA-256 of 64 hexadecimal digits, or "published"'),
-        "What it has to be; `published`: as `URL.sha256` or `URL.sha1` says, which lies beside it.",
+        "SHA-256 that the file must have; `published` for the checksum at `URL.sha256` or `URL.sha1`.",
         required=True,
     ),
-    "version": Key(text, "Which one it is; an archive that says of itself that it is another is refused."),
-    "holds": Key(_TEXTS, "Members that it has, where it is an archive."),
-    "places": Key(_TEXTS, "Where systems keep it; taken from there before it is fetched."),
-    "package": Key(text, "The system's package that brings it there; named where it cannot be fetched."),
+    "version": Key(text, "Version of the file; an archive that contains another version is refused."),
+    "holds": Key(_TEXTS, "Members that the file must contain, if it is an archive."),
+    "places": Key(
+        _TEXTS, "Paths at which systems install the file; a copy there is used without a download."
+    ),
+    "package": Key(text, "System package that installs the file in `places`; named if the download fails."),
 }
-"""Keys of a ``[files.NAME]`` table."""
+"""Keys of a ``[files.NAME]`` table in ``worker.toml``."""
 
 OPTION: Mapping[str, Key[Check]] = {
-    "value": Key(text, "As experiments write it.", required=True),
-    "title": Key(text, "As people read it; the value by default."),
+    "value": Key(text, "Value in experiment files.", required=True),
+    "title": Key(text, "Title in forms; the value by default."),
     "meaning": Key(text, "One sentence."),
     "environments": Key(
-        _TEXTS, "Patterns of the environments it is for, such as `MiniGrid-*`; all by default."
+        _TEXTS, "Patterns of the environments of this option, such as `MiniGrid-*`; all by default."
     ),
-    "agents": Key(_TEXTS, "Patterns of the slots it is for, such as `*/goal`; all by default."),
+    "agents": Key(_TEXTS, "Patterns of the slots of this option, such as `*/goal`; all by default."),
     "needs": Key(
         listing(one_of(*SLOT_NEEDS), "words"),
-        "What a slot must have: `manager` (a manager sets its goals), `measurements` (its observation is "
+        "Properties of a slot: `manager` (a manager sets its goals), `measurements` (its observation is "
         "numbers that have names), `one_control` (its action is one number, or one of a list); nothing by "
         "default.",
     ),
     "turns": Key(
         count,
-        "Turns of the slot's own environment, played at random, that the worker is shown with it: in its "
-        "setting `example_turns`, by seat.",
+        "Number of turns, played at random in the slot's environment, that the worker gets with this option "
+        "in its setting `example_turns`, by seat.",
     ),
 }
-"""Keys of an entry in ``options``."""
+"""Keys of an entry in the ``options`` of a setting in ``worker.toml``."""
 
-_ENVIRONMENTS = Key(_TEXTS, "Patterns of the environments it is for (`MiniGrid-*`); all by default.")
+_ENVIRONMENTS = Key(_TEXTS, "Patterns of the environments of this setting (`MiniGrid-*`); all by default.")
 SETTING: Mapping[str, Key[Check]] = {
-    "type": Key(one_of(*TYPES), f"What it takes: {', '.join(f'`{t}`' for t in TYPES)}.", required=True),
-    "title": Key(text, "Its label in forms; the name by default."),
+    "type": Key(one_of(*TYPES), f"Type of the value: {', '.join(f'`{t}`' for t in TYPES)}.", required=True),
+    "title": Key(text, "Label in forms; the name by default."),
     "meaning": Key(
         text,
-        "One sentence, its tooltip; then what special values mean, shown in the field too: `; 0: no limit`.",
+        "One sentence for the tooltip; then the words for special values in the field: `; 0: no limit`.",
     ),
-    "default": Key(anything, "What holds where nothing is given: the form shows it, and the worker gets it."),
+    "default": Key(anything, "Value if none is given; the form shows it, and the worker gets it."),
     "options": Key(listing(table, "tables"), "Values of a `choice`.", each=OPTION),
-    "minimum": Key(limit, "Least number."),
-    "maximum": Key(limit, "Greatest number."),
-    "required": Key(boolean, "The worker cannot play without it."),
-    "policies": Key(boolean, "Each option of this choice is listed as a policy of its own."),
+    "minimum": Key(limit, "Smallest number."),
+    "maximum": Key(limit, "Largest number."),
+    "required": Key(boolean, "Whether the worker cannot play without a value."),
+    "policies": Key(boolean, "Whether each option of this choice is listed as a separate policy."),
     "only_with": Key(
-        _TEXTS, "Options of that choice with which it means anything; forms leave it out with others."
+        _TEXTS,
+        "Options of the choice of policies with which the setting has an effect; forms hide it with others.",
     ),
     "environments": _ENVIRONMENTS,
-    "group": Key(text, "Heading under which forms show it with others; without one it stands above them."),
-    "advanced": Key(boolean, "Shown in forms on request only."),
+    "group": Key(
+        text, "Heading under which forms show the setting; without a heading, it is above all headings."
+    ),
+    "advanced": Key(boolean, "Whether forms show the setting only on request."),
     "module": Key(
         matching(MODULE_PATTERN, '"package.module"'),
         "Module run with `python -m` to try a `server`, to list its `model`s, to preview `prompts`, "
         "or to check a `file` while it is edited.",
     ),
     "command": Key(
-        _TEXTS, "Command line in the place of a `file`'s module, in any language; run in the worker's folder."
+        _TEXTS, "Command line in any language that replaces a `file`'s module; run in the worker's folder."
     ),
-    "provider": Key(text, "The choice that says whose key a `secret` is."),
+    "provider": Key(text, "Name of the choice of providers to which a `secret` belongs."),
 }
-"""Keys of a ``[settings.NAME]`` table."""
+"""Keys of a ``[settings.NAME]`` table in ``worker.toml``."""
 WORKER_TOML: Mapping[str, Key[Check]] = {
     **TOP,
-    "files": Key(table, "A file that the worker needs, and where it is published.", each=FILE),
-    "settings": Key(table, "A setting of the worker: its type, its label and what it means.", each=SETTING),
+    "files": Key(table, "A file that the worker needs, and its address.", each=FILE),
+    "settings": Key(table, "A setting of the worker: its type, label and meaning.", each=SETTING),
 }
-"""Top-level keys of the file besides :data:`SECTIONS`."""
+"""Top-level keys of ``worker.toml`` besides :data:`SECTIONS`."""

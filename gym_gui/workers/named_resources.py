@@ -1,4 +1,4 @@
-"""Finds programs, files and servers that a worker's settings name and that are not the worker's own."""
+"""Finds programs, files and servers that a worker's settings name, for the user's permission."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _PURPOSES = {
 
 
 def needs_of_settings(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> list[Need]:
-    """Return what the user must allow before a worker receives settings from a file.
+    """Return the programs, files and servers that the user must allow before a worker gets settings.
 
-    The manifest says which settings are a ``program``, a ``file``, a folder of ``prompts``, an ``episode``
-    of a run, or a ``server``. A server needs permission if a secret would be sent to it, unless it is on
-    this machine.
+    The manifest declares which settings are a ``program``, a ``file``, a folder of ``prompts``, an
+    ``episode`` of a run, or a ``server``. A server on another machine needs permission if a secret would be
+    sent to it.
 
     Args:
         definition: The worker.
-        settings: Settings in the file; the manifest's own defaults need no permission.
+        settings: Settings from an experiment file; the manifest's own defaults need no permission.
     """
     return list(_needs(definition, settings))
 
@@ -71,7 +71,7 @@ def _absolute(value: str) -> str:
 
 
 def is_local(address: str) -> bool:
-    """Return whether a URL is of this machine."""
+    """Return whether a URL names this machine."""
     try:
         return _is_this_machine(urlsplit(address).hostname or "")
     except ValueError:
@@ -79,7 +79,7 @@ def is_local(address: str) -> bool:
 
 
 def is_local_address(address: str) -> bool:
-    """Return whether ``host:port`` is of this machine; an address in another form is not."""
+    """Return whether ``host:port`` names this machine; ``False`` for an address in another form."""
     # The connecting library may read an odd spelling (localhost#.example:1) differently than we do.
     found = _HOST_AND_PORT.fullmatch(address)
     return found is not None and _is_this_machine(found[1].strip("[]").lower())

@@ -1,4 +1,4 @@
-"""Preprocesses the observations of a slot as in its policy's training, with one stream for each episode."""
+"""Preprocesses a slot's observations as in its policy's training, with a separate stream per episode."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from mosaic_worker.preprocessing import Pipeline, Stream, describe_steps
 _log = logging.getLogger(__name__)
 
 _SPARE = 64
-"""Number of streams of past episodes that are kept for reuse, because making a stream is expensive."""
+"""Number of streams of finished episodes that are kept for reuse, because making a stream is expensive."""
 
 
 class Fed(NamedTuple):
-    """An observation as a policy receives it.
+    """Observation in the form that a policy gets, after preprocessing.
 
     Attributes:
         space: Space of the observation.
@@ -33,7 +33,7 @@ class EpisodeStreams:
     """Preprocesses the observations of one slot, in any number of episodes at once.
 
     Each observation is processed once, even if several questions contain it (a retry, or the result of an
-    action whose next question has the same observation), because a frame stack must not see it twice.
+    action whose next question has the same observation), because a frame stack must not get it twice.
 
     Args:
         pipeline: The preprocessing steps.
@@ -48,7 +48,7 @@ class EpisodeStreams:
         self._spare: dict[Pipeline, list[Stream]] = {}
 
     def begin(self, episode: int, agent: str) -> None:
-        """Begin an episode in which the slot plays an agent."""
+        """Begin an episode in which the slot plays this agent."""
         self._played[episode] = self._pipeline.of(agent)
 
     def see(self, episode: int, observation: Any, encoded: Parts) -> Parts:
@@ -76,20 +76,20 @@ class EpisodeStreams:
         return parts
 
     def seen(self, episode: int) -> Parts:
-        """Return the last result of :meth:`see` for an episode."""
+        """Return the newest preprocessed observation of an episode, encoded."""
         return self._seen[episode][1]
 
     def fed(self, decision: Decision) -> Fed | None:
-        """Return the newest observation, preprocessed, for people who watch; also before the worker is asked.
+        """Return an open question's observation after preprocessing, for people who watch.
 
-        The worker then receives the same value, as each observation is preprocessed once.
+        The worker gets the same value later, because each observation is preprocessed once.
 
         Args:
             decision: The open question of an episode.
 
         Returns:
-            The observation; ``None`` if the episode does not run, or if a preprocessing step fails. In the
-                latter case the question to the worker raises the error.
+            The observation; ``None`` if the episode does not run, or if a preprocessing step fails. Such an
+                error is raised when the worker is asked.
         """
         pipeline = self._played.get(decision.episode)
         if pipeline is None:

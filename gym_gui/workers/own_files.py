@@ -1,4 +1,4 @@
-"""Files that a worker needs and no package installs, and programs that are built with them."""
+"""Files that a worker needs and no package installs, and programs that are built from them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gym_gui.workers.definition import BuildSpec, WorkerTypeDefinition
 PLACE: Final = "{files}"
 """Placeholder in a worker's commands for the folder of its files."""
 PUBLISHED: Final = "published"
-"""Value of a checksum that means: the checksum that is published beside the file."""
+"""Value of a checksum that stands for the checksum published beside the file."""
 BUILD: Final = "its program"
-"""Name for the worker's program if it is not built, or was built from other sources."""
+"""Name of the worker's program in a list of missing files, if the program must be built."""
 _BUILT: Final = ".built"
 
 
@@ -30,7 +30,7 @@ def with_files(command: tuple[str, ...], worker_id: str) -> list[str]:
 
 
 def absent_files(definition: WorkerTypeDefinition) -> tuple[str, ...]:
-    """Return the names of missing files, then :data:`BUILD` if the program must be built."""
+    """Return the names of a worker's missing files, then :data:`BUILD` if its program must be built."""
     folder = files_folder(definition.type_id)
     files = tuple(file.name for file in definition.files if not (folder / file.name).is_file())
     if definition.build is None or (not files and _is_built(definition)):
@@ -46,13 +46,13 @@ def _is_built(definition: WorkerTypeDefinition) -> bool:
 
 
 def mark_built(definition: WorkerTypeDefinition) -> None:
-    """Record that the worker's program was built from the present sources and files."""
+    """Record that the worker's program was built from its current sources and files."""
     folder = files_folder(definition.type_id)
     (folder / _BUILT).write_text(built_from(definition), "utf-8")
 
 
 def forget_built(definition: WorkerTypeDefinition) -> None:
-    """Remove the record of the build, because the worker's program is about to be built again."""
+    """Remove the record of the last build, because the worker's program is about to be built again."""
     (files_folder(definition.type_id) / _BUILT).unlink(missing_ok=True)
 
 

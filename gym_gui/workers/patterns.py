@@ -1,4 +1,4 @@
-"""Matches names with patterns that say for which environments and slots something is made."""
+"""Matches names of environments and slots with patterns."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Sequence
 
 
 def matches(name: str, patterns: Sequence[str]) -> bool:
-    """Return whether a name matches one of the patterns, in any case; without patterns every name matches."""
+    """Return whether a name matches one of the patterns, ignoring case.
+
+    Without patterns every name matches.
+    """
     small = name.lower()
     return not patterns or any(fnmatch.fnmatchcase(small, pattern.lower()) for pattern in patterns)
 
 
 def made_for_others(env_id: str, patterns: Sequence[str]) -> str:
-    """Return ``made for MiniGrid-*, not for CartPole-v1``; empty if it is for this one, or without an id."""
+    """Return ``made for MiniGrid-*, not for CartPole-v1``; ``""`` if a pattern matches or the id is empty."""
     if not env_id or matches(env_id, patterns):
         return ""
     # "*chess*" means each name with chess in it, "chess_v*" each version of it; the word is enough.
@@ -23,5 +26,5 @@ def made_for_others(env_id: str, patterns: Sequence[str]) -> str:
 
 
 def either(words: Sequence[str]) -> str:
-    """Return the words as ``a, b or c``."""
+    """Return the words as an enumeration: ``a, b or c``."""
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""

@@ -1,4 +1,4 @@
-"""One worker process: start, messages, limits and end."""
+"""Worker process on this machine: start, messages, limits and end."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __all__ = ["Launch", "WorkerEvents", "WorkerProcess"]
 
 
 _COUNT_EVERY_S = 3.0
-"""Seconds between measurements of a worker's process tree; the process itself is measured each time."""
+"""Seconds between measurements of a worker's process tree, each of which reads the whole process table."""
 
 
 class WorkerProcess(WorkerConnection):
-    """A connection to a worker in a process on this machine.
+    """Connection to a worker in a process on this machine.
 
-    :meth:`stop` ends the process and everything that it started. The thread that starts the process must
-    outlive it.
+    :meth:`stop` ends the process and all processes that it started. The thread that starts the process must
+    outlive the process.
     """
 
     def __init__(self, launch: Launch, events: WorkerEvents) -> None:
@@ -43,12 +43,12 @@ class WorkerProcess(WorkerConnection):
 
     @property
     def pid(self) -> int:
-        """Process id; 0 before the start."""
+        """Process id of the worker; 0 before the start."""
         return self._child.pid if self._child else 0
 
     @property
     def tag(self) -> str:
-        """Tag of the process and of all that it starts; empty before the start."""
+        """Tag that marks the process and all that it starts; ``""`` before the start."""
         return self._child.tag if self._child else ""
 
     async def _open(self) -> None:
@@ -107,7 +107,7 @@ class WorkerProcess(WorkerConnection):
         )
 
     async def _read_output(self, child: ManagedChild) -> None:
-        """Forward the lines that the process prints; the last one is also the best reason if it dies."""
+        """Forward the lines that the process prints, and keep the last ones as the reason of a crash."""
 
         async def forward(stream: asyncio.StreamReader | None) -> None:
             while stream is not None and (line := await read_line(stream)) is not None:
@@ -148,7 +148,7 @@ class WorkerProcess(WorkerConnection):
             os.sched_setaffinity(self.pid, [available[(first + k) % len(available)] for k in range(count)])
 
     async def _watch(self) -> None:
-        """Wait for the end of the process or the connection, and leave no process behind."""
+        """Wait for the end of the process or the connection, and end all processes that it started."""
         child = self._child
         assert child is not None
         await asyncio.wait({child.exited, self._doom}, return_when=asyncio.FIRST_COMPLETED)
@@ -170,10 +170,10 @@ class WorkerProcess(WorkerConnection):
         self._finish(replace(outcome, asked=self._stopping))
 
     async def stop(self, grace_s: float = 2.0) -> None:
-        """End the process and its tree: a request first, then SIGTERM, then SIGKILL.
+        """End the process and its tree: first by request, then by SIGTERM, then by SIGKILL.
 
         Args:
-            grace_s: Time to end after the request, and again after SIGTERM.
+            grace_s: Seconds to end after the request, and again after SIGTERM.
         """
         self._stopping, self._grace_s = True, grace_s
         if self._child is None or self.outcome is not None:

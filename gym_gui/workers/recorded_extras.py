@@ -1,4 +1,4 @@
-"""Checks the JSON that workers send for the record, because it is written into rows unchanged."""
+"""Checks the JSON fields that workers send for the record, because rows contain them unchanged."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _OURS = frozenset(
 )
 """Fields of a step row that only the engine writes."""
 MOST_SAID = 1000
-"""Largest number of characters of a message to teammates, which becomes part of each one's prompt."""
+"""Largest number of characters of a message to teammates, which becomes part of their prompts."""
 
 
 MOST_POINTS = 64
-"""Largest number of points of a plan, which is part of the row of each decision."""
+"""Largest number of points of a plan, which is written into the row of each decision."""
 
 
 def _are_points(value: Any) -> bool:
@@ -34,7 +34,7 @@ def _are_points(value: Any) -> bool:
 
 
 MOST_LINES = 16
-"""Largest number of rewards and controls in a plan's course, each with one number per step."""
+"""Largest number of reward and control curves in a plan, each with one number per step."""
 
 
 def _are_numbers(value: Any, most: int = MOST_POINTS) -> bool:
@@ -62,15 +62,14 @@ def _is_course(value: Any) -> bool:
 
 
 def read_object(text: str, what: str) -> dict[str, Any]:
-    """Return a JSON object that can be written again.
+    """Return a JSON object from a worker, checked to be writable again.
 
     Args:
         text: Text from the worker.
-        what: Name of the text, for the message.
+        what: Name of the text, for the error message.
 
     Raises:
-        ProtocolError: The text is no object, or contains what JSON cannot hold (lone surrogates, endless
-            nesting).
+        ProtocolError: The text is no JSON object, or has lone surrogates or endless nesting.
     """
     try:
         value: Any = orjson.loads(text)
@@ -83,14 +82,14 @@ def read_object(text: str, what: str) -> dict[str, Any]:
 
 
 def read_extras(text: str) -> dict[str, Any]:
-    """Return the fields that a worker wants to record with an action.
+    """Return the fields that a worker sends to be recorded with an action.
 
     Raises:
         ProtocolError: The fields cannot be recorded, or would overwrite the engine's own.
     """
-    extras = read_object(text, "what it wants recorded")
+    extras = read_object(text, "the worker's extra fields")
     if taken := _OURS & extras.keys():
-        raise ProtocolError(f"it wants to overwrite {min(taken)!r} in the record")
+        raise ProtocolError(f"it has a field {min(taken)!r}, which only MOSAIC writes")
     tokens = extras.get("tokens", {})
     counts = cast("dict[str, Any]", tokens).values() if isinstance(tokens, dict) else [None]
     if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts):
@@ -104,5 +103,5 @@ def read_extras(text: str) -> dict[str, Any]:
         )
     said = extras.get("said", "")
     if not isinstance(said, str) or len(said) > MOST_SAID:
-        raise ProtocolError(f"what it said to its team is no text of at most {MOST_SAID} characters")
+        raise ProtocolError(f"its message to the team is no text of at most {MOST_SAID} characters")
     return extras

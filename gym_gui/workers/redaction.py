@@ -1,4 +1,4 @@
-"""Removes a worker's secrets from everything that it sends back, because that is recorded and shown."""
+"""Removes a worker's secrets from all messages that it sends, because these are recorded and shown."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from google.protobuf.message import Message
 
 STRUCK: Final = "[secret]"
 _SHORTEST: Final = 8
-"""Shortest secret; a shorter value is a word for servers without keys (``none``, ``ollama``)."""
+"""Shortest length of a secret. A shorter value is a placeholder for servers without keys (``none``)."""
 
 
 class Redaction:
-    """Removes the secrets that one worker has received.
+    """Removes from messages the secrets that one worker has received.
 
-    A server may echo a key in a reply, an error or a header, and a worker may log it.
+    A server may echo an API key in a reply, an error or a header, and a worker may log it.
     """
 
     def __init__(self) -> None:
         self._needles: list[str] = []
 
     def learn(self, secrets: Iterable[str]) -> None:
-        """Remove these secrets from now on, as they are and as JSON and addresses write them."""
+        """Remove these secrets from now on, also in the forms of JSON strings and URLs."""
         found = set(self._needles)
         for secret in secrets:
             if len(secret) >= _SHORTEST:
@@ -36,13 +36,13 @@ class Redaction:
         self._needles = sorted(found, key=len, reverse=True)
 
     def text(self, text: str) -> str:
-        """Return ``text`` with the secrets replaced."""
+        """Return ``text`` with every known secret replaced by ``[secret]``."""
         for needle in self._needles:
             text = text.replace(needle, STRUCK)
         return text
 
     def strike(self, message: Message) -> None:
-        """Replace the secrets in every text of a message; costs nothing if there are no secrets."""
+        """Replace the secrets in every text of a message; takes no time without secrets."""
         if not self._needles:
             return
         sent = message.SerializeToString()

@@ -1,4 +1,4 @@
-"""The registry of all known worker types."""
+"""Registry of all known worker types."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ __all__ = [
 
 
 _WHERE_WORKERS_GO = (
-    "Drop its folder (with a worker.toml) into the workers folder; `mosaic workers list` shows what is there"
+    "Put its folder (with a worker.toml) into the workers folder; `mosaic workers list` shows all workers"
 )
 
 
 class WorkerTypeRegistry:
-    """Registry of all available worker types, shared by the process."""
+    """Registry of all available worker types, shared by the whole process."""
 
     _types: ClassVar[dict[str, WorkerTypeDefinition]] = {}
     _aliases: ClassVar[dict[str, str]] = {}
@@ -51,12 +51,12 @@ class WorkerTypeRegistry:
     def register(
         cls, definition: WorkerTypeDefinition, *, find_rest: Callable[[], object] | None = None
     ) -> None:
-        """Add a worker type.
+        """Add a worker type to the registry.
 
         Args:
             definition: The worker type.
             find_rest: Registers the other worker types, if no search for them has run yet. It is called
-                when a caller requests a type that is not registered, or all types.
+                when a caller requests an unregistered type, or all types.
 
         Raises:
             UsageError: The id or an alias is already the name of another worker.
@@ -77,7 +77,7 @@ class WorkerTypeRegistry:
 
     @classmethod
     def fill(cls, find: Callable[[], object]) -> None:
-        """Find worker types if none are registered; threads that call during the search wait for all of them.
+        """Search for worker types if none are registered; other threads wait for the end of the search.
 
         Args:
             find: Registers the worker types.
@@ -89,7 +89,7 @@ class WorkerTypeRegistry:
     @classmethod
     @contextmanager
     def at_once(cls) -> Generator[None]:
-        """Register several types under one lock; other threads wait until all are there."""
+        """Hold the registry's lock while several types are registered, so that other threads wait."""
         with cls._lock:
             yield
 
@@ -103,7 +103,7 @@ class WorkerTypeRegistry:
 
     @classmethod
     def unregister(cls, type_id: str) -> None:
-        """Remove a worker type; an unknown one is ignored."""
+        """Remove a worker type; an unknown id is ignored."""
         with cls._lock:
             definition = cls._types.pop(type_id, None)
             for alias in definition.aliases if definition else ():
@@ -111,13 +111,13 @@ class WorkerTypeRegistry:
 
     @classmethod
     def mark_broken(cls, name: str, reason: str) -> None:
-        """Remember why a worker that was found cannot be used."""
+        """Store the reason why a discovered worker cannot be used."""
         with cls._lock:
             cls._broken[name] = reason
 
     @classmethod
     def get(cls, type_id: str) -> WorkerTypeDefinition | None:
-        """Return the definition under an id or alias, or ``None``."""
+        """Return the definition with this id or alias; ``None`` if there is none."""
         with cls._lock:
             found = cls._types.get(cls._canonical(type_id))
             if found is None and cls._find_rest:
@@ -133,7 +133,7 @@ class WorkerTypeRegistry:
 
     @classmethod
     def resolve(cls, name: str) -> tuple[WorkerTypeDefinition, dict[str, Any]]:
-        """Return a worker under any accepted spelling, with its default settings.
+        """Return a worker and its default settings for an id, an alias or an older spelling.
 
         Settings come from the worker's defaults and from the spelling: ``passive_worker`` is
         ``operators_worker`` with ``behavior: noop``.
@@ -149,7 +149,7 @@ class WorkerTypeRegistry:
 
     @classmethod
     def require(cls, type_id: str) -> WorkerTypeDefinition:
-        """Return the definition under an id or alias.
+        """Return the definition with this id or alias.
 
         Raises:
             UnknownNameError: There is no such worker; the message names the nearest one, or how to add
@@ -175,13 +175,13 @@ class WorkerTypeRegistry:
 
     @classmethod
     def all(cls) -> tuple[WorkerTypeDefinition, ...]:
-        """Return all definitions, by id."""
+        """Return all definitions in the order of their ids."""
         cls.complete()
         return cls.registered()
 
     @classmethod
     def registered(cls) -> tuple[WorkerTypeDefinition, ...]:
-        """Return the definitions that are registered so far, by id, without reading files."""
+        """Return the definitions registered so far in the order of their ids, without reading files."""
         with cls._lock:
             return tuple(cls._types[type_id] for type_id in sorted(cls._types))
 
@@ -196,7 +196,7 @@ class WorkerTypeRegistry:
         agents: int | None = None,
         env_id: str = "",
     ) -> list[WorkerTypeDefinition]:
-        """Return the workers that can train under the given requirements, by id."""
+        """Return the workers that can train in an environment with these properties, by id."""
         return [
             definition
             for definition in cls.all()
@@ -213,7 +213,7 @@ class WorkerTypeRegistry:
     @classmethod
     @contextmanager
     def isolated(cls, *, empty: bool = True) -> Generator[type[WorkerTypeRegistry]]:
-        """Let a test register worker types; restore the registry afterwards.
+        """Give a test a registry of its own, and restore the registry afterwards.
 
         Args:
             empty: Whether to start with nothing registered.
@@ -231,7 +231,7 @@ class WorkerTypeRegistry:
 
 
 def _near(name: str, known: list[str]) -> list[str]:
-    """Return the nearest name, compared without the last part, which is ``_worker`` in nearly all names."""
+    """Return the known name that is nearest, compared without the last part, which is mostly ``_worker``."""
     stems: dict[str, str] = {}
     for candidate in known:
         stems.setdefault(_stem(candidate), candidate)

@@ -1,4 +1,4 @@
-"""A connection to a worker that the user started on another machine (``python -m mosaic_worker.remote``)."""
+"""Connection to a worker on another machine, started there with ``python -m mosaic_worker.remote``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gym_gui.workers.connection import WorkerConnection, WorkerEvents
 from gym_gui.workers.launch import Launch
 
 _CONNECT_S = 20.0
-"""Seconds for connecting, and also for each attempt to renew a broken connection."""
+"""Seconds for connecting, and for each attempt to renew a broken connection."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class RemoteAddress:
     Attributes:
         address: ``host:port``.
         token: Token that the worker requires from its host.
-        tls_root: Certificate with which the worker's certificate is checked; ``None``: no encryption.
+        tls_root: Certificate with which the worker's certificate is checked; ``None`` for no encryption.
     """
 
     address: str
@@ -34,10 +34,10 @@ class RemoteAddress:
 
 
 def remote_address(settings: Mapping[str, Any], secrets: Mapping[str, str]) -> RemoteAddress | None:
-    """Return the address from a slot's settings ``address``, ``token`` (``env:NAME``) and ``tls_root``.
+    """Return the remote address in a slot's settings ``address``, ``token`` and ``tls_root``.
 
     Returns:
-        The address; ``None`` if the slot has none.
+        The address; ``None`` if the slot is played on this machine.
 
     Raises:
         UsageError: The address is no ``host:port``, or there is no token.
@@ -58,7 +58,7 @@ def remote_address(settings: Mapping[str, Any], secrets: Mapping[str, str]) -> R
 
 
 class RemoteWorker(WorkerConnection):
-    """A connection to a remote worker over a gRPC stream. If it breaks, the worker counts as lost.
+    """Connection to a remote worker over a gRPC stream. If the stream breaks, the worker counts as lost.
 
     Args:
         launch: The worker and its agents.
@@ -96,7 +96,7 @@ class RemoteWorker(WorkerConnection):
         self._finish(replace(outcome, asked=self._stopping))
 
     async def stop(self, grace_s: float = 2.0) -> None:
-        """Send a shutdown message and close the stream; the remote process itself is not ended from here."""
+        """Send a shutdown message and close the stream; the remote process itself continues."""
         self._stopping = True
         if self._end is None or self.outcome is not None:
             self.hang_up()

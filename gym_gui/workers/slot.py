@@ -1,4 +1,4 @@
-"""A slot that a worker process plays: sends questions in batches and receives answers in any order."""
+"""Slot that a worker process plays: sends questions in batches and receives answers in any order."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from mosaic_worker.failures import described
 from mosaic_worker.preprocessing import Pipeline
 
 MAX_BATCH = 256
-"""Largest number of questions in one message."""
+"""Largest number of questions in one message to a worker."""
 _NEXT_TO_NOTHING = 1e-12
 """Smallest allowance in US dollars, used because 0 would mean no limit."""
 _BATCHES_AHEAD = 2
-"""Messages that a worker has at once: one in work and one waiting, so that it is never idle."""
+"""Messages that a worker has at a time: one in work and one waiting, so that it is never idle."""
 
 Sink = Callable[[list[Answer]], None]
 
 
 class WorkerSlot:
-    """The policy of one slot, played by a worker process.
+    """One slot, played by a worker process.
 
     Args:
         index: Number of the slot within its process.
@@ -44,15 +44,15 @@ class WorkerSlot:
         process: Connection to a worker that is started and loaded.
         observation_space: Gymnasium space of the worker's observations.
         action_space: Gymnasium space of the slot's actions.
-        sink: Function that receives answers as they come.
-        deadline_s: Longest time for an answer; ``None``: no limit.
+        sink: Function that receives answers as they arrive.
+        deadline_s: Longest time for an answer in seconds; ``None`` for no limit.
         pipeline: Preprocessing of observations before the worker receives them; ``observation_space`` is
             its output space.
-        action_meanings: A word per discrete action, or empty.
+        action_meanings: Name of each discrete action, or empty.
 
     Attributes:
-        completed: Number of episodes that it has played to their end.
-        names: Names of its actions.
+        completed: Number of episodes that the slot has played to their end.
+        names: Names of the slot's actions.
     """
 
     exclusive = False
@@ -72,13 +72,13 @@ class WorkerSlot:
         self.index, self.agent_id, self.process = index, agent_id, process
         self.names = ActionNames.of(agent_id, action_meanings)
         self._streams = None if pipeline is None else EpisodeStreams(pipeline)
-        self._sees, self._does = SpaceCodec(observation_space), SpaceCodec(action_space)
+        self._observation_codec, self._action_codec = SpaceCodec(observation_space), SpaceCodec(action_space)
         self._sink, self._deadline_s = sink, deadline_s
         self._queue: list[Decision] = []
         self._open: dict[int, tuple[Decision, list[float]]] = {}
         self._batch_queue: list[DecisionBatch] = []
         self._open_batches: dict[int, tuple[DecisionBatch, float]] = {}
-        self._under_way = 0
+        self._messages_in_work = 0
         self._starts: dict[int, tuple[int, str]] = {}
         self._joined: dict[int, Joined] = {}
         self._ends: list[EpisodeSummary] = []
@@ -91,23 +91,23 @@ class WorkerSlot:
         self._tainted: dict[int, str] = {}
         self._with_person: set[int] = set()
         self._patient_until = 0.0
-        self._away = False
-        self._gone = ""
+        self._is_lost = False
+        self._given_up_reason = ""
         self.completed = 0
 
     @property
     def action_space(self) -> Space:
-        """Description of the space of its actions."""
-        return self._does.space
+        """Description of the slot's action space."""
+        return self._action_codec.space
 
     @property
     def deadline_s(self) -> float | None:
-        """Longest time for an answer; ``None``: no limit."""
+        """Longest time for an answer in seconds; ``None`` for no limit."""
         return self._deadline_s
 
     @property
     def carrier(self) -> WorkerConnection:
-        """Connection to the process, which the slot may share with other slots."""
+        """Connection to the worker process, which several slots may share."""
         return self.process
 
     @property
@@ -116,7 +116,7 @@ class WorkerSlot:
         return self.process.welcome.wants_results
 
     def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
-        """Begin an episode; the worker receives this message with the first question."""
+        """Begin an episode; the worker learns of it with the first question."""
         agent = agent_id or self.agent_id
         self._starts[episode] = seed, agent
         if self._streams is not None:
@@ -128,28 +128,31 @@ class WorkerSlot:
         self._begun.add(episode)
 
     def _real(self, episode: int) -> int:
-        """Return the index of the run's episode."""
+        """Return the index of the run's episode to which a single agent's episode belongs."""
         joined = self._joined.get(episode)
         return episode if joined is None else joined.episode
 
     def allow(self, episode: int, allowance: Amount) -> None:
-        """Set the amount that a new episode may spend; the worker receives it with each agent's start."""
+        """Set the amount that an episode may spend; the worker gets it when each agent begins."""
         self._allowed[episode] = allowance
         self._paid[episode] = SlotSpending(announces=self.process.welcome.announces)
 
     def over(self, episode: int) -> None:
-        """Forget the spending of an episode of the run that is over."""
+        """Drop the spending data of an episode that has ended."""
         for known in (self._allowed, self._paid, self._playing):
             known.pop(episode, None)
 
     def left(self, episode: int, allowance: Amount) -> Amount:
-        """Return the rest of an allowance for an episode that is started again; open calls count as paid."""
+        """Return the unspent part of an allowance for an episode that begins again.
+
+        Open calls count as paid.
+        """
         paid = self._paid[episode].cut_off().paid if episode in self._paid else NOTHING
         tokens = max(1, allowance.tokens - paid.tokens) if allowance.tokens else 0
         return Amount(tokens, max(_NEXT_TO_NOTHING, allowance.usd - paid.usd) if allowance.usd else 0.0)
 
     def on_call(self, call: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Handle a call that the worker has paid for.
+        """Add a paid model call to its episode's spending.
 
         Returns:
             The record of the call, with the run's episode in place of the episode of a single agent.
@@ -165,7 +168,7 @@ class WorkerSlot:
         return call
 
     def on_announce(self, episode: int, most: Amount) -> int:
-        """Handle a paid request that the worker is about to make.
+        """Add a paid request that the worker is about to send to its episode's spending.
 
         Args:
             episode: The episode in the worker's numbering.
@@ -180,7 +183,7 @@ class WorkerSlot:
         return episode
 
     def end(self, summary: EpisodeSummary) -> None:
-        """End an episode and forget its open questions."""
+        """End an episode and drop its open questions."""
         episode = summary.episode_index
         for i in [i for i, (d, _) in self._open.items() if d.episode == episode]:
             self._close(i)
@@ -194,16 +197,16 @@ class WorkerSlot:
             self._ends.append(summary)
 
     def result(self, outcome: StepOutcome) -> None:
-        """Pass the result of an earlier action to the worker with the next message."""
+        """Queue the result of an earlier action, which the worker gets with the next message."""
         # A process that replaced a lost one knows nothing of the episodes before it.
         if self.process.welcome.wants_results and outcome.episode not in self._tainted:
             self._results.append(outcome if self._streams is None else self._seen(self._streams, outcome))
 
     def ask(self, decisions: Sequence[Decision]) -> None:
-        """Queue questions; their answers reach the sink."""
-        if self._gone or self._tainted:
-            failures = [self._gone or self._tainted.get(d.episode, "") for d in decisions]
-            loss = Loss.GIVEN_UP if self._gone else Loss.DIED
+        """Queue questions for the worker; the sink receives their answers."""
+        if self._given_up_reason or self._tainted:
+            failures = [self._given_up_reason or self._tainted.get(d.episode, "") for d in decisions]
+            loss = Loss.GIVEN_UP if self._given_up_reason else Loss.DIED
             pairs = list(zip(decisions, failures, strict=True))
             self._sink([Answer(d, failure=f, loss=loss) for d, f in pairs if f])
             decisions = [d for d, f in pairs if not f]
@@ -214,25 +217,25 @@ class WorkerSlot:
 
     @property
     def takes_batches(self) -> bool:
-        """Whether the slot can be asked without an object for each question."""
+        """Whether questions can be sent as a batch, without a decision object for each."""
         at_once = self.process.welcome.in_flight
         plain = self._streams is None and not at_once and not self.wants_results
-        return plain and not (self._away or self._gone or self._tainted)
+        return plain and not (self._is_lost or self._given_up_reason or self._tainted)
 
     def ask_batch(self, batch: DecisionBatch) -> None:
-        """Queue a batch of questions."""
+        """Queue a batch of questions for the worker."""
         self._batch_queue.append(batch)
         self._flush()
 
     def unfold(self) -> None:
-        """Make objects of the questions in batches that have no answer yet."""
+        """Make decision objects of all questions in batches that have no answer yet."""
         opened, self._open_batches = self._open_batches, {}
         for batch, asked in opened.values():
             decisions = batch.unfold()
             record = [len(decisions), asked]
             self._open.update([(d.id, (d, record)) for d in decisions])
             if not decisions:  # no episode waits for this message's answers any more
-                self._under_way -= 1
+                self._messages_in_work -= 1
         if opened:  # deadlines are checked in the order of asking
             self._open = dict(sorted(self._open.items(), key=lambda entry: entry[1][1][1]))
         waiting, self._batch_queue = self._batch_queue, []
@@ -240,7 +243,7 @@ class WorkerSlot:
             self._queue += batch.unfold()
 
     def _preprocess(self, streams: EpisodeStreams, decisions: Sequence[Decision]) -> list[Decision]:
-        """Preprocess observations and return their questions; answer the questions for which this fails."""
+        """Return the questions whose observations could be preprocessed; answer the others as failed."""
         fine, failed = list[Decision](), list[Answer]()
         for d in decisions:
             try:
@@ -254,22 +257,22 @@ class WorkerSlot:
         return fine
 
     def fed(self, decision: Decision) -> Fed | None:
-        """Return an open question's observation as the worker receives it; ``None``: not preprocessed."""
+        """Return an open question's observation after preprocessing; ``None`` without preprocessing."""
         return None if self._streams is None else self._streams.fed(decision)
 
     @staticmethod
     def _seen(streams: EpisodeStreams, outcome: StepOutcome) -> StepOutcome:
-        """Return a result with the observation as the worker receives it."""
+        """Return a result with its observation after preprocessing."""
         parts = streams.see(outcome.episode, outcome.observation, outcome.encoded)
         return outcome._replace(encoded=parts)
 
     def settle(self) -> None:
-        """Send pending ends and results although there is no question to send with them."""
-        if (self._ends or self._results) and not self._away:
+        """Send pending ends and results now, although there is no question to send with them."""
+        if (self._ends or self._results) and not self._is_lost:
             self._send([])
 
     def _flush(self) -> None:
-        if self._away:
+        if self._is_lost:
             return
         queue = self._queue
         at_once = self.process.welcome.in_flight
@@ -277,19 +280,21 @@ class WorkerSlot:
             while queue and len(self._open) < at_once:
                 self._send([queue.pop(0)])
             return
-        while queue and self._under_way < _BATCHES_AHEAD:
+        while queue and self._messages_in_work < _BATCHES_AHEAD:
             # The questions are divided evenly over the free messages, so that the worker works while we step.
-            size = min(MAX_BATCH, -(-len(queue) // (_BATCHES_AHEAD - self._under_way)))
+            size = min(MAX_BATCH, -(-len(queue) // (_BATCHES_AHEAD - self._messages_in_work)))
             batch, self._queue = queue[:size], queue[size:]
             queue = self._queue
             self._send(batch)
-        while self._batch_queue and self._under_way < _BATCHES_AHEAD:
+        while self._batch_queue and self._messages_in_work < _BATCHES_AHEAD:
             self._send_batch()
 
     def _send_batch(self) -> None:
-        """Send the first waiting batch, or a part that leaves other questions to send during its decision."""
+        """Send the first waiting batch, or a part of it that leaves questions for the next message."""
         first = self._batch_queue[0]
-        size = min(MAX_BATCH, -(-sum(map(len, self._batch_queue)) // (_BATCHES_AHEAD - self._under_way)))
+        size = min(
+            MAX_BATCH, -(-sum(map(len, self._batch_queue)) // (_BATCHES_AHEAD - self._messages_in_work))
+        )
         if len(first) > size:
             first, self._batch_queue[0] = first.split(size)
         else:
@@ -297,7 +302,7 @@ class WorkerSlot:
         message = self._news()
         self._pack_batch(message.work.questions, first)
         now = time.perf_counter()
-        self._under_way += 1
+        self._messages_in_work += 1
         self._open_batches[first.numbers[0]] = first, now
         if self._deadline_s is not None and self._timer is None:
             self._arm(self._deadline_s)
@@ -308,14 +313,14 @@ class WorkerSlot:
         if batch:
             self._pack_questions(message.work.questions, batch)
             record = [len(batch), time.perf_counter()]
-            self._under_way += 1
+            self._messages_in_work += 1
             self._open.update([(d.id, (d, record)) for d in batch])
             if self._deadline_s is not None and self._timer is None:
                 self._arm(self._deadline_s)
         self.process.send(message)
 
     def _news(self) -> pb.ToWorker:
-        """Return a message with all results, ends and starts that precede the next questions."""
+        """Return a message with all results, ends and starts that come before the next questions."""
         message = pb.ToWorker()
         work = message.work
         work.slot = self.index
@@ -346,7 +351,7 @@ class WorkerSlot:
         q.seeds.extend([d.seed for d in batch])
         streams = self._streams
         shown = [d.encoded if streams is None else streams.seen(d.episode) for d in batch]
-        add_columns(q.observation, self._sees.join(shown))
+        add_columns(q.observation, self._observation_codec.join(shown))
         q.masks = _masks([d.action_mask for d in batch])
         attempts = [d.attempt for d in batch]
         if any(attempts):
@@ -362,12 +367,12 @@ class WorkerSlot:
         q.steps.extend([episode.steps for episode in batch.episodes])
         agents = zip(batch.episodes, batch.agents, strict=True)
         q.seeds.extend([episode.seeds[agent] for episode, agent in agents])
-        add_columns(q.observation, self._sees.join(batch.encoded))
+        add_columns(q.observation, self._observation_codec.join(batch.encoded))
         if batch.masked:
             q.masks = _masks(batch.masks)
 
     def _pack_shown(self, q: pb.Questions, batch: Sequence[Decision]) -> None:
-        """Add the inputs of the slot that the worker requested in its ``Welcome``."""
+        """Add the slot inputs that the worker requested in its ``Welcome``."""
         inputs = self.process.welcome.inputs
         shown = [d.shown or Shown() for d in batch]
         if "text" in inputs:
@@ -392,11 +397,11 @@ class WorkerSlot:
         r.rewards.extend([o.reward for o in done])
         r.terminated.extend([o.terminated for o in done])
         r.truncated.extend([o.truncated for o in done])
-        add_columns(r.observation, self._sees.join([o.encoded for o in done]))
-        add_columns(r.action, self._does.join([self._does.encode(o.action) for o in done]))
+        add_columns(r.observation, self._observation_codec.join([o.encoded for o in done]))
+        add_columns(r.action, self._action_codec.join([self._action_codec.encode(o.action) for o in done]))
 
     def on_replies(self, replies: pb.Replies) -> None:
-        """Convert a message to answers and pass them to the sink."""
+        """Convert a worker's message to answers and pass them to the sink."""
         ids = list(replies.ids)
         if self._open_batches:
             if self._try_whole_batch(ids, replies):
@@ -405,7 +410,7 @@ class WorkerSlot:
         extras, answers = self._extras(ids, replies)
         if ids:
             try:
-                actions = self._does.unstack(replies.action, len(ids))
+                actions = self._action_codec.unstack(replies.action, len(ids))
             except NotInSpace as exc:
                 answers += self._refuse(ids, f"its action does not fit the action space: {exc}")
             else:
@@ -419,7 +424,7 @@ class WorkerSlot:
             self._sink(answers)
 
     def _try_whole_batch(self, ids: Sequence[int], replies: pb.Replies) -> bool:
-        """Answer a batch if the message has a playable action for each question; else do nothing."""
+        """Answer a batch if the message has a playable action for each question; else return ``False``."""
         if not ids or ids[0] not in self._open_batches:
             return False
         batch, asked = self._open_batches[ids[0]]
@@ -428,13 +433,13 @@ class WorkerSlot:
         if len(replies.values) not in (0, len(ids)):
             return False  # the path with objects uses the values that are present
         try:
-            actions = self._does.unstack(replies.action, len(ids))
+            actions = self._action_codec.unstack(replies.action, len(ids))
         except NotInSpace:
             return False  # the path with objects reports the error for each question
         if not self._are_legal(actions, batch):
             return False
         del self._open_batches[ids[0]]
-        self._under_way -= 1
+        self._messages_in_work -= 1
         latency_ms = (time.perf_counter() - asked) * 1e3
         extras = [{"value": value} for value in replies.values] or None
         self._flush()
@@ -442,7 +447,7 @@ class WorkerSlot:
         return True
 
     def _are_legal(self, actions: Sequence[Any], batch: DecisionBatch) -> bool:
-        space = self._does.space
+        space = self._action_codec.space
         if space.kind == "Discrete" and not batch.masked:
             return space.start <= min(actions) and max(actions) < space.start + space.n
         rows = zip(actions, batch.masks, strict=True)
@@ -452,7 +457,7 @@ class WorkerSlot:
         self, ids: Sequence[int], actions: Sequence[Any], extras: Mapping[int, dict[str, Any]]
     ) -> list[Answer]:
         now, answers = time.perf_counter(), list[Answer]()
-        space, opened = self._does.space, self._open
+        space, opened = self._action_codec.space, self._open
         plain = space.kind == "Discrete"
         low, high = space.start, space.start + space.n
         for i, action in zip(ids, actions, strict=True):
@@ -462,7 +467,7 @@ class WorkerSlot:
             decision, record = entry
             record[0] -= 1
             if not record[0]:
-                self._under_way -= 1
+                self._messages_in_work -= 1
             mask = decision.action_mask
             is_legal = plain and mask is None and low <= action < high
             invalid = "" if is_legal else problem_with(space, action, mask, self.names)
@@ -494,7 +499,7 @@ class WorkerSlot:
     def _count_down(self, record: list[float]) -> None:
         record[0] -= 1
         if record[0] == 0:
-            self._under_way -= 1
+            self._messages_in_work -= 1
 
     def _close(self, i: int) -> Decision | None:
         entry = self._open.pop(i, None)
@@ -507,7 +512,7 @@ class WorkerSlot:
         self._timer = asyncio.get_running_loop().call_later(seconds, self._expire)
 
     def _expire(self) -> None:
-        """Refuse overdue answers. ``_open`` is in the order of asking, so its first entry is the oldest."""
+        """Refuse overdue answers; ``_open`` is in the order of asking, so its first entry is the oldest."""
         self._timer = None
         assert self._deadline_s is not None
         self.unfold()
@@ -529,19 +534,19 @@ class WorkerSlot:
             self._sink(answers)
 
     def on_lost(self, outcome: ChildOutcome) -> None:
-        """Handle the end of the process: episodes it had begun are lost; questions of other episodes wait."""
+        """Handle the end of the process: episodes begun there are lost; questions of other episodes wait."""
         self.unfold()
         lost = f"worker {self.process.launch.definition.type_id} {outcome.words}"
         begun = self._begun - self._starts.keys()
         owed = [d for d, _ in self._open.values()] + [d for d in self._queue if d.episode in begun]
-        self._away = True
+        self._is_lost = True
         self._tainted.update(dict.fromkeys(begun, lost))
         self._queue = [d for d in self._queue if d.episode not in self._tainted]
         self._open.clear()
         self._with_person.clear()
         self._ends.clear()
         self._results.clear()
-        self._under_way = 0
+        self._messages_in_work = 0
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -549,13 +554,13 @@ class WorkerSlot:
             self._sink([Answer(d, failure=lost, loss=Loss.DIED) for d in owed])
 
     def resume(self, process: WorkerConnection) -> None:
-        """Continue with a new process that has loaded the same slot."""
-        self.process, self._away = process, False
+        """Continue with a new process, which has loaded the same slot."""
+        self.process, self._is_lost = process, False
         self._flush()
 
     def give_up(self, reason: str) -> None:
         """Fail waiting and future questions, because no process will be started again."""
-        self._gone = reason
+        self._given_up_reason = reason
         waiting, self._queue = self._queue, []
         if waiting:
             self._sink([Answer(d, failure=reason, loss=Loss.GIVEN_UP) for d in waiting])
@@ -565,7 +570,7 @@ class WorkerSlot:
         self.unfold()
         self._open.clear()
         self._queue.clear()
-        self._gone = "another policy plays this slot now"
+        self._given_up_reason = "another policy plays this slot now"
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -573,8 +578,8 @@ class WorkerSlot:
     def on_human(self, request: pb.HumanRequest) -> Decision | None:
         """Return the open question that the worker wants a person to answer.
 
-        The deadline is suspended until :meth:`answer_human`. The result is ``None`` if the session no
-        longer waits for the answer; the worker is then notified.
+        The deadline is suspended until :meth:`answer_human`. If the session no longer waits for the answer,
+        the worker is notified and the result is ``None``.
         """
         entry = self._open.get(request.id)
         if entry is None:
@@ -584,7 +589,7 @@ class WorkerSlot:
         return entry[0]
 
     def answer_human(self, decision: Decision, action: Any | None) -> None:
-        """Send the person's choice to the worker; ``None``: no choice in time."""
+        """Send a person's action to the worker; ``None`` if the person has not chosen in time."""
         self._with_person.discard(decision.id)
         if self._deadline_s is not None:
             self._patient_until = time.perf_counter() + self._deadline_s
@@ -593,12 +598,12 @@ class WorkerSlot:
     def _tell_worker(self, question: int, action: Any | None) -> None:
         human = pb.HumanAction(slot=self.index, id=question)
         if action is not None:
-            add_columns(human.action, self._does.join([self._does.encode(action)]))
+            add_columns(human.action, self._action_codec.join([self._action_codec.encode(action)]))
         self.process.send(pb.ToWorker(human=human))
 
 
 def _masks(masks: Sequence[Mask | None]) -> bytes:
-    """Return the masks of legal actions, row by row; empty if all actions are legal."""
+    """Return the masks of legal actions as bytes, row by row; ``b""`` if all actions are legal."""
     width = next((len(mask) for mask in masks if mask is not None), 0)
     if not width:
         return b""
@@ -607,12 +612,12 @@ def _masks(masks: Sequence[Mask | None]) -> bytes:
 
 
 def seat_of(agent: str, told: TeamContext) -> pb.Seat:
-    """Return the message that describes an agent's seat and team to a worker."""
+    """Return the protocol message that describes an agent's seat and team to a worker."""
     return pb.Seat(agent=agent, **vars(told))
 
 
 def _problem(decision: Decision, p: pb.Problem, told: Mapping[str, Any] | None) -> Answer:
-    """Return the answer for a reply without a playable action; a message to teammates in it is dropped."""
+    """Return the answer for a reply without a playable action; its message to teammates is dropped."""
     extras = {name: value for name, value in (told or {}).items() if name != "said"}
     extras = extras | {"raw": p.raw} if p.raw else extras or None
     if p.fatal:

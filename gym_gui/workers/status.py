@@ -31,9 +31,9 @@ State = Literal["installed", "missing", "broken"]
 _INSTALL = "mosaic workers install {}"
 _PROBE_TIMEOUT_S = 30.0
 _SDK_NEEDS = ("numpy>=1.22", "protobuf>=3.20.2,<8")
-"""Requirements of ``mosaic_worker``, which the engine puts on the path of a foreign interpreter."""
+"""Requirements of ``mosaic_worker``, which is added to the import path of a foreign interpreter."""
 _BARE_NAME = re.compile(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?")
-"""Requirement without version or marker, which any version fulfills."""
+"""Requirement without version or marker, which any installed version fulfills."""
 # Runs in the worker's own interpreter, which may be an old one.
 _PROBE = """
 import importlib.util, json, sys
@@ -53,13 +53,13 @@ json.dump([versions, found, python], sys.stdout)
 
 @dataclass(frozen=True)
 class WorkerStatus:
-    """Status of a worker, determined without starting it.
+    """Installation status of a worker, determined without starting it.
 
     Attributes:
         worker_id: The worker's id.
         state: ``installed``, ``missing`` (something must be installed) or ``broken``.
-        reason: What is missing or broken, as a sentence; empty if the worker is installed.
-        install: Command that installs what is missing, or empty.
+        reason: What is missing or broken, as a sentence; ``""`` if the worker is installed.
+        install: Command that installs the missing parts, or ``""``.
         missing: Requirements that are not fulfilled.
         found: Result of discovery, or ``None``.
     """
@@ -73,7 +73,7 @@ class WorkerStatus:
 
 
 def status_of(found: Found) -> WorkerStatus:
-    """Return the status of a worker that discovery found, which may have a broken manifest."""
+    """Return the status of a discovered worker, whose manifest may be broken."""
     if found.definition is None:
         return WorkerStatus(found.name, "broken", found.problem, "", (), found)
     status = check_installed(found.definition)
@@ -81,7 +81,7 @@ def status_of(found: Found) -> WorkerStatus:
 
 
 def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
-    """Compare a worker's requirements with the packages of its interpreter.
+    """Return the status of a worker, from its requirements and the packages of its interpreter.
 
     Distributions are looked up by their metadata and compared by version; the extras
     of a requirement (``ray[rllib]``) are not followed.
@@ -89,11 +89,11 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
     worker_id = definition.type_id
     if absent := _absent_workers(definition):
         # An installer could not install these workers: a package of that name would be another project's.
-        reason = f"it builds on {_and(absent)}, found neither beside it nor among MOSAIC's own workers"
+        reason = f"it builds on {_listed(absent)}, found neither beside it nor among MOSAIC's own workers"
         return WorkerStatus(worker_id, "broken", reason, "", absent)
     python, family = definition.launch.python, definition.launch.family
     if family and not is_complete(family):
-        reason = f"it lives in the interpreter of the environments {family}, which is not there yet"
+        reason = f"it needs the interpreter of the environments {family}, which is not installed yet"
         return WorkerStatus(worker_id, "missing", reason, _INSTALL.format(worker_id), (family,))
     if python is not None and not os.access(python, os.X_OK):
         reason = f"its interpreter {python} does not exist"
@@ -103,16 +103,16 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
     except _ProbeError as error:
         return WorkerStatus(worker_id, "broken", str(error), "", ())
     if pip:
-        reason = f"{_and(pip)} {'is' if len(pip) == 1 else 'are'} not installed"
+        reason = f"{_listed(pip)} {'is' if len(pip) == 1 else 'are'} not installed"
         return WorkerStatus(worker_id, "missing", reason, _INSTALL.format(worker_id), pip)
     programs = tuple(text for text in definition.system_dependencies if not _on_path(text))
     if programs:
         names = [text.partition(":")[0] for text in programs]
         packages = dict.fromkeys(text.partition(":")[2] or text for text in programs)
-        reason = f"{_and(names)} {'is' if len(names) == 1 else 'are'} not on the path"
+        reason = f"{_listed(names)} {'is' if len(names) == 1 else 'are'} not on the path"
         return WorkerStatus(worker_id, "missing", reason, f"apt-get install {shlex.join(packages)}", programs)
     if files := absent_files(definition):
-        return WorkerStatus(worker_id, "missing", _lack(files), _INSTALL.format(worker_id), files)
+        return WorkerStatus(worker_id, "missing", _missing_words(files), _INSTALL.format(worker_id), files)
     if not importable:
         reason = f"its package {definition.module_path!r} is neither in its folder nor installed"
         return WorkerStatus(worker_id, "broken", reason, "", (definition.module_path,))
@@ -123,11 +123,11 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
     return WorkerStatus(worker_id, "installed", "", "", ())
 
 
-def _lack(files: Sequence[str]) -> str:
+def _missing_words(files: Sequence[str]) -> str:
     named = [name for name in files if name != BUILD]
     if not named:
-        return f"{BUILD} is not built from what is there now"
-    return f"{_and(named)} {'is' if len(named) == 1 else 'are'} not there"
+        return f"{BUILD} is not built from the current sources and files"
+    return f"{_listed(named)} {'is' if len(named) == 1 else 'are'} missing"
 
 
 def _absent_workers(definition: WorkerTypeDefinition) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ def _requirements(definition: WorkerTypeDefinition) -> list[str]:
 
 
 class _ProbeError(Exception):
-    """The worker's requirements cannot be read, or its interpreter did not answer."""
+    """Error: the worker's requirements cannot be read, or its interpreter did not answer."""
 
 
 def _look_up(definition: WorkerTypeDefinition) -> tuple[tuple[str, ...], bool]:
@@ -165,13 +165,13 @@ def _look_up(definition: WorkerTypeDefinition) -> tuple[tuple[str, ...], bool]:
         wanted = [r for r in requirements if r.marker is None or r.marker.evaluate(environment)]
     except (InvalidRequirement, UndefinedEnvironmentName) as error:
         raise _ProbeError(f"requires.pip: {error}") from error
-    return tuple(str(r) for r in wanted if not _met(r, versions.get(r.name))), importable
+    return tuple(str(r) for r in wanted if not _is_fulfilled(r, versions.get(r.name))), importable
 
 
 def _probe(
     definition: WorkerTypeDefinition, names: Sequence[str]
 ) -> tuple[Mapping[str, str | None], bool, dict[str, str]]:
-    """Return versions by name, whether the worker's package can be imported, and variables for markers."""
+    """Return package versions by name, whether the worker can be imported, and variables for markers."""
     name = definition.module_path
     beside = any((p / name).is_dir() or (p / f"{name}.py").is_file() for p in definition.launch.python_path)
     package = "" if beside or definition.launch.command else name
@@ -211,7 +211,7 @@ def _importable(package: str) -> bool:
         return False
 
 
-def _met(requirement: Requirement, version: str | None) -> bool:
+def _is_fulfilled(requirement: Requirement, version: str | None) -> bool:
     return version is not None and requirement.specifier.contains(version, prereleases=True)
 
 
@@ -228,5 +228,5 @@ def _command_exists(definition: WorkerTypeDefinition) -> bool:
     return shutil.which(program) is not None
 
 
-def _and(words: Sequence[str]) -> str:
+def _listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

@@ -31,15 +31,15 @@ from gym_gui.workers.team_context import TeamContext
 from mosaic_worker.preprocessing import Pipeline
 
 MAX_RESTARTS = 5
-"""Largest number of restarts of a worker that ended by itself, without a completed episode in between."""
+"""Largest number of restarts of a crashed worker without a completed episode in between."""
 
 SESSION_SECRET: Final = "session"
-"""Name of the session's secret among the secrets of a slot."""
+"""Name of the secret that the workers of a session share, among the secrets of a slot."""
 
 
 @dataclass(frozen=True)
 class SlotRequest:
-    """A slot that a worker shall play.
+    """Request to load a policy into one slot of a worker.
 
     Attributes:
         agent_id: Name of the slot.
@@ -47,15 +47,15 @@ class SlotRequest:
         observation_space: Gymnasium space of the worker's observations: the slot's space, or the output
             space of ``pipeline``.
         action_space: Gymnasium space of the slot's actions.
-        settings: Settings that are passed to the worker.
-        action_meanings: A word per discrete action.
+        settings: Settings that the worker gets.
+        action_meanings: Name of each discrete action.
         noop: The environment's no-op, or ``None``.
-        deterministic: Whether to use the policy's mode instead of a sample; ``None``: the worker's choice.
-        deadline_s: Longest time for an answer.
+        deterministic: Whether to use the policy's mode instead of a sample; ``None`` for the worker's choice.
+        deadline_s: Longest time for an answer in seconds; ``None`` for no limit.
         secrets: Secrets by name; they leave this process only inside the ``Load`` message.
-        pipeline: Preprocessing of observations before the worker receives them.
+        pipeline: Preprocessing of observations before the worker receives them, or ``None``.
         team_context: Description of the game and the other players, for workers that read text.
-        seats: The same for the other seats that the slot plays in some episodes.
+        seats: Such descriptions for the other seats that the slot plays in some episodes.
         simulator: Description of the simulator as JSON, for workers that receive its state.
         options: Options that a manager may request from the slot, by number.
     """
@@ -77,7 +77,7 @@ class SlotRequest:
     options: Sequence[str] = ()
 
     def message(self, index: int) -> pb.Load:
-        """Return the request as a ``Load`` message."""
+        """Return the request as a ``Load`` message for slot number ``index``."""
         load = pb.Load(
             slot=index,
             agent=self.agent_id,
@@ -103,36 +103,36 @@ class SlotRequest:
         return load
 
 
-def _never() -> bool:
+def _is_never_behind() -> bool:
     return False
 
 
-def _let(slot: WorkerSlot, episode: int, most: Amount, noted: Callable[[], None]) -> None:
+def _permit_request(slot: WorkerSlot, episode: int, most: Amount, noted: Callable[[], None]) -> None:
     noted()
 
 
 @dataclass(frozen=True)
 class SessionEvents:
-    """Functions that receive the news of a session's workers, other than answers.
+    """Callbacks for the messages of a session's workers, other than answers.
 
     Attributes:
         log: Receives level, logger and text of a line.
         call: Receives a paid call as JSON.
         human: Receives a worker's request for a person's choice.
-        announced: Receives a paid request that a slot is about to make: slot, episode, largest cost, and a
-            function to call when the request is recorded, which permits it.
-        is_behind: Returns whether so many calls wait to be written that workers should make no more.
+        announced: Receives a paid request that a slot is about to send: slot, episode, largest cost, and a
+            function that permits the request, to be called when it is recorded.
+        is_behind: Returns whether so many calls wait to be written that workers must delay more calls.
     """
 
     log: Callable[[int, str, str], None]
     call: Callable[[str], None]
     human: Callable[[WorkerSlot, pb.HumanRequest], None]
-    is_behind: Callable[[], bool] = _never
-    announced: Callable[[WorkerSlot, int, Amount, Callable[[], None]], None] = _let
+    is_behind: Callable[[], bool] = _is_never_behind
+    announced: Callable[[WorkerSlot, int, Amount, Callable[[], None]], None] = _permit_request
 
 
 class _WorkerGroup:
-    """One worker process and its slots; restarts the process if it ends."""
+    """One worker process and its slots; restarts the process after a crash."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class _WorkerGroup:
         self._restart: asyncio.Task[None] | None = None
 
     async def fill(self) -> WorkerConnection:
-        """Start a process (or connect to a remote one) and load all slots in it."""
+        """Start a worker process (or connect to a remote one) and load all slots in it."""
         self._process = process = self._make(self)
         try:
             await process.start()
@@ -225,11 +225,11 @@ class _WorkerGroup:
 
     @property
     def process(self) -> WorkerConnection | None:
-        """The connection to the current process."""
+        """Connection to the current worker process."""
         return self._process
 
     async def close(self, grace_s: float = 2.0) -> None:
-        """Stop the process."""
+        """Stop the worker process, and any restart of it."""
         self._ready = False
         if self._restart is not None and not self._restart.done():
             self._restart.cancel()
@@ -239,7 +239,7 @@ class _WorkerGroup:
 
 
 class Supervisor:
-    """Starts the workers of a session and keeps them running until :meth:`close`.
+    """Starts the workers of a session and restarts crashed ones until :meth:`close`.
 
     Args:
         operator: The operator's id, for process names and logs.
@@ -248,16 +248,16 @@ class Supervisor:
 
     def __init__(self, operator: str, events: SessionEvents) -> None:
         self._operator, self._events = operator, events
-        self._posts: list[_WorkerGroup] = []
+        self._groups: list[_WorkerGroup] = []
         self._secret = token_urlsafe(24)
 
     async def start_worker(
         self, definition: WorkerTypeDefinition, requests: Sequence[SlotRequest], sink: Sink
     ) -> list[tuple[WorkerSlot, str]]:
-        """Start one process that plays the slots of ``requests``.
+        """Start one worker process that plays the slots of ``requests``.
 
         Returns:
-            For each request its slot and the policy's short name.
+            Slot and short name of the policy for each request.
 
         Raises:
             WorkerLaunchError: The process could not be started.
@@ -265,13 +265,13 @@ class Supervisor:
         """
         requests = [self._with_secret(definition, request) for request in requests]
         post = _WorkerGroup(self._maker(definition, requests), requests, self._events)
-        self._posts.append(post)
+        self._groups.append(post)
         try:
             say = partial(self._events.log, logging.WARNING, "mosaic.workers")
             process = await start_again(post.fill, say)
         except BaseException:
-            if post in self._posts:  # unless the supervisor was closed since
-                self._posts.remove(post)
+            if post in self._groups:  # unless the supervisor was closed since
+                self._groups.remove(post)
             raise
         post.slots = [
             WorkerSlot(
@@ -290,7 +290,10 @@ class Supervisor:
         return list(zip(post.slots, post.policies, strict=True))
 
     def _with_secret(self, definition: WorkerTypeDefinition, request: SlotRequest) -> SlotRequest:
-        """Add the secret by which this session's workers recognize each other; it stays on this machine."""
+        """Return the request with the secret by which this session's workers recognize each other.
+
+        The secret stays on this machine.
+        """
         if not definition.launch.session_secret or remote_address(request.settings, request.secrets):
             return request
         return replace(request, secrets={**request.secrets, SESSION_SECRET: self._secret})
@@ -298,39 +301,39 @@ class Supervisor:
     def _maker(
         self, definition: WorkerTypeDefinition, requests: Sequence[SlotRequest]
     ) -> Callable[[WorkerEvents], WorkerConnection]:
-        """Return a function that starts the worker, or connects to it if the slot has an ``address``."""
+        """Return a function that starts the worker, or connects to it if its slot has an ``address``."""
         first, agents = requests[0], [r.agent_id for r in requests]
         where = remote_address(first.settings, first.secrets)
         if where is not None:
             return lambda events: RemoteWorker(Launch(definition, self._operator, agents), events, where)
-        gpus = assign_gpus(definition, first.settings, len(self._posts))
+        gpus = assign_gpus(definition, first.settings, len(self._groups))
         return lambda events: WorkerProcess(Launch(definition, self._operator, agents, gpus), events)
 
     def slot_of(self, agent: str, *, other_than: WorkerSlot | None = None) -> WorkerSlot | None:
-        """Return the slot of an agent, or the one that played before ``other_than`` was started for it."""
-        slots = (slot for post in self._posts for slot in post.slots if slot.index not in post.unused)
+        """Return the worker slot, except ``other_than``, that plays an agent's slot; ``None`` without one."""
+        slots = (slot for post in self._groups for slot in post.slots if slot.index not in post.unused)
         return next((slot for slot in slots if slot.agent_id == agent and slot is not other_than), None)
 
     async def stop_worker(self, slot: WorkerSlot, grace_s: float = 2.0) -> None:
-        """Stop using a slot, and stop its process if it plays no other slot."""
+        """Stop using a slot, and stop its worker process if no other slot uses it."""
         slot.retire()
-        post = next((p for p in self._posts if slot in p.slots), None)
+        post = next((p for p in self._groups if slot in p.slots), None)
         if post is None:
             return
         post.unused.add(slot.index)
         if len(post.unused) == len(post.slots):
-            self._posts.remove(post)
+            self._groups.remove(post)
             await post.close(grace_s)
 
     def processes(self) -> list[WorkerConnection]:
-        """Return the connections to all current workers."""
-        return [p.process for p in self._posts if p.process is not None]
+        """Return the connections to all running workers."""
+        return [p.process for p in self._groups if p.process is not None]
 
     async def close(self, grace_s: float = 2.0) -> None:
-        """Stop all workers and everything that they started.
+        """Stop all workers and all processes that they started.
 
         Args:
-            grace_s: Time for each worker to end after the request, and again after SIGTERM.
+            grace_s: Seconds for each worker to end after the request, and again after SIGTERM.
         """
-        await asyncio.gather(*(post.close(grace_s) for post in self._posts))
-        self._posts.clear()
+        await asyncio.gather(*(post.close(grace_s) for post in self._groups))
+        self._groups.clear()

@@ -1,4 +1,4 @@
-"""Description of the game and the other players, for workers that read text."""
+"""Description of a game and its other players, for workers that read text."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TeamContext:
-    """Description of the game and the other players for a worker that reads text.
+    """Description of a game and its other players, for a worker that reads text.
 
     Attributes:
-        briefing: The game in words: its aim, how to read the observation, the actions.
+        briefing: Text about the game: its aim, how to read the observation, the actions.
         team: Name of the slot's team.
         teammates: The other agents of the team.
         opponents: Agents of other teams.
@@ -25,10 +25,10 @@ class TeamContext:
 
 @dataclass(frozen=True)
 class Joined:
-    """How an agent that has appeared during an episode takes part.
+    """Participation of an agent that has appeared during an episode.
 
     Attributes:
-        episode: The run's episode; for its slot's policy each such agent is an episode of its own.
+        episode: Index of the run's episode; for the slot's policy, each such agent is a separate episode.
         told: Description of the game for the agent; ``None`` if its player reads no text.
     """
 

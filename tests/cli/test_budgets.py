@@ -74,7 +74,7 @@ def test_a_budget_holds_for_all_operators_and_processes_and_can_be_raised(mosaic
         run = mosaic.home / result["run"]
         assert done.status == 1, done.err
         assert result["status"] == "stopped" and result["failed"] == 0
-        assert "the money budget of the run carries no further episode" in result["problem"]
+        assert "the money budget of the run does not suffice for another episode" in result["problem"]
         assert "are left unplayed" in result["problem"]
         assert 0.5 * budget < paid(server) <= budget
         written = sum(call["usd"] for o in open_run(run).operators.values() for call in o.calls())
@@ -207,7 +207,9 @@ def test_a_run_whose_budgets_cannot_be_kept_stops_and_goes_on_later(mosaic: Mosa
         )  # fmt: skip
         done = mosaic("run", file, "--json", **KEY)
         assert done.out, done.err
-        assert done.status == 1 and "the budgets of the run cannot be kept" in done.json()["problem"]
+        assert (
+            done.status == 1 and "the ledger of the run's budgets cannot be written" in done.json()["problem"]
+        )
         assert len(server.requests) == at, "what is not on record is not sent"
         run = mosaic.home / done.json()["run"]
         (run / NAME).rmdir()
@@ -284,7 +286,7 @@ def test_no_episode_is_begun_once_the_runs_time_is_over(mosaic: Mosaic) -> None:
         assert done.out, done.err
         result = done.json()
         assert (done.status, result["status"], result["failed"]) == (1, "stopped", 0), done.err
-        assert "the run has taken its 8 s (--time-budget gives it more); 3 of 4" in result["problem"]
+        assert "the run has used its time budget of 8 s (raise --time-budget); 3 of 4" in result["problem"]
         run = mosaic.home / result["run"]
         assert len(rows(run)["gpt-4o"]) == 1 and len(server.requests) == STEPS
         done = mosaic("run", "--resume", run, "--json", **KEY)

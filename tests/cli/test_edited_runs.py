@@ -119,14 +119,14 @@ def test_an_edited_summary_or_page_is_not_verified(mosaic: Mosaic, run: Path) ->
     kept = summary.read_text(), page.read_text()
     changed(summary, lambda data: data["operators"][0]["mean"].update(value=500.0))
     done = mosaic("verify", run)
-    assert done.status == 1 and "summary.json does not say what the run says" in done.out
+    assert done.status == 1 and "summary.json does not match the run" in done.out
     summary.write_text(kept[0])
     changed(summary, lambda data: data.pop("made"))
     assert mosaic("verify", run).status == 1, "that of this version says how it was made"
     summary.write_text(kept[0])
     page.write_text(kept[1].replace("</main>", "<p>better</p></main>"))
     done = mosaic("verify", run)
-    assert done.status == 1 and "report.html does not say what the run says" in done.out
+    assert done.status == 1 and "report.html does not match the run" in done.out
     mosaic("report", run, "--no-replays")
     assert mosaic("verify", run).status == 0
 

@@ -350,7 +350,7 @@ def test_an_environment_that_ends_the_process_that_reads_it_is_a_sentence(
         (record / "operators/a/episodes.jsonl").write_text("")
     done = _read(mosaic, record, name, "leaves")
     assert done.status == 2, (done.out, done.err)
-    assert "could not be looked at: its process ended with exit status 2" in done.err
+    assert "could not be described: its process ended with exit status 2" in done.err
 
 
 @pytest.mark.parametrize("how", ["prints", "leaves"])

@@ -128,7 +128,7 @@ def test_a_tournament_in_parts_is_the_tournament(mosaic: Mosaic) -> None:
     file.write_text(yaml.safe_dump(data, sort_keys=False))
     done = mosaic("tournament", file, "--resume", parts[0])
     assert done.status == 2 and done.line.startswith(
-        f"mosaic: the experiment is not what {parts[0]} was begun"
+        f"mosaic: the experiment has changed since {parts[0]} was begun"
     )
     file.write_text(yaml.safe_dump({**data, "schedule": "swiss"}, sort_keys=False))
     done = mosaic("tournament", file, "--shard", "1/3")
@@ -216,4 +216,4 @@ def test_a_part_is_gone_on_with_only_as_it_was_begun(mosaic: Mosaic) -> None:
     about = json.loads((run / "run.json").read_text())
     about["shard"]["experiment_sha256"] = "0" * 64
     (run / "run.json").write_text(json.dumps(about))
-    assert "the experiment is not what" in mosaic.refused("run", "--resume", run)
+    assert "the experiment has changed since" in mosaic.refused("run", "--resume", run)

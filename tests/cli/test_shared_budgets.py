@@ -71,7 +71,7 @@ def test_over_four_shards_the_whole_spends_at_most_the_budget(mosaic: Mosaic, se
         run = Path(result["run"])
         header = json.loads((run / "run.json").read_text())
         assert result["status"] == header["status"] == "stopped" and result["failed"] == 0
-        assert "the money budget of the run carries no further episode" in result["problem"]
+        assert "the money budget of the run does not suffice for another episode" in result["problem"]
         counts = {operator: len(episodes) for operator, episodes in rows(run).items()}
         assert header["unplayed"] == 36 - sum(counts.values()) > 0
         assert f"{header['unplayed']} of 36 episodes are left unplayed" in result["problem"]
@@ -142,7 +142,7 @@ def test_killed_shards_and_coordinators_spend_no_more(mosaic: Mosaic, server: Ss
         played = len(rows(run)["gpt-4o"])
         assert played >= 8, "what the killed shard had not spent came back"
         assert {row["status"] for row in rows(run)["gpt-4o"]} == {"completed"}
-        assert "token budget of the run carries no further episode" in done.json()["problem"]
+        assert "token budget of the run does not suffice for another episode" in done.json()["problem"]
         assert open_run(run).record.status == "stopped"
 
 
@@ -156,7 +156,7 @@ def test_jobs_of_a_scheduler_spend_at_most_the_budget_of_all(mosaic: Mosaic, tmp
         where = ("--executor", "slurm", "--profile", jobs, "--shards", "3")
         done = mosaic("run", file, *where, "--json", **KEY, **cluster)
         assert done.status == 1, done.err
-        assert "the token budget of the run carries no further episode" in done.json()["problem"]
+        assert "the token budget of the run does not suffice for another episode" in done.json()["problem"]
         assert 0.5 * budget < len(models.requests) * sum(TOKENS) <= budget
         run = Path(done.json()["run"])
         header = json.loads((run / "run.json").read_text())
@@ -177,7 +177,7 @@ def test_tasks_of_a_cluster_spend_at_most_the_budget_of_all(mosaic: Mosaic, clus
         where = ("--executor", "ray", "--profile", there, "--shards", "3")
         done = mosaic("run", file, *where, "--json", **KEY)
         assert done.status == 1, done.err
-        assert "the token budget of the run carries no further episode" in done.json()["problem"]
+        assert "the token budget of the run does not suffice for another episode" in done.json()["problem"]
         assert 0.5 * budget < len(models.requests) * sum(TOKENS) <= budget
         run = Path(done.json()["run"])
         header = json.loads((run / "run.json").read_text())
@@ -213,7 +213,7 @@ def test_a_lost_node_spends_no_more_than_it_was_given(mosaic: Mosaic, cluster: R
         assert len({row["episode_index"] for row in played}) == len(played) >= 6
         header = json.loads((run / "run.json").read_text())
         assert header["status"] == "stopped" and header["unplayed"] == 24 - len(played)
-        assert "token budget of the run carries no further episode" in header["problem"]
+        assert "token budget of the run does not suffice for another episode" in header["problem"]
         lines = [json.loads(line) for line in (run / "budget.jsonl").read_text().splitlines()]
         told = sum(line["amounts"].get("run", {}).get("tokens", 0) for line in lines if "settle" in line)
         assert asked <= told <= budget, "what the lost one may have spent counts as spent"

@@ -208,7 +208,7 @@ def test_a_family_that_makes_no_environments_is_named_with_what_it_lacks(own: st
         make(own)
     assert (
         refused.value.message
-        == "the family 'poles' has neither built_by nor build(), and makes no environment"
+        == "the family 'poles' has neither built_by nor build(), so it cannot make environments"
     )
     assert "Poles" in refused.value.fix and 'built_by = "module:function"' in refused.value.fix
 
@@ -234,7 +234,7 @@ def test_how_an_own_environment_takes_turns_is_seen_when_it_is_made() -> None:
     [
         ("no_such_module:make", "there is no module 'no_such_module'"),
         ("mpe2.no_such:env", "there is no module 'mpe2.no_such'"),
-        ("mpe2.simple_spread_v3:nothing", "has no 'nothing'"),
+        ("mpe2.simple_spread_v3:nothing", "defines no 'nothing'"),
         ("mpe2:__version__", "is no function or class"),
         ("builtins:dict", "is no environment"),
     ],

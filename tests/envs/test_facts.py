@@ -145,5 +145,5 @@ def test_facts_are_atoms_numbers_and_quoted_text() -> None:
         "x_cos_theta",
     )
     assert written([fact("a"), fact("b"), fact("a")]) == ("a", "b")
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not a number"):
         str(fact("speed", float("nan")))

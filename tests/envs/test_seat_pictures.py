@@ -239,7 +239,7 @@ def test_a_walker_is_told_that_there_is_no_picture_for_it_and_no_reward(
     assert environment.pictures("walker_0") == () and not environment.tells_rewards(PromptInputs())
     seen = observed(environment, "walker_0")
     for frame in FRAMES:
-        with pytest.raises(ObservationError, match="there is no picture of what it may see"):
+        with pytest.raises(ObservationError, match="there is no picture of its observation"):
             environment.show("walker_0", seen, PromptInputs(image=True, frame=frame))
 
 

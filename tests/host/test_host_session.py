@@ -185,7 +185,7 @@ async def test_one_client_with_the_token_and_no_second():
 async def test_both_ends_are_of_one_version():
     async with bare_host() as (process, address), spoken_to(address) as (connection, stub):
         for theirs in (pb.Greeting(protocol=1, version="0.1"), pb.Greeting(), pb.Greeting(protocol=99)):
-            with pytest.raises(UsageError, match=r"is MOSAIC .*, its session process .* start it"):
+            with pytest.raises(UsageError, match=r"is MOSAIC .*, its session process .*restart it"):
                 await connection.ask(stub.Greet, theirs)
         assert process.returncode is None
 
@@ -301,7 +301,7 @@ async def test_nobody_is_left_deaf_when_what_it_said_cannot_be_written(
     await host.start()
     host.play(plans(0))
     await in_time(lambda: notes.ends, "its end")
-    assert notes.ends == ["was ended: what it said could not be taken: no space left"]
+    assert notes.ends == ["was ended: its message could not be handled: no space left"]
     assert offspring.pids() == [] and "no space left" in caplog.text
     await host.close()
 

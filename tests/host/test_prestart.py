@@ -110,7 +110,7 @@ def test_an_environment_that_does_not_answer_when_it_is_looked_at_is_a_sentence(
     with (
         HostAhead(wanted=False, longest_s=0.5) as hosts,
         pytest.raises(
-            UsageError, match=r"endless:make could not be looked at: it has not returned for 0.5 s"
+            UsageError, match=r"endless:make could not be described: it has not returned for 0.5 s"
         ),
     ):
         hosts.seats(config)

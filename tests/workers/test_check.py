@@ -194,7 +194,7 @@ def test_fault_has_a_finding(fault: str, finding: str, words: str, settings: dic
 
 def test_worker_that_outlives_its_host_is_noticed():
     report = check_worker(bundled("test_worker"), settings={"fault": "outlive"}, grace_s=1.0)
-    assert complaints(report) == {"end_of_input": "still there 1 s after the host had gone"}
+    assert complaints(report) == {"end_of_input": "still runs 1 s after the host ended"}
 
 
 @pytest.mark.parametrize(
@@ -245,16 +245,16 @@ def test_what_the_protocol_allows_passes(fault: str, settings: dict[str, Any]):
 @pytest.mark.parametrize(
     ("fault", "finding", "words"),
     [
-        ("silent", "start", "said nothing for 2 s"),
+        ("silent", "start", "sent nothing for 2 s"),
         ("exit", "start", "exit status 3"),
         ("garbage", "start", "no MOSAIC worker's output"),
-        ("half_message", "start", "said nothing for 2 s"),
-        ("old_version", "handshake", "speaks protocol 0, this host 1"),
-        ("future_version", "handshake", "speaks protocol 99, this host 1"),
+        ("half_message", "start", "sent nothing for 2 s"),
+        ("old_version", "handshake", "uses protocol version 0, MOSAIC uses 1"),
+        ("future_version", "handshake", "uses protocol version 99, MOSAIC uses 1"),
     ],
 )
 def test_fault_of_the_start_has_a_finding(fault: str, finding: str, words: str):
-    never_ready = "said nothing" in words
+    never_ready = "sent nothing" in words
     report = check_worker(with_start(fault), start_s=2.0 if never_ready else LONG_S)
     assert words in complaints(report).get(finding, ""), "\n".join(report.lines())
     assert {f.status for f in report.findings[2:]} == {Status.SKIPPED}
@@ -264,7 +264,7 @@ def test_silent_heart_is_noticed():
     settings = {"fault": "no_heartbeat"}
     report = check_worker(bundled("test_worker"), settings=settings, idle_s=1.0)
     assert [f.name for f in report.failed] == ["heartbeat"]
-    assert "was not heard in 1 s" in report["heartbeat"].detail
+    assert "no heartbeat in 1 s" in report["heartbeat"].detail
 
 
 def test_memory_limit_is_kept():

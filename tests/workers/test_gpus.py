@@ -80,5 +80,5 @@ def test_a_gpu_that_is_not_there(
     definition: WorkerTypeDefinition, machine: list[str], here: list[str], words: str
 ):
     machine += here
-    with pytest.raises(UsageError, match=f"gpu 5 is asked for, but this machine has {words}"):
+    with pytest.raises(UsageError, match=f"gpu 5 is requested, but this machine has {words}"):
         gpus.assign_gpus(definition, {"gpu": 5}, 0)

@@ -174,23 +174,23 @@ def test_package_around_the_manifest_is_found(tmp_path: Path):
         ("entry =", 'command = ["x"]\nentry =', "both launch.entry and launch.command"),
         ('entry = "dice.main:Dice"', "", "no launch.entry is given"),
         ('entry = "dice.main:Dice"', "command = []", "launch.command is empty"),
-        ('entry = "dice.main:Dice"', 'command = ["x"]\npython = "v"', "goes with launch.entry only"),
+        ('entry = "dice.main:Dice"', 'command = ["x"]\npython = "v"', "launch.python needs launch.entry"),
         (
             'entry = "dice.main:Dice"',
             'command = ["x"]\nfamily = "games"',
-            "launch.family goes with launch.entry",
+            "launch.family needs launch.entry",
         ),
         (
             'entry = "dice',
             'python = "v"\nfamily = "games"\nentry = "dice',
             "both launch.python and launch.family",
         ),
-        ('entry = "dice.main:Dice"', 'command = ["x"]\ncarrier = "socket"', "speaks JSON lines only"),
+        ('entry = "dice.main:Dice"', 'command = ["x"]\ncarrier = "socket"', "supports JSON lines only"),
         ("[launch]\n", "[launch]\nheartbeat_s = nan\n", "launch.heartbeat_s is nan"),
         ("[launch]\n", "[launch]\nheartbeat_s = 1" + "0" * 400 + "\n", "launch.heartbeat_s"),
         ("[launch]\n", '[launch]\ncarrier = "pigeon"\n', "one of socket, jsonl"),
         ("[launch]\n", "[launch]\nenv = {A = 1}\n", "table of strings: 'A'"),
-        ("[launch]\n", '[launch]\npython = "~nobody-here/venv"\n', "path that cannot be"),
+        ("[launch]\n", '[launch]\npython = "~nobody-here/venv"\n', "names an impossible path"),
         ("[launch]", "[limits]\nmemory_mb = 0\n[launch]", "limits.memory_mb is 0.*whole number from 1"),
         ("[launch]", "[limits]\nmemory_mb = true\n[launch]", "limits.memory_mb is True"),
         ("[launch]", '[inputs]\ntext = "yes"\n[launch]', 'true, false or "optional"'),
@@ -223,7 +223,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path):
         read_manifest(path)
     link = tmp_path / "endless"
     link.symlink_to("/dev/zero")
-    with pytest.raises(ManifestError, match="no regular file"):
+    with pytest.raises(ManifestError, match="not a regular file"):
         read_manifest(link)
     path.write_bytes(b"#" * 300_000)
     with pytest.raises(ManifestError, match="larger than 256 kB"):

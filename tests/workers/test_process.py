@@ -151,13 +151,13 @@ async def test_last_line_of_stderr_is_the_reason(tmp_path: Path):
 async def test_silent_start_is_given_up(tmp_path: Path):
     code = "import threading\nthreading.Event().wait()"
     words = await refusal(little_worker(tmp_path, code), start_timeout_s=0.3)
-    assert "was ended: said nothing for 0.3 s after its start" in words
+    assert "was ended: sent nothing for 0.3 s after its start" in words
 
 
 async def test_another_protocol_version_is_refused_with_the_way_out(tmp_path: Path):
     code = RAW + "link.sendall(welcome(protocol=7))\nreceive()"
     words = await refusal(little_worker(tmp_path, code))
-    assert "speaks protocol 7, this host 1. Update the worker's mosaic-worker package" in words
+    assert "uses protocol version 7, MOSAIC uses 1. Update the worker's mosaic-worker package" in words
 
 
 @pytest.mark.parametrize("moment", range(0, 56, 8))

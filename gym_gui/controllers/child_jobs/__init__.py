@@ -1,6 +1,6 @@
-"""Jobs that run foreign environments in child processes, so that there is always an answer.
+"""Jobs that run environments of other packages in child processes.
 
-An environment may print, start threads, call ``sys.exit()``, crash or never return. Most modules here contain
-the code of such a process, and the function that starts the process and receives its answer. All modules
-share :mod:`.child_job`.
+An environment may print, start threads, call ``sys.exit()``, crash or never return; the caller still gets an
+answer. Most modules here contain the code of such a process, and the function that starts the process and
+receives its answer. All modules share :mod:`.child_job`.
 """

@@ -1,4 +1,4 @@
-"""Starts the child processes of this package and exchanges questions, reports and answers with them."""
+"""Starts child processes that play environments, and exchanges inputs, reports and answers with them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from gym_gui.services.subprocess_job import (
 )
 
 _REPORT_S: Final = 0.5
-"""Seconds between two reports."""
+"""Seconds between two progress reports of a child process."""
 _PROCESS_VARIABLES: Final = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
 """Environment variables that make SDL render into memory, without a window, sound or a screen."""
 
@@ -43,23 +43,23 @@ async def play_apart(
     env_only: bool = True,
     longest_s: float = LONGEST_CALL_S,
 ) -> Any:
-    """Run a module of this package in a child process, which plays operators' environments.
+    """Run a module of ``controllers.child_jobs`` in a child process, which plays operators' environments.
 
     Args:
         module: Name of the module.
-        question: The question, as plain data, for :func:`question_of_job`.
-        operators: Operators that are played.
-        on_progress: Called with reported progress of operators.
-        on_told: Called with other reports. The environment may print text that looks like one.
+        question: The job's input as plain data, which :func:`question_of_job` reads in the child process.
+        operators: Operators whose environments are played.
+        on_progress: Called with each progress report of the operators.
+        on_told: Called with every other report. The environment may print text that looks like a report.
         env_only: Whether only the operators' environments are used, and no worker.
         longest_s: Seconds after which an environment that has not returned from a call counts as hanging.
 
     Returns:
-        The answer.
+        The job's answer as plain data.
 
     Raises:
         NotAllowedError: An operator names code that the user has not allowed.
-        UsageError: Something is wrong that the user can fix.
+        UsageError: The job reports an error that the user can fix.
         SubprocessJobError: An environment ended the process, or did not return.
     """
     subjects = [subject for operator in operators for subject in vouch(operator, env_only=env_only)]
@@ -96,8 +96,8 @@ async def play_apart(
     except SubprocessJobError as error:
         operator, episode, step = latest
         where = f" at about operator {operator}, episode {episode}, step {step}" if operator else ""
-        said = not_returned("the environment", error) + where
-        raise SubprocessJobError(said, outcome=error.outcome) from error
+        message = not_returned("the environment", error) + where
+        raise SubprocessJobError(message, outcome=error.outcome) from error
 
 
 def not_returned(subject: str, error: SubprocessJobError) -> str:
@@ -112,7 +112,7 @@ def not_returned(subject: str, error: SubprocessJobError) -> str:
 
 
 def question_of_job() -> dict[str, Any]:
-    """Read the process's question. From here on, the time limit for calls of environments applies."""
+    """Read the input of a child process's job from stdin; start the time limit for environments' calls."""
     tell_progress({})
     for name, value in _PROCESS_VARIABLES.items():
         os.environ.setdefault(name, value)
@@ -120,36 +120,39 @@ def question_of_job() -> dict[str, Any]:
 
 
 class PositionReports:
-    """Reports which decision of which episode is being played."""
+    """Reports to the parent process which decision of which episode is being played."""
 
     def __init__(self) -> None:
-        self._told = 0.0
+        self._reported_at = 0.0
 
     def asked(self, operator_id: str, decision: Decision) -> None:
-        """Report the position of a decision that is about to be answered from the record."""
+        """Report the position of a decision that is about to be answered with the recorded action."""
         self.at(operator_id, decision.episode, decision.step)
 
     def at(self, operator_id: str, episode: int, step: int) -> None:
-        """Report the position (operator, episode, step), at most every 0.5 s."""
+        """Report the operator, episode and step being played, at most every 0.5 s."""
         now = time.monotonic()
-        if now - self._told >= _REPORT_S:
-            self._told = now
+        if now - self._reported_at >= _REPORT_S:
+            self._reported_at = now
             tell_position(operator_id, episode, step)
 
 
 def tell_position(operator_id: str, episode: int, step: int) -> None:
-    """Report the position at once."""
+    """Report the operator, episode and step being played to the parent process, without a rate limit."""
     tell_progress({"at": [operator_id, episode, step]})
 
 
 def tell_operators(progress: Sequence[OperatorProgress]) -> None:
-    """Report the progress of operators."""
+    """Report the progress of operators to the parent process."""
     tell_progress({"operators": [asdict(each) for each in progress]})
 
 
 @contextmanager
 def keep_alive() -> Generator[None]:
-    """Report progress all the time. Use this only while no foreign code runs."""
+    """Report every 0.5 s that the job is alive.
+
+    Use this only while no environment code runs, because it hides a hanging call.
+    """
     over = threading.Event()
 
     def report() -> None:

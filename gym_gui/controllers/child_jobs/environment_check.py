@@ -1,4 +1,4 @@
-"""Runs ``mosaic envs check`` in a child process, so that findings come back whatever the environment does.
+"""Runs ``mosaic envs check`` in a child process, so that findings are reported even after a crash.
 
 An environment may print, start threads, call ``sys.exit()``, crash or never return.
 """
@@ -25,7 +25,7 @@ from gym_gui.services.subprocess_job import (
 
 @dataclass(frozen=True)
 class CheckedEnvironment:
-    """Findings about an environment.
+    """Findings of the contract check of one environment.
 
     Attributes:
         env_id: Id of the environment.
@@ -44,8 +44,8 @@ async def check_apart(
     """Check an environment in a child process.
 
     Args:
-        task: What :func:`gym_gui.envs.resolve` accepts.
-        api: Interface, or ``None`` for the native one.
+        task: Environment, as an id or ``module:factory`` that :func:`gym_gui.envs.resolve` accepts.
+        api: Interface to check, or ``None`` for the environment's own.
         longest_s: Seconds after which a call that has not returned counts as hanging.
 
     Raises:
@@ -70,14 +70,14 @@ async def check_apart(
             longest_s=longest_s,
         )
     except SubprocessJobError as error:
-        finding = Finding("running", Status.FAILED, _said(latest, error))
+        finding = Finding("running", Status.FAILED, _failed_call_words(latest, error))
         return CheckedEnvironment(spec.id, api or "", CheckReport((finding,)))
     findings = (Finding(row["name"], Status(row["status"]), row["detail"]) for row in answer["findings"])
     return CheckedEnvironment(answer["env_id"], answer["api"], CheckReport(tuple(findings)))
 
 
-def _said(latest: list[Any], error: SubprocessJobError) -> str:
-    """Return a clause that says that a call did not return, with the call's seed and step."""
+def _failed_call_words(latest: list[Any], error: SubprocessJobError) -> str:
+    """Return a clause that says which call of the environment did not return, with its seed and step."""
     call, seed, step = latest
     return not_returned(call, error) + ("" if seed is None else f" (seed {seed}, step {step})")
 

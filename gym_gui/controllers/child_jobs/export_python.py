@@ -1,4 +1,4 @@
-"""Writes a recorded episode as a program, in a child process that makes the environment."""
+"""Converts a recorded episode to a Python program, in a child process that makes the environment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.services.subprocess_job import answer_job
 
 
 async def export_python_apart(recorded: RecordedEpisode) -> str:
-    """Return the program that :func:`gym_gui.controllers.replays.export_python.export_python` writes.
+    """Return a recorded episode as a Python program, written in a child process by :func:`.export_python`.
 
     Raises:
         NotAllowedError: The run names code that the user has not allowed.

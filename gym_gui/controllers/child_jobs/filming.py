@@ -1,4 +1,4 @@
-"""Makes films of recorded episodes in a child process that plays the environments."""
+"""Makes films of recorded episodes in a child process that plays the environments again."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ async def films_apart(
     *,
     longest_s: float = LONGEST_CALL_S,
 ) -> None:
-    """Play episodes of an operator again and write a file for each film into a folder.
+    """Play recorded episodes of an operator again in a child process, and write one film file per episode.
 
     Args:
         run: The run.
         operator_id: The operator.
         episodes: Indices of the episodes.
         folder: Folder for the films.
-        most_bytes: Largest size of each film.
+        most_bytes: Largest size of each film in bytes.
         on_film: Called after every film.
         longest_s: Seconds after which an environment that has not returned from a call counts as hanging.
 

@@ -1,4 +1,4 @@
-"""Has child processes make the films of a report."""
+"""Makes the films of a report's episodes in several child processes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from gym_gui.controllers.child_jobs.filming import LONGEST_FILM_S, films_apart
 from gym_gui.core.errors import MosaicError
 
 ROOM = 4_000_000
-"""Bytes that all films of a page may take together."""
+"""Bytes that all films of a report page may take together."""
 MOST_OF_ONE = 800_000
 _AT_ONCE = 4
 _OF_A_PROCESS = 50
-"""Most films that one process makes; starting a process takes as long as a few films."""
+"""Most films that one child process makes; starting a process takes as long as a few films."""
 
 OnFilm = Callable[[int, int], None]
 """Callback that gets the number of finished films and the total number."""
@@ -29,11 +29,11 @@ OnFilm = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class FilmOrder:
-    """The episodes to make films of.
+    """Selection of the recorded episodes from which films are made.
 
     Attributes:
         episodes: Episode indices by run and operator.
-        most_bytes: Largest size of each film.
+        most_bytes: Largest size of each film in bytes.
     """
 
     episodes: Mapping[tuple[str, str], Sequence[int]]
@@ -41,7 +41,10 @@ class FilmOrder:
 
     @classmethod
     def some(cls, summary: Summary, room: int = ROOM) -> FilmOrder:
-        """Return an order for the scenes worth showing, which share ``room`` bytes equally."""
+        """Return an order for the episodes that a report selects from a summary.
+
+        Their films share ``room`` bytes equally.
+        """
         scenes = chosen(scenes_of(summary))
         episodes: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         for scene in scenes:
@@ -50,7 +53,7 @@ class FilmOrder:
 
     @classmethod
     def every(cls, runs: Sequence[Run]) -> FilmOrder:
-        """Return an order for all episodes of the runs.
+        """Return an order for films of all recorded episodes of the runs.
 
         Raises:
             RunFormatError: A row is damaged.
@@ -63,22 +66,22 @@ class FilmOrder:
         return cls(found, MOST_OF_ONE)
 
     def __iter__(self) -> Iterator[FilmKey]:
-        """Yield the key of every film."""
+        """Yield the key (run, operator, episode index) of every ordered film."""
         for (run_id, operator_id), episodes in self.episodes.items():
             yield from ((run_id, operator_id, index) for index in episodes)
 
     def __len__(self) -> int:
-        """Return the number of films."""
+        """Return the number of ordered films."""
         return sum(map(len, self.episodes.values()))
 
 
 async def make_films(
     runs: Sequence[Run], order: FilmOrder, films: FilmFolder, on_film: OnFilm | None = None
 ) -> None:
-    """Play episodes again and make films of them. Canceling ends the child processes.
+    """Play recorded episodes again in child processes and make films of them; canceling ends the processes.
 
-    Nothing here can make the report fail: a film that cannot be made says why. After canceling, finished
-    films stay.
+    A film that cannot be made is replaced by its reason, so that the report never fails. Finished films stay
+    after a cancellation.
 
     Args:
         runs: The runs of the report.
@@ -107,7 +110,7 @@ async def make_films(
 
 
 class _Work:
-    """State that the films of all operators share: progress, and the number of processes."""
+    """Makes films of all operators; holds their shared progress and the limit on parallel processes."""
 
     def __init__(self, order: FilmOrder, films: FilmFolder, on_film: OnFilm | None) -> None:
         self._order, self._films, self._on_film = order, films, on_film
@@ -115,7 +118,10 @@ class _Work:
         self._free = asyncio.Semaphore(max(1, min(_AT_ONCE, os.cpu_count() or 1)))
 
     async def films(self, run: Run, operator_id: str, episodes: Sequence[int]) -> None:
-        """Make films of some of an operator's episodes in one process."""
+        """Make films of some of an operator's episodes in one child process.
+
+        Store the reason for each that is missing.
+        """
         missing = "it is not on record"
         async with self._free:
             try:

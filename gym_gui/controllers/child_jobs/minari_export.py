@@ -1,4 +1,4 @@
-"""Writes Minari datasets in a child process that plays a run's environments."""
+"""Converts a run to Minari datasets in a child process that plays the run's environments again."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from gym_gui.services.subprocess_job import answer_job
 
 
 async def write_datasets_apart(run: Run, folder: Path) -> tuple[dict[str, int], list[str]]:
-    """Write datasets as :func:`gym_gui.controllers.replays.minari_export.write_datasets` does.
+    """Write a run as Minari datasets in a child process, with :func:`.minari_export.write_datasets`.
 
     Args:
         run: The run.
         folder: Folder to which ``MINARI_DATASETS_PATH`` must point in order to load the datasets.
 
     Returns:
-        Number of episodes by name of the dataset, and a sentence for each operator that Minari cannot hold.
+        Number of episodes by name of the dataset, and a sentence for each operator that Minari cannot store.
 
     Raises:
         UsageError: An environment is not installed, an episode differs from its record when played again,
-            Minari can hold no operator or is not installed, or the folder cannot be written.
+            Minari can store no operator or is not installed, or the folder cannot be written.
         NotAllowedError: The run names code that the user has not allowed.
         SubprocessJobError: An environment ended the process, or did not return.
     """

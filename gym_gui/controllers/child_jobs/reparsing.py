@@ -1,4 +1,4 @@
-"""Reads a run's recorded replies again in a child process that plays its environments."""
+"""Parses a run's recorded model replies again, in a child process that plays the run's environments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
 async def reparse_apart(
     run: Run, on_progress: OnProgress | None = None, *, longest_s: float = LONGEST_CALL_S
 ) -> Reparsing:
-    """Read recorded replies again, as :func:`gym_gui.controllers.reexecution.reparsing.reparse` does.
+    """Parse a run's recorded model replies again in a child process, with :func:`.reparsing.reparse`.
 
     Args:
         run: The run.
@@ -36,7 +36,7 @@ async def reparse_apart(
         NotAllowedError: The run names code that the user has not allowed.
         UsageError: No language model played, no reply is recorded, or the environment is not installed.
         SubprocessJobError: The environment ended the process, or did not return.
-        MosaicError: The worker cannot read replies here.
+        MosaicError: The worker cannot parse replies on this machine.
     """
     asked = {"run": str(run.path.absolute())}
     operators = experiment_of(run).operators

@@ -20,14 +20,14 @@ from gym_gui.services.subprocess_job import answer_job, tell_progress
 from gym_gui.services.video import write_video
 
 _REPORT_EVERY: Final = 10
-"""Number of rounds of decisions between two reports."""
+"""Number of rounds of decisions between two progress reports of a replay."""
 OnSteps = Callable[[int], None]
-"""Callback that gets the number of steps played so far."""
+"""Callback that gets the number of environment steps played so far."""
 
 
 @dataclass(frozen=True)
 class ReplayedAgain:
-    """Result of playing an episode again.
+    """Result of playing a recorded episode again.
 
     Attributes:
         steps: Environment steps that were played.
@@ -45,13 +45,13 @@ async def replay_apart(
     fps: float = 10.0,
     on_steps: OnSteps | None = None,
 ) -> ReplayedAgain:
-    """Play a recorded episode again.
+    """Play a recorded episode again in a child process.
 
     Args:
         recorded: The episode.
         video: Path of an ``.mp4`` file to write; without it, nothing is rendered.
         fps: Steps per second of the video.
-        on_steps: Called now and then, and at the end.
+        on_steps: Called every ten rounds of decisions, and at the end.
 
     Raises:
         NotAllowedError: The run names code that the user has not allowed.
@@ -94,14 +94,14 @@ def _replay() -> dict[str, Any]:
 
 
 class _Played:
-    """Plays an episode again, reports progress, and yields the pictures."""
+    """Plays a recorded episode again, reports the position to the parent process, and yields the pictures."""
 
     def __init__(self, replay: EpisodeReplay, recorded: RecordedEpisode) -> None:
         self._replay, self._recorded, self._reports = replay, recorded, PositionReports()
         self.steps = 0
 
     def pictures(self) -> Iterator[NDArray[np.uint8]]:
-        """Yield every picture, in order.
+        """Yield the picture of every step in order; nothing if the replay does not render.
 
         Raises:
             UsageError: Pictures are wanted, but the environment renders none.
@@ -115,7 +115,8 @@ class _Played:
                 yield frame.picture
             elif self._replay.render:
                 raise UsageError(
-                    "this environment draws no picture", fix="Look at its steps in the window: mosaic replay"
+                    "the environment renders no pictures",
+                    fix="Show the episode's steps in the window: mosaic replay",
                 )
         tell_progress({"steps": self.steps})
 

@@ -1,4 +1,4 @@
-"""Compares a run that its policies have played again with the record, and finds the policies that differ."""
+"""Compares a run with a repetition by the same policies, and finds policies that chose other actions."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from gym_gui.core.record_fields import mapping, text
 from gym_gui.core.types import AgentID
 
 Episodes = Mapping[str, Collection[int]]
-"""Episode indices by operator."""
+"""Indices of the episodes to repeat, by operator id."""
 _ASK_ANEW: Final = frozenset({WorkerKind.LLM, WorkerKind.VLM})
 
 
 class Finding(StrEnum):
-    """Why a policy chose another action on the same observations."""
+    """Reason why a policy chose another action on the same observations in a repetition."""
 
     MODEL = "language_model"
     PERSON = "person"
@@ -38,7 +38,7 @@ class Finding(StrEnum):
 
 @dataclass(frozen=True)
 class Suspect:
-    """A policy that chose another action on the same observations.
+    """A policy that chose another action on the same observations in a repetition of its run.
 
     Attributes:
         operator_id: The operator.
@@ -46,7 +46,7 @@ class Suspect:
         worker_id: The worker.
         policy: Short name of the policy.
         episode_index: The first episode in which the policy chose another action.
-        finding: Why.
+        finding: Reason for the other action.
     """
 
     operator_id: str
@@ -59,7 +59,7 @@ class Suspect:
 
 @dataclass
 class OperatorRerun:
-    """Results for the episodes of one operator.
+    """Comparison of one operator's repeated episodes with the record.
 
     Attributes:
         operator_id: The operator.
@@ -97,10 +97,10 @@ def recorded_episodes(run: Run, chosen: Collection[int] | None) -> dict[str, tup
 
 
 async def compare_rerun(run: Run, again: Run, episodes: Episodes) -> list[OperatorRerun]:
-    """Compare episodes that were played again with the record, and find the cause of the first difference.
+    """Compare repeated episodes with the record, and find the cause of each first difference.
 
     If an agent chose another action, the recorded actions are played up to that step. If the environment then
-    gives the recorded results, the policy saw the same and is itself the cause.
+    gives the recorded results, the policy got the same observations and is the cause.
 
     Args:
         run: The record.
@@ -125,7 +125,7 @@ async def compare_rerun(run: Run, again: Run, episodes: Episodes) -> list[Operat
 
 
 async def _with_causes(run: Run, results: list[OperatorRerun]) -> list[OperatorRerun]:
-    """Return the results with the environment as the cause if it differed before the policy did."""
+    """Return the results, with the environment as the cause wherever it differed no later than the policy."""
     acted = {
         r.operator_id: [
             d.episode_index for d in r.divergences if d.cause is Cause.POLICY and d.episode_index is not None
@@ -151,7 +151,7 @@ async def _with_causes(run: Run, results: list[OperatorRerun]) -> list[OperatorR
 def _first_difference(
     operator_id: str, index: int, then: EpisodeRows, now: EpisodeRows
 ) -> tuple[Divergence | None, bool]:
-    """Return the first difference of an episode, and whether it is the action that an agent chose."""
+    """Return the first difference of a repeated episode from its record; whether it is an agent's action."""
     recorded, played = then.rows[index], now.rows[index]
     before, after = list(then.steps(index)), list(now.steps(index))
     for old, new in zip(before, after, strict=False):
@@ -177,9 +177,9 @@ def _first_difference(
 
 
 def suspects(run: Run, results: Iterable[OperatorRerun]) -> list[tuple[Suspect, bool]]:
-    """Return the policies that chose another action by themselves.
+    """Return the policies that chose another action although their observations were the same.
 
-    Each comes with whether one more repetition could explain the difference.
+    Each policy is paired with whether one more repetition could show that it is not deterministic.
     """
     found: dict[tuple[str, str, str], tuple[Suspect, bool]] = {}
     for result in results:
@@ -202,7 +202,7 @@ def _agents(operator: OperatorRun) -> dict[int, Any]:
 
 
 def goes_another_way(second: Run, third: Run, operator_id: str, episode: int) -> bool:
-    """Return whether an episode went differently in two repetitions."""
+    """Return whether an episode differs between two repetitions of its run."""
     runs = [EpisodeRows(run.operators[operator_id]) for run in (second, third)]
     if any(episode not in rows.rows for rows in runs):
         return False
@@ -210,7 +210,7 @@ def goes_another_way(second: Run, third: Run, operator_id: str, episode: int) ->
 
 
 def changed_versions(run: Run, again: Run) -> dict[str, tuple[str, str]]:
-    """Return versions, also of workers, that differ from those of the run: name to (then, now)."""
+    """Return versions of packages and workers that differ between two runs: name to (then, now)."""
     then, now = (
         {
             **run_.record.versions,

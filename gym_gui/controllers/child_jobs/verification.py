@@ -1,4 +1,4 @@
-"""Verifies a run in a child process."""
+"""Verifies a recorded run in a child process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def verify_apart(
     only: Mapping[str, Collection[int]] | None = None,
     longest_s: float = LONGEST_CALL_S,
 ) -> Verification:
-    """Verify a run, as :func:`gym_gui.controllers.reexecution.verification.verify` does.
+    """Verify a run in a child process, with :func:`gym_gui.controllers.reexecution.verification.verify`.
 
     Args:
         run: The run.

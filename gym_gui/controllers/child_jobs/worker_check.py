@@ -26,7 +26,7 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 from mosaic_worker.rng import bits_of
 
 _LONGEST: Final = 200
-"""Steps after which an episode is given up if it hardly ever asks the agent."""
+"""Steps after which a trial episode ends even if the agent has been asked less often than the check needs."""
 
 
 async def check_worker_apart(
@@ -42,8 +42,8 @@ async def check_worker_apart(
     Args:
         worker_id: The worker, which must be installed.
         settings: Settings of the slot, which override the manifest's defaults.
-        env: What :func:`gym_gui.envs.resolve` accepts.
-        must_play: Whether a refused slot is a failure.
+        env: Environment, as an id or ``module:factory`` that :func:`gym_gui.envs.resolve` accepts.
+        must_play: Whether the check fails if the worker refuses the slot.
         longest_s: Seconds after which an environment that has not returned from a call counts as hanging.
 
     Raises:
@@ -74,7 +74,7 @@ def _check() -> Any:
 def _slot(
     environment: Environment, definition: WorkerTypeDefinition, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the slot of an environment's first agent, with the questions to ask a worker in it."""
+    """Return the slot of an environment's first agent, with the questions that the check asks a worker."""
     agent, simulator = environment.adapter.possible_agents[0], environment.simulator
     return {
         "observation_space": environment.adapter.observation_space(agent),
@@ -89,7 +89,7 @@ def _slot(
 def _episodes(
     environment: Environment, agent: str, wanted: Sequence[str], settings: Mapping[str, Any]
 ) -> list[list[Question]] | None:
-    """Return an agent's questions in episodes of random play; ``None`` if it is hardly ever asked."""
+    """Return an agent's questions in random episodes; ``None`` if fewer than two episodes have questions."""
     adapter = environment.adapter
     spaces = {each: to_space(adapter.action_space(each)) for each in adapter.possible_agents}
     describer = environment.describer(agent)

@@ -1,1 +1,1 @@
-"""People in slots: turns keys and clicks into actions, and shows what a seat sees."""
+"""People in slots: turns keys and clicks into actions, and shows the observation of a seat."""

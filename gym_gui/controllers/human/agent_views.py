@@ -1,4 +1,4 @@
-"""Shows people one agent's observation: as text, as numbers, as a picture."""
+"""Shows one agent's observation to people: as text, as numbers, as a picture."""
 
 from __future__ import annotations
 
@@ -24,32 +24,35 @@ _LONGEST = 20_000
 """Largest number of characters of a text that are shown."""
 _MOST_LEGAL = 60
 _LEAST_SIDE = 24
-"""An array whose two longest axes have at least this length is shown as a picture."""
+"""Smallest length in pixels of an array's two longest axes for which the array is shown as a picture."""
 _MOST_FRAMES = 8
 _BETWEEN = 4
 """Number of pixels between the frames of a stack."""
-_OWN = "The picture that it gets"
-_DRAWN = "What it sees, drawn"
+_OBSERVED_CAPTION = "Observed picture"
+_DRAWN = "Picture of the observation"
 
 
 def observation_of(
     environment: Environment, decision: Decision, view: PromptInputs | None = None, fed: Fed | None = None
 ) -> AgentObservation:
-    """Return an agent's observation with its question, for people who watch.
+    """Return an agent's observation in the form that is shown to people who watch.
 
     Args:
         environment: The environment, in the state in which the agent is asked.
-        decision: The question.
-        view: Prompt inputs of the agent's slot, if it has some.
-        fed: The observation after preprocessing, if there is some.
+        decision: The agent's open question.
+        view: Prompt inputs of the agent's slot, or ``None``.
+        fed: The observation after preprocessing, or ``None`` if nothing is preprocessed.
     """
     agent = decision.agent_id
     given = fed or Fed(to_space(environment.adapter.observation_space(agent)), decision.observation)
     text = _in_words(environment, decision, view)
     numbers = _tried(lambda: say(given.space, given.value))
-    picture, caption = _tried(lambda: _picture_in(given.space, given.value)), _OWN
+    picture, caption = _tried(lambda: _picture_in(given.space, given.value)), _OBSERVED_CAPTION
     if picture is None and "whole" not in environment.pictures(agent):  # the whole game is shown anyway
-        picture, caption = _tried(lambda: environment.seat_picture(agent, decision.observation)), _DRAWN
+        picture, caption = (
+            _tried(lambda: environment.seat_picture(agent, decision.observation)),
+            _DRAWN,
+        )
     return AgentObservation(
         agent,
         decision.step,
@@ -63,7 +66,7 @@ def observation_of(
 
 
 def _in_words(environment: Environment, decision: Decision, view: PromptInputs | None) -> str:
-    """Return the observation as the text that the worker was shown or, if it reads none, would be shown."""
+    """Return the observation as text: as the worker got it or, if the worker reads no text, would get it."""
     if decision.shown is not None and decision.shown.text:
         return decision.shown.text
     agent = decision.agent_id
@@ -73,7 +76,7 @@ def _in_words(environment: Environment, decision: Decision, view: PromptInputs |
     try:
         return environment.show(agent, decision.observation, asked, decision.action_mask).text
     except Exception as exc:  # the border to describers' and environments' own code
-        return f"It cannot be put into words: {described(exc)}"
+        return f"The observation cannot be described: {described(exc)}"
 
 
 def _legal(environment: Environment, agent: str, mask: Mask | None) -> tuple[str, ...]:
@@ -97,7 +100,7 @@ def _cut(text: str) -> str:
 
 
 def _tried(ask: Callable[[], _T]) -> _T | None:
-    """Return the result of ``ask``, or ``None`` if the environment's own code fails, so that play goes on."""
+    """Return the result of ``ask``; ``None`` if the environment's own code fails, so that play continues."""
     try:
         return ask()
     except Exception:  # the border to environments' own code
@@ -108,7 +111,7 @@ def _tried(ask: Callable[[], _T]) -> _T | None:
 
 
 def _picture_in(space: Space, value: Any) -> NDArray[np.uint8] | None:
-    """Return the first picture in an observation, as RGB; frames of a stack are placed side by side."""
+    """Return the first picture in an observation as RGB; stacked frames are placed side by side."""
     if space.kind == "Dict":
         parts = ((child, value[key]) for key, child in space.spaces.items())
         return next((p for child, part in parts if (p := _picture_in(child, part)) is not None), None)

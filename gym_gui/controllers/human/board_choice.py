@@ -1,4 +1,4 @@
-"""Finds out which move a person means, click by click, from the board's legal moves."""
+"""Determines which move a person means from clicks on a board and the legal moves."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ OVER: Final = "The game is over: restart it to play again."
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Result of a click that determines one move."""
+    """Result of a click on a board that determines exactly one move."""
 
     move: Move
 
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
-    """Result of a click that leaves several moves, among which to ask (promotion, path of a jump)."""
+    """Result of a click on a board that fits several moves; the user chooses (promotion, path of a jump)."""
 
     moves: tuple[Move, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """Result of a click that selects a piece, or deselects it (``None``)."""
+    """Result of a click on a board that selects a piece, or deselects it (``None``)."""
 
     square: Square | None
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Result of a click that does nothing.
+    """Result of a click on a board that changes nothing.
 
     Attributes:
         sentence: Why nothing happens, and what to do instead.
@@ -52,7 +52,7 @@ Answer = Chosen | Ambiguous | Selected | Refused
 
 @dataclass(slots=True)
 class BoardChoice:
-    """The selection on one board.
+    """A person's current selection on one board.
 
     Attributes:
         board: The position.
@@ -71,21 +71,21 @@ class BoardChoice:
     def targets(self, source: Square | None) -> list[Move]:
         """Return the moves of the piece on ``source``.
 
-        With ``None``, the moves that put a piece on the board.
+        If ``source`` is ``None``, return the moves that put a new piece on the board.
         """
         return [m for m in self.board.moves if m.source == source and self.on_board(m.target)]
 
     def elsewhere(self) -> list[Move]:
-        """Return the moves that end on no square, such as a pass in go."""
+        """Return the legal moves that end on no square, such as a pass in go."""
         return [m for m in self.board.moves if not self.on_board(m.target)]
 
     def drops_at(self, square: Square) -> list[Move]:
-        """Return the moves that put a piece on a square; in connect four, anywhere in its column."""
+        """Return the moves that put a new piece on a square; in connect four, anywhere in its column."""
         falling = self.board.kind == "connect_four"
         return [m for m in self.targets(None) if m.target == square or (falling and m.target[1] == square[1])]
 
     def landing(self, square: Square) -> Square | None:
-        """Return the square on which a piece put here comes to lie; ``None`` if it cannot be put here."""
+        """Return the square on which a piece dropped at ``square`` lands; ``None`` if none can be dropped."""
         moves = self.drops_at(square)
         if not moves:
             return None
@@ -100,7 +100,7 @@ class BoardChoice:
         return self.board.cells[square[0] * self.board.columns + square[1]]
 
     def on_board(self, square: Square) -> bool:
-        """Return whether the board has this square."""
+        """Return whether the square lies on the board."""
         return 0 <= square[0] < self.board.rows and 0 <= square[1] < self.board.columns
 
     def choose(self, square: Square) -> Answer:
@@ -123,7 +123,7 @@ class BoardChoice:
         return Refused(self._why_not(square))
 
     def drop(self, square: Square) -> Answer:
-        """Handle a drag of the selected piece that ends on a square."""
+        """Handle the end of dragging the selected piece to a square."""
         if self.selected is None or square == self.selected:
             return Selected(self.selected)
         if not self.interactive:
@@ -132,29 +132,29 @@ class BoardChoice:
         return self._meant(meant) if meant else Refused(self._why_not(square))
 
     def own(self, square: Square) -> bool:
-        """Return whether a piece on this square can be selected now.
+        """Return whether a click selects the piece on this square.
 
-        A piece that the selected piece can capture does not count.
+        A click on a piece that the selected piece can capture plays the capture instead.
         """
         taken = self.selected is not None and any(m.target == square for m in self.targets(self.selected))
         return self.interactive and square in self.sources() and not taken
 
     def choosable(self, square: Square) -> bool:
-        """Return whether a click on this square does something now."""
+        """Return whether a click on this square selects a piece or plays a move now."""
         if not self.interactive:
             return False
         meant = self.selected is not None and any(m.target == square for m in self.targets(self.selected))
         return meant or square in self.sources() or bool(self.drops_at(square))
 
     def hand(self) -> str:
-        """Return the piece that a move would put on the board: ``X`` or ``O``."""
+        """Return the kind of the piece that the next move puts on the board: ``X`` or ``O``."""
         last = self.board.last[-1] if self.board.last else None
         if self.board.kind == "go" and last is not None and self.on_board(last):
             return "O" if self.piece(last) == "X" else "X"
         return "X" if self.board.cells.count("X") <= self.board.cells.count("O") else "O"
 
     def release(self) -> None:
-        """Deselect the piece."""
+        """Deselect the selected piece."""
         self.selected = None
 
     def _select(self, square: Square | None) -> Selected:
@@ -168,7 +168,7 @@ class BoardChoice:
         kind, piece = self.board.kind, self.piece(square)
         if self.selected is not None:
             name = piece_word(kind, self.piece(self.selected))
-            return f"The {name} cannot go there: choose a marked square, or press Esc to put it back."
+            return f"The {name} cannot go there: choose a marked square, or press Esc to deselect it."
         if kind == "connect_four":
             return "This column is full: choose another one."
         if self.sources():
@@ -176,5 +176,5 @@ class BoardChoice:
                 return f"This {piece_word(kind, piece)} has no legal move: choose another piece."
             return "Choose one of your pieces first."
         if piece:
-            return "This place is taken: choose an empty one."
-        return "The rules do not allow this place now: choose another one."
+            return "This square is occupied: choose an empty one."
+        return "The rules do not allow this square now: choose another one."

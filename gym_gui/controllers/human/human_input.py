@@ -1,23 +1,22 @@
-"""Turns keys into a person's actions: which action a key means, in which slot, and when it counts.
+"""Turns keys into a person's actions: which action a key means, in which slot, and for which question.
 
-This module knows nothing about windows. A window (or a keyboard of its own, through evdev) reports keys by
-name and learns which questions were answered. Keys are named as Qt names them (``Up``, ``W``, ``Space``), see
-:mod:`gym_gui.envs.keymaps`.
+This module does not depend on windows. A window (or a separate keyboard, through evdev) reports keys by name
+and receives the answers. Keys are named as in Qt (``Up``, ``W``, ``Space``), see :mod:`gym_gui.envs.keymaps`.
 
 When a key counts
 
 * While a question is open, a press answers it at once.
-* In real time, a held key answers every question as it is asked. Of several held keys, the one pressed last
-  counts. While no key is held, no answer is given: after the slot's deadline, its fallback is played and
-  recorded as such. If no action does nothing, as in CartPole, the last action is repeated until another key
-  is pressed (``goes_on``).
+* In real time, a held key answers every new question. Of several held keys, the one pressed last counts.
+  While no key is held, no answer is given: after the slot's deadline, its fallback is played and recorded as
+  such. If no action does nothing, as in CartPole, the last action is repeated until another key is pressed
+  (``goes_on``).
 * If an action has several components, all held keys count together, and the mouse's movement since the last
   answer is added.
 * In turn-based play, every press is one move. A key that stays down does not move again.
 * If there are more actions than keys, the person types a number and presses Return.
-* A press shortly before a question (:data:`AHEAD_S`) counts for it, so that fast typing loses nothing while
-  the environment steps. Older presses are forgotten. In real time, the key with which a person starts the
-  game counts for the first question, however late that question comes.
+* A press shortly before a question (:data:`AHEAD_S`) counts for that question, so that fast typing loses
+  nothing while the environment steps. Older presses are dropped. In real time, the key with which a person
+  starts the game counts for the first question, however late the question arrives.
 """
 
 from __future__ import annotations
@@ -33,18 +32,18 @@ from gym_gui.core.live import HumanQuestion
 from gym_gui.envs.keymaps import Axis, KeyScheme
 
 AHEAD_S: Final = 0.4
-"""Seconds for which a press is remembered for a question that is still to come."""
+"""Seconds before a question within which an early key press still answers it."""
 _AHEAD_MOST: Final = 3
 _DIGITS: Final = frozenset("0123456789")
 _TYPING: Final = frozenset({"Return", "Enter", "Backspace"})
 _TYPED_MOST: Final = 7
 KEYBOARD: Final = ""
-"""Device name of the window's keyboard."""
+"""Name that stands for the window's keyboard among input devices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A question got its answer.
+    """Result of a key press or a question: the open question to a person has been answered.
 
     Attributes:
         question: The question.
@@ -57,7 +56,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A key or button meant an action that cannot be played now; the question stays open.
+    """Result of a key or button whose action cannot be played now; the question stays open.
 
     Attributes:
         question: The question.
@@ -69,21 +68,21 @@ class Refused:
 
 
 Reaction = Answered | Refused
-"""Result of a key, a button or a question."""
+"""Result of a person's key or button press, or of a new question."""
 
 
 class HumanSeat:
-    """One slot that a person plays.
+    """Input state of one slot that a person plays: its keys, held keys and open question.
 
     Args:
         slot: The slot.
         scheme: The slot's keys.
-        realtime: Whether the game runs in real time (see the module); by default, as the scheme says.
+        realtime: Whether the game runs in real time; by default the scheme's value.
         device: Keyboard for the slot; :data:`KEYBOARD` for the window's.
         words: Name of each action, by number.
         repeat: Whether a held key answers every question in real time, or only one.
         goes_on: Whether in real time the last action is repeated while no key is down. By default this
-            holds if the scheme has keys, is for real time and has no ``idle`` action.
+            is true if the scheme has keys, is for real time and has no ``idle`` action.
         clock: Returns the time in seconds; replaced in tests.
     """
 
@@ -111,7 +110,7 @@ class HumanSeat:
         self._moved: dict[str, float] = {}  # pixels since the last answer
         self._tapped: dict[str, float] = {}  # keys pressed since the last answer, and when
         self._last: Any = None
-        self._begun = False  # whether anything was asked in this episode
+        self._asked_before = False  # whether anything was asked in this episode
         self._held: dict[str, None] = {}  # in the order of pressing
         self._ahead: deque[tuple[float, Any]] = deque(maxlen=_AHEAD_MOST)
         self._clock = clock
@@ -122,7 +121,7 @@ class HumanSeat:
         return tuple(self._held)
 
     def knows(self, key: str) -> bool:
-        """Return whether a key means anything in this slot."""
+        """Return whether a key has a meaning in this slot."""
         if self.scheme.typed and (key in _DIGITS or key in _TYPING):
             return True
         return any(key in split_chord(chord) for chord in self.scheme.bindings) or any(
@@ -134,7 +133,7 @@ class HumanSeat:
         return (*self.scheme.axes, *self.scheme.pointer)
 
     def press(self, key: str) -> Reaction | None:
-        """Handle a key that went down; ignore a key that is down already (auto-repeat)."""
+        """Handle a key that went down; ignore the auto-repeat of a key that is already down."""
         if key in self._held or not self.knows(key):
             return None
         if self.scheme.typed and (key in _DIGITS or key in _TYPING):
@@ -142,7 +141,7 @@ class HumanSeat:
         self._held[key] = None
         if self._pushes:
             self._tapped[key] = self._clock()
-        action = self._meaning()
+        action = self._meant_action()
         if action is None:
             return None
         if self.question is not None:
@@ -162,11 +161,11 @@ class HumanSeat:
         self._moved[motion] = self._moved.get(motion, 0.0) + pixels
         if self.question is None or not self.realtime:
             return None
-        action = self._meaning()
+        action = self._meant_action()
         return None if action is None else self.choose(action)
 
     def hold(self, key: str) -> None:
-        """Mark a key as down again, because its release was only an auto-repeat."""
+        """Mark a key as down again after a release that was only part of auto-repeat."""
         if self.knows(key) and not self.scheme.typed:
             self._held[key] = None
 
@@ -183,33 +182,36 @@ class HumanSeat:
         self._last = None
 
     def offer(self, question: HumanQuestion) -> Reaction | None:
-        """Take a question, and answer it at once if a key or the mouse already says how."""
+        """Store a new question.
+
+        Answer it at once if a recent press, held key or the mouse gives an action.
+        """
         self.question = question
         if self._pushes:
             self._numbers = Numbers.read(question.space)
-        since = -inf if self.realtime and not self._begun else self._clock() - AHEAD_S
-        self._begun = True
+        since = -inf if self.realtime and not self._asked_before else self._clock() - AHEAD_S
+        self._asked_before = True
         while self._ahead:
             pressed, action = self._ahead.popleft()
-            if pressed >= since and not self._trouble(action):
+            if pressed >= since and not self._refusal(action):
                 return self.choose(action)
         self._tapped = {key: pressed for key, pressed in self._tapped.items() if pressed >= since}
         goes_on = self.realtime and ((self._repeat and self._held) or self._moved)
         if goes_on or self._tapped:
-            action = self._meaning()
-            if action is not None and not self._trouble(action):
+            action = self._meant_action()
+            if action is not None and not self._refusal(action):
                 return self.choose(action)
-        if self.realtime and self._goes_on and self._last is not None and not self._trouble(self._last):
+        if self.realtime and self._goes_on and self._last is not None and not self._refusal(self._last):
             return self.choose(self._last)
         return None
 
     def withdraw(self) -> None:
-        """Forget the question: the session no longer waits for its answer."""
+        """Drop the open question, whose answer the session no longer needs."""
         self.question = None
 
     def forget(self) -> None:
-        """Forget what was pressed and typed, because the episode is over."""
-        self.question, self._begun = None, False
+        """Discard the question and all pressed and typed keys, because the episode is over."""
+        self.question, self._asked_before = None, False
         self.typed, self._last = "", None
         self._moved.clear()
         self._tapped.clear()
@@ -220,7 +222,7 @@ class HumanSeat:
         question = self.question
         if question is None:
             return None
-        trouble = self._trouble(action)
+        trouble = self._refusal(action)
         if trouble:
             return Refused(question, trouble)
         self.question = None
@@ -240,24 +242,24 @@ class HumanSeat:
             return self.choose(number)
         return None
 
-    def _trouble(self, action: Any) -> str:
-        """Return why the action cannot be played now; ``""`` if it can."""
+    def _refusal(self, action: Any) -> str:
+        """Return the reason why the action cannot be played now; ``""`` if it can."""
         if self.question is None or not isinstance(action, int):
             return ""
         legal, space = self.question.legal, self.question.space
         if legal is None and space.get("kind") == "Discrete":
             first, n = int(space.get("start", 0)), int(space["n"])
             if not first <= action < first + n:
-                return f"There is no action {action}: they are {first} to {first + n - 1}"
+                return f"There is no action {action}: type a number from {first} to {first + n - 1}"
         if legal is None or action in legal:
             return ""
         word = self.words.get(action) or f"action {action}"
         return f"{word[:1].upper()}{word[1:]} is not possible now"
 
-    def _meaning(self) -> Any | None:
-        """Return the action that the held keys mean together; ``None`` if they mean none."""
+    def _meant_action(self) -> Any | None:
+        """Return the action that the held keys mean together; ``None`` if they mean no action."""
         if self._pushes:
-            return self._pushed()
+            return self._summed_action()
         best: tuple[int, int] | None = None
         action: int | None = None
         order = {key: place for place, key in enumerate(self._held)}
@@ -269,8 +271,8 @@ class HumanSeat:
                     best, action = rank, number
         return action
 
-    def _pushed(self) -> Any | None:
-        """Return the sum of the pushes of keys and mouse, per component and within the bounds."""
+    def _summed_action(self) -> Any | None:
+        """Return the sum of held keys and mouse movement, within the bounds; ``None`` without input."""
         if self._numbers is None:
             return None
         amounts = {**self._moved, **dict.fromkeys((*self._held, *self._tapped), 1.0)}
@@ -286,7 +288,7 @@ class HumanSeat:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Structure of an action of several numbers: a box, buttons, or a mapping or tuple of boxes and buttons.
+    """Layout of an action that consists of several numbers: a box, buttons, or a mapping or tuple of both.
 
     Attributes:
         parts: Name and box of each part, in the order of the space. A box that is the whole action has the
@@ -301,7 +303,7 @@ class Numbers:
 
     @classmethod
     def read(cls, space: Mapping[str, Any]) -> Numbers | None:
-        """Read a question's ``space``; return ``None`` if a part of it is neither a box nor buttons."""
+        """Return the layout of a JSON action space; ``None`` if a part is neither a box nor buttons."""
         kind = space.get("kind")
         if kind not in ("Dict", "Tuple"):
             box = _box_of(space)
@@ -314,11 +316,11 @@ class Numbers:
 
     @property
     def size(self) -> int:
-        """Number of components."""
+        """Number of components of all parts."""
         return sum(box.size for _, box in self.parts)
 
     def action(self, values: Sequence[float]) -> Any:
-        """Return the action within the bounds that is nearest to ``values`` (flat), as plain data."""
+        """Return the action within the bounds that is nearest to the flat list ``values``, as plain data."""
         read, found = iter(values), dict[Any, Any]()
         for name, box in self.parts:
             found[name] = box.action([next(read) for _ in range(box.size)])
@@ -345,18 +347,18 @@ class Box:
 
     @classmethod
     def read(cls, space: Mapping[str, Any]) -> Box:
-        """Read a question's ``space``; its bounds are numbers, lists or ``"Infinity"``."""
+        """Return the box of a JSON action space, whose bounds are numbers, lists or ``"Infinity"``."""
         shape = tuple(int(n) for n in space["shape"])
         size = prod(shape)
         return cls(shape, _flat(space.get("low", -inf), size), _flat(space.get("high", inf), size))
 
     @property
     def size(self) -> int:
-        """Number of components."""
+        """Number of components of the action."""
         return len(self.low)
 
     def action(self, values: Sequence[float]) -> Any:
-        """Return the action within the bounds that is nearest to ``values`` (flat), as plain data."""
+        """Return the action within the bounds that is nearest to the flat list ``values``, as plain data."""
         near = [min(max(v, low), high) for v, low, high in zip(values, self.low, self.high, strict=True)]
         return _nested([round(v) for v in near] if self.whole else near, self.shape)
 
@@ -386,7 +388,7 @@ def _nested(values: Sequence[float], shape: tuple[int, ...]) -> Any:
 
 
 class HumanSeats:
-    """All slots that people play on one machine; passes each key to the slots that it is for.
+    """Input state of all slots that people play on one machine; passes each key to the slots that use it.
 
     Args:
         seats: The seats of the slots. Slots on one keyboard may share keys if they take turns.
@@ -406,7 +408,7 @@ class HumanSeats:
         return self._seats.get(slot)
 
     def put(self, seat: HumanSeat) -> None:
-        """Add a seat, or replace the slot's seat; an open question moves to the new one."""
+        """Add a slot's seat or replace it; an open question moves to the new seat."""
         before = self._seats.get(seat.slot)
         if before is not None and seat.question is None:
             seat.question = before.question
@@ -419,7 +421,7 @@ class HumanSeats:
     def press(self, key: str, device: str = KEYBOARD) -> list[Reaction]:
         """Handle a key that went down on a keyboard.
 
-        If several turn-based seats know the key, it counts only for seats that are being asked.
+        If several seats use the key and all are turn-based, it counts only for seats with an open question.
         """
         concerned = [seat for seat in self if seat.device == device and seat.knows(key)]
         if len(concerned) > 1:
@@ -429,7 +431,7 @@ class HumanSeats:
         return [reaction for seat in concerned if (reaction := seat.press(key)) is not None]
 
     def move(self, motion: str, pixels: float) -> list[Reaction]:
-        """Handle a movement of the mouse, which belongs to the window's keyboard."""
+        """Handle a movement of the mouse for all seats on the window's keyboard."""
         seats = [seat for seat in self if seat.device == KEYBOARD]
         return [reaction for seat in seats if (reaction := seat.move(motion, pixels)) is not None]
 
@@ -457,13 +459,13 @@ class HumanSeats:
         return seat.offer(question) if seat is not None else None
 
     def withdraw(self, question_id: int) -> None:
-        """Forget a question: the session no longer waits for its answer."""
+        """Drop the open question with this id, whose answer the session no longer needs."""
         for seat in self:
             if seat.question is not None and seat.question.id == question_id:
                 seat.withdraw()
 
     def forget(self) -> None:
-        """Forget what was pressed and typed in all seats, because the episode is over."""
+        """Discard questions and keys of all seats, because the episode is over."""
         for seat in self:
             seat.forget()
 
@@ -474,7 +476,7 @@ class HumanSeats:
 
     @property
     def questions(self) -> tuple[HumanQuestion, ...]:
-        """Questions that people are being asked now."""
+        """Questions that people have not answered yet."""
         return tuple(seat.question for seat in self if seat.question is not None)
 
 

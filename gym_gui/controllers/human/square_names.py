@@ -1,4 +1,4 @@
-"""Names of squares and pieces, for screen readers and hints."""
+"""Names of board squares and pieces, for screen readers and hints."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _GAMES: Final = {
 
 
 def game_word(kind: str) -> str:
-    """Return the name of a kind of board."""
+    """Return the display name of a kind of board; ``Board`` if the kind is unknown."""
     return _GAMES.get(kind, "Board")
 
 
@@ -41,7 +41,7 @@ def chess_word(letter: str) -> str:
 
 
 def column_label(board: Board, column: int) -> str:
-    """Return the label below a column."""
+    """Return the label below a board's column."""
     if board.kind == "connect_four":
         return str(column + 1)
     letters = GO_FILES if board.kind == "go" else "abcdefghijklmnopqrstuvwxyz"
@@ -49,12 +49,12 @@ def column_label(board: Board, column: int) -> str:
 
 
 def row_label(board: Board, row: int) -> str:
-    """Return the label beside a row; ``""`` if rows have no labels."""
+    """Return the label beside a board's row; ``""`` if rows have no labels."""
     return "" if board.kind == "connect_four" else str(board.rows - row)
 
 
 def square_word(board: Board, square: tuple[int, int]) -> str:
-    """Return the name of a square: ``e4``; ``column 3, row 1 from below``."""
+    """Return the name of a square, such as ``e4`` or ``column 3, row 1 from below``."""
     row, column = square
     if board.kind == "connect_four":
         return f"column {column + 1}, row {board.rows - row} from below"
@@ -64,6 +64,6 @@ def square_word(board: Board, square: tuple[int, int]) -> str:
 
 
 def occupied_word(board: Board, square: tuple[int, int]) -> str:
-    """Return a square with its piece: ``e2, white pawn``; ``e4, empty``."""
+    """Return the name of a square with its piece, such as ``e2, white pawn`` or ``e4, empty``."""
     piece = board.cells[square[0] * board.columns + square[1]]
     return f"{square_word(board, square)}, {piece_word(board.kind, piece) if piece else 'empty'}"

@@ -1,1 +1,1 @@
-"""Plays an operator live while people watch: its session, its episodes and its statistics."""
+"""Live play of one operator while people watch: its session, its episodes and its statistics."""

@@ -1,7 +1,7 @@
 """Keeps the model calls and reported decisions of one operator while it plays.
 
-Lines are kept as they came and parsed only when the user opens them: of ten thousand turns, a person reads
-a few.
+Log lines are stored unparsed and parsed only when the user opens them, because a person reads only a few of
+ten thousand turns.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from gym_gui.core.types import REFUSED, WORD
 MOST_CALLS: Final = 20_000
 MOST_BYTES: Final = 32 << 20
 _NEAR: Final = 400
-"""How many calls back to search for the calls of one decision, since many decisions may be asked at once."""
+"""Number of recent turns in which a decision's model calls are searched among those of other decisions."""
 _KEPT_TURNS: Final = 400
-"""Largest number of parsed turns that are cached."""
+"""Largest number of parsed turns in the cache."""
 
 
 @dataclass(slots=True)
 class Spending:
-    """Sum of what calls have cost.
+    """Sums of an operator's model calls, tokens and cost.
 
     Attributes:
         calls: Number of calls.
@@ -40,7 +40,7 @@ class Spending:
         output_tokens: Tokens written by models.
         usd: Cost of the calls whose price is known.
         unpriced: Calls whose price is not known.
-        replayed: Calls that were answered from a cassette.
+        replayed: Calls that were answered from recorded replies (a cassette).
     """
 
     calls: int = 0
@@ -52,7 +52,7 @@ class Spending:
     replayed: int = 0
 
     def add(self, turn: Turn) -> None:
-        """Count one more call."""
+        """Add one call to the sums."""
         self.calls += 1
         self.failed += bool(turn.error)
         if turn.replayed:
@@ -67,7 +67,7 @@ class Spending:
 
     @property
     def words(self) -> str:
-        """The sums as text: ``12 calls · $0.021 · 14,208 tokens``."""
+        """Sums of calls, cost and tokens as text: ``12 calls · $0.021 · 14,208 tokens``."""
         parts = [f"{self.calls:,} call{'' if self.calls == 1 else 's'}"]
         if self.usd:
             parts.append(("at least " if self.unpriced else "") + dollars(self.usd))
@@ -81,13 +81,13 @@ class Spending:
 
 
 class CallLog:
-    """Turns of an operator since it began, the oldest first; bounded in number and memory.
+    """Log of an operator's turns (model calls and decisions), oldest first, bounded in number and memory.
 
     Attributes:
-        spending: Cost of all calls, including forgotten ones.
+        spending: Cost of all calls, including calls that the log has dropped.
         agents: Number of turns by slot, in the order of the slots' first turns.
         decisions: Number of turns that were decisions without a call.
-        first: Number of the oldest turn that is kept. Numbers count from 0 and do not change.
+        first: Number of the oldest stored turn. Numbers count from 0 and do not change.
         last: The newest turn, or ``None``.
     """
 
@@ -107,11 +107,11 @@ class CallLog:
         self._kept_turns: OrderedDict[int, Turn] = OrderedDict()
 
     def __len__(self) -> int:
-        """Return the number that the next turn will get."""
+        """Return the number that the next turn will get, which counts dropped turns too."""
         return self.first + len(self._lines)
 
     def add(self, line: bytes) -> Turn | None:
-        """Add a call or a decision and return its turn; ``None`` if the line is neither."""
+        """Add a log line and return its turn; ``None`` if the line is neither a call nor a decision."""
         try:
             value = mapping(orjson.loads(line))
         except orjson.JSONDecodeError:
@@ -144,14 +144,14 @@ class CallLog:
         self.spending.add(turn)
 
     def look(self, view: LiveView) -> None:
-        """Learn the names of actions, since rows contain only numbers if the game has no notation."""
+        """Store the names of a view's actions; rows of games without notation contain only numbers."""
         for agent in view.agents:
             if agent.number is not None and agent.action:
                 asked = agent.agent if is_pattern(agent.slot) else agent.slot
                 self._action_words[asked, agent.number] = agent.action
 
     def played(self, steps: bytes, seats: dict[str, str]) -> None:
-        """Add what was really played to the turns of an episode that is over.
+        """Add the actions that were played to the turns of a finished episode.
 
         Args:
             steps: Rows of the episode, as JSON lines.
@@ -175,7 +175,7 @@ class CallLog:
                 self._kept_turns.pop(self._newest[key][0], None)
 
     def _answer(self, newest: int, key: tuple[str, int, int], ref: object) -> int:
-        """Return the number of the call whose reply was played, which is not always the decision's newest."""
+        """Return the number of the call whose reply was played, often but not always the newest one."""
         oldest = max(self.first, newest - _NEAR) if ref is not None else newest + 1
         for number in range(newest, oldest - 1, -1):
             at = number - self.first
@@ -184,10 +184,10 @@ class CallLog:
         return newest
 
     def turn(self, number: int) -> Turn:
-        """Return the turn of this number.
+        """Return the turn with this number.
 
         Raises:
-            IndexError: The turn has been forgotten or does not exist yet.
+            IndexError: The turn has been dropped or does not exist yet.
         """
         if number < self.first:
             raise IndexError(number)
@@ -200,21 +200,21 @@ class CallLog:
         return self._kept_turns[number]
 
     def agent(self, number: int) -> str:
-        """Return the slot of a turn."""
+        """Return the slot of the turn with this number."""
         return self._keys[number - self.first][0]
 
     def place(self, number: int) -> tuple[int, int]:
-        """Return the episode and the step of a turn."""
+        """Return the episode index and the step of the turn with this number."""
         return self._keys[number - self.first][1:]
 
     def lines(self) -> Sequence[tuple[int, bytes]]:
-        """Return all kept lines with their numbers, as a copy that another thread may read."""
+        """Return all stored lines with their turn numbers, as a copy that another thread may read."""
         return list(enumerate(self._lines, self.first))
 
     @property
     def all_refused(self) -> frozenset[int]:
-        """Turns after which the model was asked again or something else was played."""
-        fell_back = (self._newest[key][0] for key, row in self._played.items() if _instead(row))
+        """Numbers of turns after which the model was asked again or a substitute action was played."""
+        fell_back = (self._newest[key][0] for key, row in self._played.items() if _is_fallback(row))
         return frozenset((*self._refused, *fell_back))
 
     def _remember(self, number: int, turn: Turn) -> None:
@@ -251,7 +251,7 @@ class CallLog:
             self.first += over
 
 
-def _instead(row: dict[str, Any]) -> bool:
+def _is_fallback(row: dict[str, Any]) -> bool:
     return row.get("action_source") in FALLBACKS
 
 

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from gym_gui.controllers.live_play.live_run import LiveRun
 
 PATIENCE_S: Final = 10.0
-"""Seconds that a session has to report an aborted episode; a session that hangs is replaced."""
+"""Seconds for a session to report an aborted episode. A session that takes longer is replaced."""
 
 
 @dataclass(frozen=True)
 class Flight:
-    """The episode that is being played: its plan, its place in a round, and the run that records it."""
+    """An episode in flight: its plan, its number within the round, and the run that records it."""
 
     plan: EpisodePlan
     place: int
@@ -28,16 +28,16 @@ class Flight:
     operator_id: str
 
     def lost(self, *, begun: bool) -> None:
-        """Tell the run that the episode's session is gone, so that the episode's end stays unknown."""
+        """Report to the run that the episode's session has died, so that the episode has no known end."""
         if self.run is not None:
             self.run.lost(self.operator_id, self.plan.index, begun=begun)
 
 
 class EpisodeFeed:
-    """Gives a session one episode at a time, so that the watched episode is the only one in flight.
+    """Sends a session one episode at a time, so that only the watched episode is in flight.
 
-    A round is what was requested with one start or reset: a number of seeds from the first one on, or a list
-    of seeds. An episode of an earlier round may still be in flight when the next round begins.
+    A round is the set of episodes that one start or reset requests: a number of seeds from the first one on,
+    or a list of seeds. An episode of an earlier round may still be in flight when the next round begins.
 
     Args:
         seeds: Environment seeds in order; by default they count up from the round's first seed.
@@ -63,9 +63,9 @@ class EpisodeFeed:
         opening: Opening | None = None,
         time_control: TimeControl | None = None,
     ) -> None:
-        """Begin a round of ``episodes`` episodes, or without end if ``None``.
+        """Begin a round of ``episodes`` episodes; ``None`` for an endless round.
 
-        The first episode may begin with the moves of an earlier one (``opening``).
+        The first episode may begin with the moves of an earlier episode (``opening``).
         """
         self._seed, self.limit, self._next = seed, episodes, 0
         self._opening, self._time_control = opening, time_control
@@ -75,22 +75,25 @@ class EpisodeFeed:
 
     @property
     def left(self) -> int | None:
-        """Episodes of the round that have not been handed out yet; ``None`` for no end."""
+        """Number of episodes of the round that no session has received yet; ``None`` for an endless round."""
         return None if self.limit is None else max(self.limit - self._next, 0)
 
     @property
     def played(self) -> int:
         """Number of episodes of the round that are over."""
-        flies = self.flight is not None and self.is_of_this_round(self.flight)
-        return self._next - flies
+        in_flight = self.flight is not None and self.is_of_this_round(self.flight)
+        return self._next - in_flight
 
     @property
     def done(self) -> bool:
-        """Whether every requested episode has been played."""
+        """Whether every episode of the round has been played."""
         return self.flight is None and self.left == 0
 
     def upcoming(self, operator_id: str, run: LiveRun | None) -> EpisodePlan:
-        """Return the plan of the next episode. Each index is used once in a run, also after a restart."""
+        """Return the plan of the next episode.
+
+        Each episode index is used once per run, even after a restart.
+        """
         place = self._next
         if place == 0 or run is not self._counted:
             self._base = run.next_index(operator_id) - place if run is not None else 0
@@ -100,7 +103,7 @@ class EpisodeFeed:
         return EpisodePlan(self._base + place, seed, 0, opening=opening, time_control=self._time_control)
 
     def give(self, session: Session, operator_id: str, run: LiveRun | None) -> bool:
-        """Have the session play the next episode.
+        """Send the next episode to the session.
 
         Returns:
             ``False`` if an episode is in flight, none is left, or the run's budgets do not suffice.
@@ -119,11 +122,11 @@ class EpisodeFeed:
         return True
 
     def is_of_this_round(self, flight: Flight) -> bool:
-        """Return whether the episode belongs to the current round: no start or reset since it began."""
+        """Return whether the episode began after the last start or reset."""
         return flight.round == self._round
 
     def over(self, index: int) -> Flight | None:
-        """Note that an episode is over and return it; ``None`` if it is not the one in flight."""
+        """Clear and return the episode in flight if it has this index; ``None`` for any other index."""
         flight = self.flight
         if flight is None or flight.plan.index != index:
             return None
@@ -131,14 +134,14 @@ class EpisodeFeed:
         return flight
 
     def again(self, flight: Flight) -> None:
-        """Plan to play an episode again next, because it left no trace."""
+        """Plan to play an episode again next, because the run has recorded nothing of it."""
         if self.is_of_this_round(flight):
             self._next = flight.place
 
     def lost(self, *, begun: bool) -> None:
-        """Plan to play the episode in flight again, since its session is gone.
+        """Plan to play the episode in flight again, because its session has died.
 
-        ``begun`` says whether a player had been asked in the episode.
+        ``begun`` says whether a player had already been asked in the episode.
         """
         if self.flight is not None:
             self.again(self.flight)
@@ -146,23 +149,23 @@ class EpisodeFeed:
         self.flight = None
 
     async def abort(self, session: Session) -> bool:
-        """End the episode in flight and wait until the session has reported it.
+        """End the episode in flight and wait for the session's report.
 
         Returns:
-            Whether the session has reported in time. If not, what it has played is not on record.
+            Whether the session has reported in time. If not, the episode is not recorded.
         """
-        if not self._flies():
+        if not self._in_flight():
             return True
         session.abort()
         try:
             await asyncio.wait_for(session.settled(), PATIENCE_S)
         except TimeoutError:
-            return not self._flies()
+            return not self._in_flight()
         unbegun, self.flight = self.flight, None
         if unbegun is not None:  # the session forgets such an episode without an event
             unbegun.lost(begun=False)
         return True
 
-    def _flies(self) -> bool:
+    def _in_flight(self) -> bool:
         """Return whether an episode is in flight now."""
         return self.flight is not None

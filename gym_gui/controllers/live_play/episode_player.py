@@ -1,4 +1,4 @@
-"""Plays one operator's episodes in sessions, one after the other, and reports what happens."""
+"""Plays one operator's episodes live, one after the other, and reports what happens."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
 
 
 class EpisodePlayer(SessionPlay):
-    """Plays one operator live. The latest request replaces earlier ones.
+    """Player of one live operator. The latest request replaces earlier ones.
 
     Args:
-        config: The operator. Its session finds errors in it and reports them as trouble.
+        config: The operator. Its session checks it and reports errors as :attr:`trouble`.
         on_event: Receives the events, from the event loop.
         open_session: Makes a session.
         spawn: Runs a background task.
-        everything_shown: Returns whether people see what a game hides from their seats.
+        everything_shown: Returns whether people see observations that the game hides from their seats.
         seeds: Environment seeds in order; by default they count up from the one given to :meth:`start`.
         run: Records finished episodes; ``None`` records nothing.
 
     Attributes:
-        config: The operator as it is now.
+        config: The operator's current configuration.
         state: The state that was reported last.
         recording: Run that records episodes that end, or ``None``.
         trouble: Why the player is broken, as a sentence; ``""`` if it is not.
         budget_message: Which budget does not suffice for the next episode, as a sentence; ``""`` if all do.
-        compiling: Progress of compiling what the environment needs; ``None`` if nothing is compiled.
+        compiling: Progress of compiling functions of the environment; ``None`` if nothing is compiled.
         last_view: The newest view, or ``None``.
         last_frame: The newest picture, or ``None``.
         tally: Statistics since the last start or reset.
         paused: Whether the player waits for :meth:`resume` or :meth:`step`.
         stepping: Whether a requested step has not been taken yet.
         stopping: Whether an aborted episode has not been reported yet.
-        ending: Whether the session is to end, or has ended, at the caller's request.
+        ending: Whether the session is ending or has ended at the caller's request.
         rate: Most steps per second, or ``None``.
         closed: Whether the player has ended for good.
     """
@@ -57,7 +57,7 @@ class EpisodePlayer(SessionPlay):
 
     @property
     def alive(self) -> bool:
-        """Whether there is a session that answers."""
+        """Whether the player has a session that answers."""
         return self.state in ALIVE
 
     @property
@@ -67,7 +67,7 @@ class EpisodePlayer(SessionPlay):
 
     @property
     def has_played(self) -> bool:
-        """Whether anything has been played since the last start or reset."""
+        """Whether a step has been taken since the last start or reset."""
         return bool(self.tally.episodes_done or (self.last_view is not None and self.last_view.step))
 
     @property
@@ -88,7 +88,7 @@ class EpisodePlayer(SessionPlay):
         opening: Opening | None = None,
         time_control: TimeControl | None = None,
     ) -> None:
-        """Play from this seed on; open a session if the current one does not fit.
+        """Play episodes from this seed on; open a new session if the current one does not fit.
 
         Args:
             seed: Environment seed of the first episode.
@@ -100,11 +100,11 @@ class EpisodePlayer(SessionPlay):
             time_control: Clock of each side; ``None`` for unlimited time.
         """
         if not self.closed:
-            self.paused, self._look = paused, (render, float(fps))
+            self.paused, self._view_options = paused, (render, float(fps))
             self._begin(seed, episodes, opening, time_control)
 
     def reset(self, seed: int) -> None:
-        """Leave the running episode and play from this seed on; a paused player stays paused."""
+        """Abort the running episode and play from this seed on; a paused player stays paused."""
         if not self.closed:
             self._begin(seed, self.feed.limit)
 
@@ -117,14 +117,14 @@ class EpisodePlayer(SessionPlay):
     ) -> None:
         self.trouble = self.budget_message = ""
         self.ending = False
-        self._early = None
+        self._early_step = None
         self.feed.begin(seed, episodes, opening, time_control)
         self.tally = Tally()
-        suits = self.link.suits(self.config, self._look)
+        suits = self.link.suits(self.config, self._view_options)
         self._work(self._play_afresh() if suits else self._open())
 
     def restart(self) -> None:
-        """After trouble, open a new session, which plays the lost or next episode."""
+        """Open a new session after an error, and play the lost or next episode in it."""
         if not self.closed and self.trouble:
             self.trouble = self.budget_message = ""
             self.ending = False
@@ -133,7 +133,7 @@ class EpisodePlayer(SessionPlay):
     def configure(self, config: OperatorConfig) -> None:
         """Use another configuration with the same operator id from the next start on.
 
-        If only the name differs, nothing else changes.
+        If only the display name differs, the session stays open.
         """
         config = seated_as_written(config)
         before, self.config = self.config, config
@@ -142,14 +142,14 @@ class EpisodePlayer(SessionPlay):
         else:
             self.last_view = self.last_frame = None
             self.stop()
-            self._blind = True
+            self._is_outdated = True
         self._check_state()
         self._tell(ConfigChanged(config))
 
     def resume(self) -> None:
-        """Continue without waiting for step requests."""
+        """Continue playing without waiting for step requests."""
         self.paused = False
-        self._early = None
+        self._early_step = None
         self.touch()
         if self.link.playing is not None:
             self.link.playing.resume()
@@ -157,11 +157,11 @@ class EpisodePlayer(SessionPlay):
         self._check_state()
 
     def play_until(self, episodes: int | None) -> None:
-        """End the round after this many episodes, and play up to there at full speed.
+        """End the round after this many episodes, and play them at full speed.
 
         Args:
-            episodes: Total number of episodes of the round, including finished ones; ``None``: no end, and
-                the pace stays.
+            episodes: Total number of episodes of the round, including finished ones; ``None`` for an
+                endless round at the current pace.
         """
         self.feed.limit = episodes
         if episodes is not None:
@@ -169,22 +169,22 @@ class EpisodePlayer(SessionPlay):
             self.resume()
 
     def drive(self, driven: bool) -> None:
-        """Report the state as running although the caller requests every step (lock-step)."""
+        """Report the state as running although the caller requests every step (operators in lock-step)."""
         self._driven = driven
         self.touch()
         self._check_state()
 
     def set_rate(self, steps_per_s: float | None) -> None:
-        """Take at most this many steps per second; ``None`` for full speed."""
+        """Limit the environment steps per second; ``None`` for full speed."""
         self.rate = steps_per_s
         if self.link.playing is not None:
             self.link.playing.pace(steps_per_s)
 
     def answer(self, question: HumanQuestion, action: Any) -> None:
-        """Pass on a person's choice; an answer that comes too late changes nothing.
+        """Send a person's action to the session; an answer that comes too late changes nothing.
 
         Args:
-            question: The question.
+            question: The question that the person answers.
             action: The action as plain JSON data.
         """
         session = self.link.session
@@ -194,7 +194,7 @@ class EpisodePlayer(SessionPlay):
         self._check_state()
 
     def rebind(self, agent: str, assignment: WorkerAssignment, name: str = "") -> asyncio.Task[None]:
-        """Have another player play a slot from its next decision on.
+        """Assign another player to a slot from the slot's next decision on.
 
         Args:
             agent: The slot.
@@ -203,8 +203,8 @@ class EpisodePlayer(SessionPlay):
                 the old name stays.
 
         Returns:
-            A task that is done when the player has changed. If that is impossible, the task raises a
-            :class:`UsageError` with the reason, and nothing has changed.
+            A task that is done when the player has changed. If the change is impossible, the task raises a
+            :class:`UsageError` with the reason, and the old player stays.
         """
         name = "" if self.config.named else name
         return self._spawn(self._rebind(agent, assignment, name), f"changing who plays {agent}")
@@ -225,18 +225,19 @@ class EpisodePlayer(SessionPlay):
         self._tell(ConfigChanged(self.config))
 
     async def present(self, agent: str) -> Mapping[str, Any]:
-        """Return what a slot is shown now: the slot and its open question, as its worker has them.
+        """Return a slot's spaces and its open question, as the slot's worker gets them.
 
         Raises:
-            UsageError: Nothing plays, or the slot is not asked now.
+            UsageError: No session plays, or the slot has no open question.
         """
         return await (await self._playing()).present(agent)
 
     async def see(self, agent: str) -> AgentObservation:
-        """Return a slot's observation at this moment.
+        """Return a slot's current observation for people who watch.
 
         Raises:
-            UsageError: Nothing plays, the slot is not asked now, or its view is hidden from people who play.
+            UsageError: No session plays, the slot has no open question, or its observation is hidden from
+                people who play.
         """
         return await (await self._playing()).see(agent)
 
@@ -244,26 +245,26 @@ class EpisodePlayer(SessionPlay):
         if self.link.session is not None and self.link.playing is None:
             await self.settled()
         if self.link.playing is None:
-            raise UsageError("nothing plays", fix="Step or Run starts it")
+            raise UsageError("nothing is playing", fix="Start the operator with Step or Run")
         return self.link.playing
 
     def stop(self) -> None:
-        """End the session. The last view stays visible, and :meth:`start` begins anew."""
+        """End the session; the last view stays visible, and :meth:`start` opens a new session."""
         if not self.closed:
             self.trouble = self.budget_message = ""
             self.ending = True
             self.feed.limit = 0
-            self._work(self._shut())
+            self._work(self._close_session())
 
     async def settled(self) -> None:
-        """Wait until the latest request has been done."""
+        """Wait until the latest request has been carried out."""
         await self._job.settled()
 
     async def close(self) -> None:
-        """End the player for good, with everything that it started."""
+        """End the player for good, with its sessions and tasks."""
         if self.closed:
             return
         self.closed = True
         await self._job.cancel()
-        await self._shut()
+        await self._close_session()
         await self.link.ended()

@@ -1,4 +1,4 @@
-"""Statistics of an operator since its start, counted while it plays."""
+"""Statistics of one operator since its last start or reset, counted while it plays."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ REMEMBERED_DECISIONS: Final = 500
 
 
 class Tally:
-    """Adds up views of an operator's running episode, and episodes that end.
+    """Statistics of one live operator, from views of its running episode and from finished episodes.
 
     An episode that runs freely is shown in samples. Rewards are then means over the steps between two views,
-    and only the actions and decision times that were seen are counted. If every step is shown (paused,
+    and only the actions and decision times in the views are counted. If every step is shown (paused,
     stepping, at a pace), all numbers are exact. Memory is bounded, however long the operator plays.
 
     Attributes:
@@ -31,9 +31,9 @@ class Tally:
         calls: Model calls and reported decisions; ``None`` if there are none.
         returns: Pairs (episode counted from 1, return) of the last 5,000 episodes with a finite return.
         rewards: Pairs (step, reward of all agents) of the episode in flight, the last 2,000.
-        actions: How often each (number, word) was seen, if actions are numbered.
-        changes: Counter that goes up with everything that is counted. A chart need not be drawn again
-            while it stays the same.
+        actions: How often each (number, word) was counted, if actions are numbered.
+        changes: Counter that rises with everything that is counted. A chart need not be drawn again while the
+            counter stays the same.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Tally:
     # -- counting -----------------------------------------------------------------------
 
     def look(self, view: LiveView) -> None:
-        """Count what happened since the previous view."""
+        """Count the steps, rewards and actions since the previous view."""
         last = self._last
         self._asked = len(view.turn) or self._asked  # no agent is asked in an episode that is over
         if last is not None and last.episode == view.episode and view.step == last.step:
@@ -76,13 +76,13 @@ class Tally:
                 self.actions[agent.number, agent.action] += 1
 
     def call(self, line: bytes) -> Turn | None:
-        """Add a model call or a reported decision and return its turn; ``None`` if the line is neither."""
+        """Add a log line and return its turn; ``None`` if the line is neither a model call nor a decision."""
         if self.calls is None:
             self.calls = CallLog()
         return self.calls.add(line)
 
     def end(self, row: dict[str, Any], decisions: int) -> None:
-        """Count an episode that has ended by itself.
+        """Count an episode that has ended without being aborted.
 
         Args:
             row: Line of the episode, as recorded.
@@ -107,17 +107,17 @@ class Tally:
 
     @property
     def mean_return(self) -> float | None:
-        """Mean return of the episodes that have ended."""
+        """Mean return of the finished episodes; ``None`` without any."""
         return self._return_sum / self._return_count if self._return_count else None
 
     @property
     def mean_length(self) -> float | None:
-        """Mean length in environment steps of the episodes that have ended."""
+        """Mean length of the finished episodes in environment steps; ``None`` without any."""
         return self._length_sum / self.episodes if self.episodes else None
 
     @property
     def unusable(self) -> int:
-        """Decisions whose last reply could not be played, including the running episode's."""
+        """Number of decisions whose last reply could not be played, including the running episode's."""
         running = self._last
         return self._unusable + (
             sum(agent.unusable for agent in running.agents) if running is not None else 0
@@ -125,17 +125,17 @@ class Tally:
 
     @property
     def decisions(self) -> int:
-        """Decisions that were taken, including the running episode's."""
+        """Number of decisions, including those of the running episode."""
         running = self._last
         return self._decisions + (running.step * self._asked if running is not None else 0)
 
     @property
     def median_s(self) -> float | None:
-        """Median time in seconds of the last 500 decisions that were seen."""
+        """Median time in seconds of the last 500 counted decisions; ``None`` without any."""
         return statistics.median(self._seconds) if self._seconds else None
 
     def action_counts(self) -> dict[str, int]:
-        """Return how often each action was seen, by name and in the order of the numbers.
+        """Return how often each action was counted, by name and in the order of the action numbers.
 
         Actions with the same name are counted together.
         """
@@ -155,7 +155,10 @@ def _total(view: LiveView) -> float:
 
 
 def _acted(before: LiveView | None, view: LiveView, steps: int) -> Sequence[AgentView]:
-    """Return agents that acted in the steps since ``before``, as far as the views show that."""
+    """Return the agents that acted in the steps since ``before``.
+
+    All agents with an action if that is unclear.
+    """
     agents = [agent for agent in view.agents if agent.source]
     if steps == 1 and before is not None and before.turn:
         return [agent for agent in agents if agent.agent in before.turn]

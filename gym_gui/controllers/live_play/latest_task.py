@@ -1,4 +1,4 @@
-"""Runs background work one job at a time: a new job replaces the running one."""
+"""Runs one background job at a time; a new job replaces the running one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any
 from gym_gui.core.asyncio_tasks import end_task
 
 Spawn = Callable[[Coroutine[Any, Any, Any], str], "asyncio.Task[Any]"]
-"""Runs a coroutine in the background. If it fails, a message shows the given description and "failed"."""
+"""Function that runs a coroutine in the background.
+
+If it fails, a message shows the given description and "failed".
+"""
 
 
 class LatestJob:
@@ -26,11 +29,11 @@ class LatestJob:
 
     @property
     def busy(self) -> bool:
-        """Whether a job is running."""
+        """Whether a background job is running."""
         return self._task is not None and not self._task.done()
 
     def start(self, work: Coroutine[Any, Any, None], what: str) -> None:
-        """Run this job and cancel the previous one."""
+        """Start a background job and cancel the previous one; ``what`` describes the job in messages."""
         before, self._task = self._task, None
         if before is not None:
             before.cancel()
@@ -42,11 +45,11 @@ class LatestJob:
             self._on_done()
 
     async def settled(self) -> None:
-        """Wait until the job is done."""
+        """Wait until the background job is done."""
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def cancel(self) -> None:
-        """Cancel the job and wait until it has ended."""
+        """Cancel the background job and wait until it has ended."""
         task, self._task = self._task, None  # a kept task's traceback would keep its objects alive
         await end_task(task)

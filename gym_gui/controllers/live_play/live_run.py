@@ -1,8 +1,8 @@
-"""The run folder of live play: the same as a script's, made while people watch.
+"""Records live play in a run folder of the same format as an experiment's.
 
-The number of episodes is not known at the start, and most play that is only watched finishes none. So the
-folder is made with the first episode that ends by itself, or with the first paid call. Episodes that were
-cut off before that leave no folder behind.
+The number of episodes is not known at the start, and most watched play finishes no episode. So the folder is
+created with the first episode that ends by itself, or with the first paid call. If all episodes were cut off
+earlier, no folder is created.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _Job = Callable[[], None]
 
 
 class LiveRun:
-    """Records what operators play side by side while people watch.
+    """Run folder of operators that play side by side while people watch.
 
     Another thread writes the rows, one after the other, so that a slow disk does not delay the episodes. All
     methods are called from the event loop.
@@ -55,7 +55,7 @@ class LiveRun:
     Attributes:
         folder: The run folder, or ``None`` as long as there is none.
         saved: Number of episodes written.
-        problem: Why nothing can be written any more, or ``""``.
+        problem: Why the run can no longer be written, or ``""``.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class LiveRun:
 
     @property
     def run_id(self) -> str:
-        """Name of the run folder; ``""`` as long as there is none."""
+        """Name of the run folder; ``""`` as long as no folder exists."""
         return self.folder.name if self.folder is not None else ""
 
     @property
@@ -105,11 +105,11 @@ class LiveRun:
         return self._operators
 
     def describe(self, config: OperatorConfig, taking: Taking | None = None) -> None:
-        """Replace the configuration of an operator: its name, or its players after a rebinding.
+        """Replace an operator's configuration: its display name, or its players after a rebinding.
 
         Args:
             config: The new configuration.
-            taking: Given if a slot has changed hands in the middle of an episode.
+            taking: The change of a slot's player in the middle of an episode, or ``None``.
         """
         fixed = replace(config, seats="fixed")
         same = config.operator_id
@@ -119,10 +119,10 @@ class LiveRun:
             self._episode_budget.seat(self._players[same], taking)
 
     def offer(self, config: OperatorConfig, slot: str, plan: EpisodePlan) -> Amount | None:
-        """Return what a new player of a slot may spend in the rest of a running episode.
+        """Return how much a new player of a slot may spend in the rest of a running episode.
 
         Args:
-            config: The operator as it would be, with the new player.
+            config: The operator's configuration with the new player.
             slot: The slot whose player changes.
             plan: The episode.
 
@@ -138,21 +138,21 @@ class LiveRun:
         if offered is None:
             raise UsageError(
                 f"the budget of slot {config.operator_id}/{slot} is used up in this run",
-                fix="Give it more in its settings, or begin anew",
+                fix="Raise the budget in the slot's settings, or begin a new run",
             )
         return None if offered == NOTHING else offered
 
     def introduce(self, operator_id: str, ready: SessionReady) -> None:
-        """Note the players of an operator, the names of its actions, and the versions of packages in use."""
+        """Record an operator's players, the names of its actions, and the versions of packages in use."""
         self._introduced.add(operator_id, ready)
         if operator_id in self._players:
             self._episode_budget.introduce(self._players[operator_id], ready.announcing)
 
     def admit(self, config: OperatorConfig) -> bool:
-        """Add an operator, or replace its configuration, as long as nothing has been played.
+        """Add an operator, or replace its configuration, as long as the run has recorded nothing.
 
         Returns:
-            Whether that was possible; if not, the operators need a run of their own.
+            Whether the operator was added; if not, it needs another run.
         """
         if not self._blank:
             return False
@@ -166,28 +166,30 @@ class LiveRun:
         return True
 
     def withdraw(self, operator_id: str) -> None:
-        """Remove an operator that has left, if nothing was played yet."""
+        """Remove an operator from the run if the run has recorded nothing."""
         if self._blank:
             self._operators = [o for o in self._operators if o.operator_id != operator_id]
             self._counts.pop(operator_id, None)
 
     @property
     def _blank(self) -> bool:
-        """Whether nothing has been recorded yet, but the run can still record."""
+        """Whether the run has recorded nothing yet but can still record."""
         return not (self.folder or self._jobs or self._held or self._closed or self.problem)
 
     def next_index(self, operator_id: str) -> int:
-        """Return the first index after all episodes of an operator in this run.
+        """Return the index of an operator's next episode in this run.
 
         Raises:
             UsageError: The run does not have this operator, so its episodes could not be recorded.
         """
         if operator_id not in self._counts:
-            raise UsageError(f"{operator_id} is no operator of this run, so it cannot be recorded in it")
+            raise UsageError(
+                f"{operator_id} is no operator of this run, so the run cannot record its episodes"
+            )
         return self._taken.get(operator_id, 0)
 
     def begin(self, operator_id: str, plan: EpisodePlan) -> EpisodePlan | None:
-        """Reserve an episode's allowances and return its plan with them.
+        """Reserve an episode's allowances (tokens and money) and return the episode's plan with them.
 
         Returns:
             The plan, or ``None`` if the episode may not begin; :meth:`budget_message` says why.
@@ -197,20 +199,21 @@ class LiveRun:
         return self._episode_budget.admit(self._players[operator_id], plan)
 
     def budget_message(self, operator_id: str, plan: EpisodePlan) -> str:
-        """Return why an episode may not begin, in a sentence.
+        """Return why an operator's next episode may not begin, as a sentence.
 
-        If a server was down, this forgets it, so that the server is tried again the next time.
+        If the reason is a server that was down, this call clears the reason, so that the next attempt asks
+        the server again.
         """
         sentence = self._cannot_go_on.pop(operator_id, "")
         sentence = sentence or self._episode_budget.budget_message(self._players[operator_id], plan)
         return f"{sentence[0].upper()}{sentence[1:]}"
 
     def lost(self, operator_id: str, index: int, *, begun: bool) -> None:
-        """Charge the possible cost of an episode whose session is gone, so that its end stays unknown."""
+        """Charge the possible cost of an episode whose session has died before reporting its end."""
         self._episode_budget.lost(self._players[operator_id], index, begun=begun)
 
     def episode(self, operator_id: str, plan: EpisodePlan, episode: EpisodeFinished) -> None:
-        """Write an episode.
+        """Write a finished episode into the run folder.
 
         Args:
             operator_id: Operator that played the episode.
@@ -244,17 +247,17 @@ class LiveRun:
             self._episode_budget.over(run, episode.index)
 
     def call(self, operator_id: str, line: bytes) -> None:
-        """Write a paid call at once, so that no cost is lost."""
+        """Write a paid model call at once, so that its cost is recorded even after a crash."""
         self._episode_budget.call(self._players[operator_id], line)
         if not self._closed and not self.problem:
             self._enqueue(partial(self._write_call, operator_id, line))
 
     def announced(self, operator_id: str, index: int, slot: str, most: Amount) -> bool:
-        """Note a paid request that a slot is about to make; return whether the slot may make it."""
+        """Record a paid request that a slot is about to send; return whether the slot may send it."""
         return self._episode_budget.announced(self._players[operator_id], index, slot, most)
 
     async def close(self) -> None:
-        """End the run: write everything to disk, with final totals."""
+        """End the run: write all episodes and the final totals to disk."""
         if not self._closed:
             self._episode_budget.close()
             self._closed = True
@@ -264,14 +267,14 @@ class LiveRun:
         await self._written()
 
     async def _written(self) -> None:
-        """Wait until everything is on disk or has failed to be written."""
+        """Wait until all queued writes are on disk or have failed."""
         if self._writer is not None:
             await asyncio.wait([self._writer])
 
     # -- the writing thread ----------------------------------------------------------
 
     def _keep_ledger(self, line: bytes) -> None:
-        """Queue a line of the budget ledger; without a run folder, it waits for one."""
+        """Queue a line of the budget ledger; until the run folder exists, the line waits."""
         self._ledger_lines.append(line)
         if self.folder is not None and not self._closed and not self.problem:
             self._enqueue()
@@ -285,7 +288,7 @@ class LiveRun:
             self._writer = asyncio.get_running_loop().create_task(self._drain(), name="Recording the run")
 
     async def _drain(self) -> None:
-        """Run all queued jobs in a thread, until none is left."""
+        """Execute all queued writes in a thread, until the queue is empty."""
         while self._jobs:
             batch = list(self._jobs)
             try:
@@ -310,7 +313,7 @@ class LiveRun:
         return self._recorder
 
     def _about(self) -> dict[str, Any]:
-        """Return what ``run.json`` says about the experiment and its players, as far as known."""
+        """Return the fields of ``run.json`` about the experiment and its players, as far as known."""
         return {"experiment": self._experiment().to_record(), **self._introduced.record()}
 
     def _write(self, operator_id: str, episode: EpisodeFinished) -> None:
@@ -349,14 +352,17 @@ class LiveRun:
             compress_ended(self._recorder.folder)
 
     def _experiment(self) -> Experiment:
-        """Return what was played as an experiment that could be run again."""
+        """Return the played episodes as an experiment that could be run again."""
         episodes = max(self._seeds, default=0) + 1
         seeds = [self._seeds.get(i, self._seed + i) for i in range(episodes)]
         return Experiment(self._operators, ExecutionConfig(episodes, seeds, record=self._record))
 
 
 def _playing(config: OperatorConfig) -> OperatorExecution:
-    """Return the execution of an unchecked operator, for the budgets; its own session process checks it."""
+    """Return an unchecked operator's execution, which the budgets need.
+
+    The operator's session process checks it.
+    """
     return OperatorExecution(unchecked_operator(config), 0, deque())
 
 

@@ -1,4 +1,4 @@
-"""Opens, keeps, releases and ends the session of a live operator."""
+"""Opens, holds, releases and ends the session of a live operator."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 Look = tuple[str, float]
-"""Render mode (``rgb_array``, ``ansi``, ``none``) and the most views per second."""
+"""How a session is shown: render mode (``rgb_array``, ``ansi``, ``none``) and the most views per second."""
 
 
 class SessionLink:
-    """Holds at most one session at a time; released sessions are ended in the background.
+    """Holds at most one session of a live operator at a time; released sessions end in the background.
 
     Args:
         on_event: Receives the events of the current session. Late events of a released session are dropped.
         open_session: Makes a session.
         spawn: Runs a background task.
-        everything_shown: Returns whether people see what a game hides from their seats.
+        everything_shown: Returns whether people see observations that the game hides from their seats.
 
     Attributes:
         session: The session, or ``None``; it may still be starting.
-        ready: Description that the session sent once it was ready, or ``None``.
+        ready: Description that the session sent when it became ready, or ``None``.
     """
 
     def __init__(
@@ -56,20 +56,20 @@ class SessionLink:
 
     @property
     def playing(self) -> Session | None:
-        """The session, once it is ready."""
+        """The session if it is ready, else ``None``."""
         return self.session if self.ready is not None else None
 
     @property
     def pid(self) -> int:
-        """Process id of the session host; 0 if there is none."""
+        """Process id of the session host; 0 without a session."""
         return int(getattr(self.session, "pid", 0)) if self.session is not None else 0
 
     def suits(self, config: OperatorConfig, look: Look) -> bool:
-        """Return whether the open session already plays this operator and is watched as ``look`` says."""
+        """Return whether the open session plays this operator with this render mode and frame rate."""
         return self.ready is not None and self._opened == (config, look, self._everything_shown())
 
     def adopt(self, before: OperatorConfig, config: OperatorConfig) -> None:
-        """Note that the open session now has another configuration, which needs nothing new from it."""
+        """Note an operator's new configuration, for which the open session needs no change."""
         if self._opened is not None and self._opened[0] == before:
             self._opened = (config, *self._opened[1:])
 
@@ -78,9 +78,9 @@ class SessionLink:
 
         Args:
             config: The operator.
-            look: How the session is watched.
-            first: The episode that will be played first. Its start is shown while large players are still
-                loading.
+            look: Render mode and the most views per second.
+            first: The episode that will be played first. Its first observation is shown while large players
+                are still loading.
         """
         # In a thread: the window must not wait for the import of NumPy.
         await asyncio.to_thread(importlib.import_module, "gym_gui.controllers.live_play.live_run")
@@ -102,7 +102,7 @@ class SessionLink:
         return session
 
     async def start(self, session: Session) -> bool:
-        """Start a session; return ``False`` if it was released during the start.
+        """Start a session; return ``False`` if the caller released it during the start.
 
         Raises:
             MosaicError: The session cannot play, with the reason.
@@ -114,7 +114,7 @@ class SessionLink:
         return True
 
     def let_go(self) -> Session | None:
-        """Release the session and ignore its events; the caller ends it with :meth:`dispose`."""
+        """Release the session and ignore its events from now on; the caller ends it with :meth:`dispose`."""
         session = self.session
         self.session = self.ready = None
         return session

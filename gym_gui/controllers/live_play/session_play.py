@@ -1,4 +1,4 @@
-"""Carries out the requests to a live operator: handles its sessions, its episodes and its state."""
+"""Base class of the live player: handles the player's sessions, episodes and state."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     from gym_gui.controllers.live_play.session_link import OpenLiveSession
 
 THINKING_S: Final = 0.6
-"""Seconds after which a step that is still due is shown as thinking."""
+"""Seconds after which the state of a step that is still due is shown as "thinking"."""
 _WATCH_S: Final = 0.2
 
 
 class SessionPlay:
-    """Base class of :class:`EpisodePlayer` (``episode_player``) with the parts below its requests.
+    """Base class of :class:`EpisodePlayer`: sessions, episodes and state of a live operator.
 
-    Attributes and arguments are described there.
+    :class:`EpisodePlayer` describes the attributes and arguments.
     """
 
     def __init__(
@@ -78,21 +78,21 @@ class SessionPlay:
         self.rate: float | None = None
         self._questions: dict[int, HumanQuestion] = {}
         self._driven = False
-        self._onwards = False
-        self._early: bool | None = None  # a step that was requested before an episode was shown
-        self._blind = False  # the former session still shows another configuration
-        self._look: Look = ("rgb_array", 30.0)
+        self._next_after_end = False
+        self._early_step: bool | None = None  # a step that was requested before an episode was shown
+        self._is_outdated = False  # the former session still shows another configuration
+        self._view_options: Look = ("rgb_array", 30.0)
         self._job = LatestJob(spawn, self._on_job_done)
         self._lock = asyncio.Lock()
-        self._since = time.monotonic()
+        self._last_event_at = time.monotonic()
         self._alarm: asyncio.TimerHandle | None = None
 
     # -- state ---------------------------------------------------------------
 
     @property
     def waiting_s(self) -> float:
-        """Seconds since something last happened."""
-        return time.monotonic() - self._since
+        """Seconds since the player's last event."""
+        return time.monotonic() - self._last_event_at
 
     @property
     def busy(self) -> bool:
@@ -100,14 +100,14 @@ class SessionPlay:
         return self._job.busy
 
     def is_running(self) -> bool:
-        """Return whether there is a session that stays, or one is about to be opened."""
+        """Return whether a session is open and stays, or is about to be opened."""
         return not self.ending and (self.link.session is not None or (self.busy and not self.trouble))
 
     def touch(self) -> None:
-        """Note that something happens now."""
-        self._since = time.monotonic()
+        """Restart the clock of :attr:`waiting_s`, because an event has happened."""
+        self._last_event_at = time.monotonic()
 
-    def _derived_state(self) -> OperatorState:
+    def _current_state(self) -> OperatorState:
         if self.closed:
             return OperatorState.CLOSED
         if self.trouble:
@@ -124,7 +124,7 @@ class SessionPlay:
             return OperatorState.SPENT
         if self.feed.flight is None:
             return OperatorState.READY
-        if self._thinks:
+        if self._is_slow:
             return OperatorState.THINKING
         if not self.paused or self._driven:
             return OperatorState.RUNNING
@@ -132,15 +132,15 @@ class SessionPlay:
         return OperatorState.READY if fresh and not self.tally.episodes_done else OperatorState.PAUSED
 
     @property
-    def _thinks(self) -> bool:
-        """Whether a step that is due takes longer than usual."""
+    def _is_slow(self) -> bool:
+        """Whether a due step takes longer than usual."""
         rate = None if self._driven else self.rate
         patience_s = max(THINKING_S, 1.5 / rate) if rate else THINKING_S
         return (self.stepping or not self.paused) and self.waiting_s > patience_s
 
     def _check_state(self, *, always: bool = False) -> None:
         """Report the state if it has changed, or if its text counts seconds or compiled functions."""
-        state = self._derived_state()
+        state = self._current_state()
         # While a person is asked or nothing is played, only an event can change the state.
         waits = state is OperatorState.YOUR_MOVE or self.feed.flight is None
         watched = state in ALIVE and not waits and (not self.paused or self._driven or self.stepping)
@@ -158,7 +158,7 @@ class SessionPlay:
         self._check_state()
 
     def pause(self) -> None:
-        """Hold the operator before its next step."""
+        """Pause the operator before its next step."""
         self.paused = True
         if self.link.playing is not None:
             self.link.playing.pause()
@@ -176,7 +176,7 @@ class SessionPlay:
         if not self.paused:
             self.pause()
         if session is None:
-            self._early = by_agent
+            self._early_step = by_agent
             return
         if self.feed.done or self.budget_message:
             return
@@ -185,21 +185,21 @@ class SessionPlay:
         if self.feed.flight is None:
             self._play_next()
         elif self._shown_to_its_end:
-            self._onwards = True  # the episode's line is still on its way
+            self._next_after_end = True  # the episode's line is still on its way
         else:
             (session.step_agent if by_agent else session.step)()
         self._check_state()
 
     @property
     def _shown_to_its_end(self) -> bool:
-        """Whether the last view was the final view of the episode in flight."""
+        """Whether the newest view was the final view of the episode in flight."""
         flight, view = self.feed.flight, self.last_view
         return (
             flight is not None and view is not None and bool(view.over) and view.episode == flight.plan.index
         )
 
     def record_into(self, run: LiveRun | None) -> None:
-        """Record episodes that end from now on in ``run``."""
+        """Record episodes that end from now on in ``run``; ``None`` records nothing."""
         self.recording, ready = run, self.link.ready
         if run is not None and ready is not None:
             run.introduce(self.config.operator_id, ready)
@@ -209,7 +209,7 @@ class SessionPlay:
         self._check_state()
 
     def _on_job_done(self) -> None:
-        """Send the state even if it is unchanged: a listener may wait for the end of the job."""
+        """Report the state even if it is unchanged, because a listener may wait for the end of the job."""
         self._check_state(always=True)
 
     # -- sessions ----------------------------------------------------------------------
@@ -223,11 +223,11 @@ class SessionPlay:
                 self.feed.upcoming(self.config.operator_id, self.recording) if self.feed.left != 0 else None
             )
             try:
-                session = await self.link.make(self.config, self._look, upcoming)
+                session = await self.link.make(self.config, self._view_options, upcoming)
             except MosaicError as exc:  # such as a host that the user has not configured
-                self._break(str(exc))
+                self._report_trouble(str(exc))
                 return
-            self._blind = False
+            self._is_outdated = False
             self._check_state()
             try:
                 if not await self.link.start(session):
@@ -237,7 +237,7 @@ class SessionPlay:
                     self._forget()
                 if not isinstance(exc, MosaicError):
                     raise
-                self._break(str(exc))
+                self._report_trouble(str(exc))
                 return
             self.record_into(self.recording)
             if self.paused:
@@ -248,22 +248,22 @@ class SessionPlay:
             self._check_state()
 
     async def _play_afresh(self) -> None:
-        """Abort the running episode, wait until it is over, and play from the beginning."""
+        """Abort the running episode, wait until it has ended, and play from the round's first seed."""
         async with self._lock:
             session = self.link.session
             if session is not None and await self._abort():
-                self._blind = False  # the configuration was changed and changed back
+                self._is_outdated = False  # the configuration was changed and changed back
                 (session.pause if self.paused else session.resume)()
                 self._play_next()
                 return
         await self._open()
 
     async def _abort(self) -> bool:
-        """End and record the episode in flight; return ``False`` if the session does not answer."""
+        """Abort and record the episode in flight; return ``False`` if the session does not answer."""
         session = self.link.session
         assert session is not None
-        self._questions_gone()
-        self.stepping = self._onwards = False
+        self._withdraw_questions()
+        self.stepping = self._next_after_end = False
         self.stopping = self.feed.flight is not None
         self._check_state()
         try:
@@ -274,19 +274,18 @@ class SessionPlay:
             name = self.config.display_name
             self._tell(
                 EpisodeUnrecorded(
-                    f"{name} did not answer for {PATIENCE_S:.0f} s: "
-                    "the episode that it was playing is not on record"
+                    f"{name} did not answer for {PATIENCE_S:.0f} s: the episode in flight is not recorded"
                 )
             )
         return reported and self.link.session is session
 
-    async def _shut(self) -> None:
+    async def _close_session(self) -> None:
         async with self._lock:
             await self._end_session(farewell=True)
         self._check_state()
 
     async def _end_session(self, *, farewell: bool) -> None:
-        """End the session; with ``farewell``, record the episode in flight as aborted first."""
+        """End the session; with ``farewell``, first abort and record the episode in flight."""
         session = self.link.session
         if session is None:
             return
@@ -300,16 +299,16 @@ class SessionPlay:
         self.link.let_go()
         view = self.last_view
         asked = not self.paused or self.stepping or (view is not None and view.step > 0)
-        self.stepping = self._onwards = False
+        self.stepping = self._next_after_end = False
         self.feed.lost(begun=asked)
-        self._questions_gone()
+        self._withdraw_questions()
 
-    def _questions_gone(self) -> None:
+    def _withdraw_questions(self) -> None:
         gone, self._questions = list(self._questions), {}
         for question_id in gone:
             self._tell(QuestionWithdrawn(question_id))
 
-    def _break(self, sentence: str) -> None:
+    def _report_trouble(self, sentence: str) -> None:
         if not self.closed:
             self.trouble = trouble_sentence(sentence)
             self._check_state()
@@ -318,7 +317,7 @@ class SessionPlay:
     async def _give_up(self, reason: str) -> None:
         async with self._lock:
             await self._end_session(farewell=False)
-        self._break(reason)
+        self._report_trouble(reason)
 
     def _play_next(self) -> None:
         session, operator_id = self.link.session, self.config.operator_id
@@ -331,12 +330,12 @@ class SessionPlay:
                 operator_id, self.feed.upcoming(operator_id, self.recording)
             )
             self.stepping = False
-        self._onwards = False
+        self._next_after_end = False
 
     # -- events of the session ---------------------------------------------------------
 
     def on_event(self, event: SessionEvent) -> None:
-        """Handle an event of the session that plays now."""
+        """Handle an event of the current session."""
         match event:
             case EpisodeFinished():
                 self._on_finished(event)
@@ -352,7 +351,7 @@ class SessionPlay:
             case LiveView():
                 self._on_view(event)
             case FrameDrawn(frame):
-                if not self._blind:
+                if not self._is_outdated:
                     self.last_frame = frame
                     self._tell(event)
             case HumanQuestion():
@@ -389,12 +388,12 @@ class SessionPlay:
             # Another episode would most likely fail as fast as this one, so a person must look first.
             reason = str(row.get("error") or "the episode failed")
             self._spawn(self._give_up(reason), "ending a session")
-        elif not self.paused or self._onwards:
+        elif not self.paused or self._next_after_end:
             self._play_next()
         self._check_state()
 
     def _on_view(self, view: LiveView) -> None:
-        if self._blind:
+        if self._is_outdated:
             return
         last, self.last_view = self.last_view, view
         if self.tally.calls is not None:
@@ -409,8 +408,8 @@ class SessionPlay:
         if self.stepping and moved:
             self.stepping = False
             self._tell(StepTaken())
-        if self._early is not None and flight is not None and flight.plan.index == view.episode:
-            by_agent, self._early = self._early, None
+        if self._early_step is not None and flight is not None and flight.plan.index == view.episode:
+            by_agent, self._early_step = self._early_step, None
             self.step(by_agent=by_agent)
         self._check_state()
 
@@ -444,10 +443,10 @@ class SessionPlay:
         self._forget()
         if session is not None:
             self.link.dispose(session)
-        self._break(reason)
+        self._report_trouble(reason)
 
 
 def _slots(row: dict[str, Any]) -> dict[str, str]:
-    """Return the slot of each agent in an episode's line; agents of pattern slots are left out."""
+    """Return the slot of each agent in an episode's line, without agents of pattern slots."""
     slots = {agent: str(about.get("slot", agent)) for agent, about in row.get("agents", {}).items()}
     return {agent: slot for agent, slot in slots.items() if not is_pattern(slot)}

@@ -1,4 +1,4 @@
-"""Ids and names that distinguish operators side by side."""
+"""Makes unique ids and display names for operators side by side."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Final
 from gym_gui.core.config import OperatorConfig
 
 UNNAMED: Final = "operator"
-"""Id of a configuration that is being written; once it is added, it gets an id from its players."""
+"""Id of an operator that is still being configured; when it is added, it gets an id from its display name."""
 _LONGEST: Final = 40
 """Largest number of characters of an id made from a name."""
 
 
 def free_name(config: OperatorConfig, others: Iterable[OperatorConfig]) -> str:
-    """Return the operator's display name, with a number appended if another operator has the same name."""
+    """Return the operator's display name, with a number appended if another operator has it already."""
     return _free(config.display_name, {other.display_name for other in others}, " ", str)
 
 
 def with_free_name(config: OperatorConfig, others: Iterable[OperatorConfig]) -> OperatorConfig:
-    """Return the operator with a free id and name: ``random`` becomes ``random_2`` if it is taken."""
+    """Return the operator with an unused id and name, such as ``random_2`` if ``random`` is used."""
     known = list(others)
     if config.operator_id == UNNAMED and not config.origin.file:
         config = replace(config, operator_id=id_of(config.display_name))
@@ -34,7 +34,7 @@ def with_free_name(config: OperatorConfig, others: Iterable[OperatorConfig]) -> 
 
 
 def following_id(before: OperatorConfig, after: OperatorConfig, taken: Iterable[str]) -> str:
-    """Return the id under which a changed operator is recorded.
+    """Return the operator id under which a changed configuration is recorded.
 
     Ids made by the window follow the players. An id from a file is the user's own and stays.
 
@@ -49,12 +49,12 @@ def following_id(before: OperatorConfig, after: OperatorConfig, taken: Iterable[
 
 
 def id_of(name: str) -> str:
-    """Return an id made from a display name."""
+    """Return an operator id made from a display name."""
     return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower()[:_LONGEST].strip("_") or UNNAMED
 
 
 def _free(wanted: str, taken: set[str], joint: str, same: Callable[[str], str]) -> str:
-    """Return ``wanted``, or ``wanted`` with the lowest number that makes it a free name."""
+    """Return ``wanted``, with the lowest number appended that makes it unused."""
     if same(wanted) not in taken:
         return wanted
     stem = re.sub(rf"{re.escape(joint)}\d+$", "", wanted)

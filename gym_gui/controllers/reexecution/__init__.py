@@ -1,1 +1,1 @@
-"""Plays recorded actions and reads recorded replies again, and compares the results with the record."""
+"""Repeats recorded actions and parses recorded replies again, and compares the results with the record."""

@@ -1,4 +1,4 @@
-"""Describes the first place at which a replayed episode differs from its record."""
+"""Describes the first difference between a replayed episode and its record."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import orjson
 from gym_gui.core.types import AgentID
 
 STEP_KEYS: Final = ("seed", "action", "reward", "terminated", "truncated", "state_sha")
-"""Keys of a step row that must be equal when the same actions are played, in the order of reporting."""
+"""Keys of a step row that a replay of the same actions must reproduce, in the order of reporting."""
 
 EPISODE_KEYS: Final = (
     *("seed", "status", "length", "total_reward", "returns", "teams", "outcome", "success"),
     *("terminated", "truncated", "trajectory_sha256"),
 )
-"""Keys of an episode's line that must be equal if its steps are, in the order of reporting."""
+"""Keys of an episode's line that a replay of the same steps must reproduce, in the order of reporting."""
 _ABSENT = object()
 
 
 class Cause(StrEnum):
-    """Why an episode differs from its record."""
+    """Cause of the difference between a repeated episode and its record."""
 
     ENVIRONMENT = "environment"
     POLICY = "policy"
@@ -32,14 +32,14 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class Divergence:
-    """The first place at which a replayed episode differs from its record.
+    """First difference between a replayed episode and its record.
 
     Attributes:
         operator_id: The operator; ``None`` if a file of the run was changed.
-        episode_index: The episode, or ``None``.
-        what: The key that differs, or what is missing, as a clause that follows the place.
+        episode_index: The episode; ``None`` if a file of the run was changed.
+        what: The key that differs, or what is missing, as a clause that follows :attr:`place`.
         step_index: The step; ``None`` if the episode's own line differs.
-        agent_id: The agent, or ``None``.
+        agent_id: The agent; ``None`` if no step row differs.
         cause: Why the episode differs; ``None`` if that was not examined.
     """
 
@@ -52,7 +52,7 @@ class Divergence:
 
     @property
     def place(self) -> str:
-        """The place as text; ``""`` if the run as a whole differs."""
+        """Operator, episode, step and agent as text; ``""`` if a file of the run was changed."""
         if self.operator_id is None:
             return ""
         place = f"operator {self.operator_id}, episode {self.episode_index}"
@@ -65,9 +65,9 @@ class Divergence:
 
 
 def row_differs(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Return how a recorded row differs from the replayed row in its place; ``""`` if it does not."""
+    """Return how a replayed step row differs from the recorded row; ``""`` if both are equal."""
     if (then.get("step_index"), then.get("agent_id")) != (now["step_index"], now["agent_id"]):
-        return f"the row does not belong here: step {now['step_index']} of agent {now['agent_id']} is next"
+        return f"the row is out of order: step {now['step_index']} of agent {now['agent_id']} is next"
     keys = (*STEP_KEYS, "observation") if "observation" in now else STEP_KEYS
     return next((w for key in keys if (w := key_differs(key, then, now))), "")
 
@@ -87,5 +87,5 @@ def _shown(value: object) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """Return a number with its noun: ``1 episode``, ``20 episodes``."""
+    """Return a number with its noun in the singular or plural: ``1 episode``, ``20 episodes``."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"

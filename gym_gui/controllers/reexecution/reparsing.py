@@ -1,9 +1,9 @@
-"""Reads recorded replies of language models with today's parser, and reports decisions that would differ.
+"""Parses recorded replies of language models with today's parser, and reports decisions that would differ.
 
 The recorded actions are played again in the environment, as for
-:mod:`gym_gui.controllers.reexecution.verification`. That gives the legal actions and their names at every
-decision. The worker's own module (``record.reread`` of its manifest) reads the replies. No model is asked,
-and nothing in the run is changed.
+:mod:`gym_gui.controllers.reexecution.verification`. This gives the legal actions and their names at every
+decision. The worker's own module (``record.reread`` in its manifest) parses the replies. No model is asked,
+and the run stays unchanged.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.registry import WorkerTypeRegistry
 from mosaic_worker.renaming import Names
 
-_POLICYS: Final = frozenset({ActionSource.POLICY, ActionSource.RETRY, ActionSource.OPTION})
-_RETOLD: Final = ("rename", "rename_seed", "hide_legal")
+_CHOSEN_BY_POLICY: Final = frozenset({ActionSource.POLICY, ActionSource.RETRY, ActionSource.OPTION})
+_RENAMING_SETTINGS: Final = ("rename", "rename_seed", "hide_legal")
 _AT_ONCE: Final = 1_000
-"""Number of decisions that are sent to one process of a worker."""
+"""Number of decisions that are sent to a worker's parser process in one batch."""
 OnAsked = Callable[[str, Decision], None]
-"""Callback for each decision that is played again; gets the operator's id and the decision."""
+"""Callback for each replayed decision; gets the operator's id and the decision."""
 
 
 class Reread(StrEnum):
-    """Result of reading the replies of a decision again."""
+    """Result of parsing the recorded replies of a decision again."""
 
     SAME = "same"
     DIFFERS = "differs"
@@ -59,7 +59,7 @@ class Reread(StrEnum):
 
 @dataclass(frozen=True)
 class RereadDecision:
-    """A decision that would differ today.
+    """Decision whose recorded replies give another result when they are parsed today.
 
     Attributes:
         operator_id: The operator.
@@ -67,12 +67,12 @@ class RereadDecision:
         step_index: The step, from 0.
         agent_id: The agent.
         kind: How the decision differs.
-        recorded: The action that was read in the recorded run; ``None`` if none could be read.
-        now: The action that is read today; ``None`` if none can be read.
+        recorded: The action that was parsed in the recorded run; ``None`` if none could be parsed.
+        now: The action that is parsed today; ``None`` if none can be parsed.
         recorded_word: Name of ``recorded``; ``""`` if there is none.
         now_word: Name of ``now``; ``""`` if there is none.
         why: Why the result differs, as a sentence without a full stop.
-        reply: The end of the reply that counts today.
+        reply: The end of the reply that gives today's result.
     """
 
     operator_id: str
@@ -90,7 +90,7 @@ class RereadDecision:
 
 @dataclass
 class OperatorReread:
-    """Results for the decisions of one operator.
+    """Results of parsing one operator's recorded replies again.
 
     Attributes:
         operator_id: The operator.
@@ -107,13 +107,13 @@ class OperatorReread:
 
 @dataclass
 class Reparsing:
-    """Results of reading a run's replies again.
+    """Results of parsing a run's recorded replies again.
 
     Attributes:
         operators: Operators whose models were asked, in order.
         changed: Decisions that would differ, in order.
-        divergences: Places at which episodes differ from the record; later replies were not read.
-        versions: Versions that differ from the run's: name to (then, now).
+        divergences: First differences of episodes from the record; their later replies were not parsed.
+        versions: Package versions that differ from the run's: name to (then, now).
     """
 
     operators: list[OperatorReread] = field(default_factory=list[OperatorReread])
@@ -124,7 +124,7 @@ class Reparsing:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A decision with the recorded replies to it."""
+    """A decision of a language model, with the recorded replies."""
 
     episode: int
     step: int
@@ -140,8 +140,8 @@ class _Question:
         return {"text": self.text, "choices": choices, "mask": self.mask, "attempts": self.attempts}
 
 
-class _Onlooker:
-    """Collects every decision of a language model while the run is played again."""
+class _DecisionCollector:
+    """Collects every decision of a language model while the run is replayed."""
 
     def __init__(
         self, readers: Mapping[str, Mapping[AgentID, WorkerTypeDefinition]], on_asked: OnAsked | None
@@ -188,51 +188,51 @@ class _Onlooker:
 
 @dataclass(frozen=True)
 class RecordedReplies:
-    """Recorded replies of a run, each with the prompt text that the model was shown.
+    """Recorded replies of a run, each with the prompt text that the model got.
 
     Attributes:
         run: The run.
-        readers: The worker that reads the replies, by operator and slot.
-        onlooker: The decisions that were collected while the run was played again.
+        readers: The worker that parses the replies, by operator and slot.
+        onlooker: The decisions that were collected while the run was replayed.
         verified: Differences between the replay and the record.
     """
 
     run: Run
     readers: Mapping[str, Mapping[AgentID, WorkerTypeDefinition]]
-    onlooker: _Onlooker
+    onlooker: _DecisionCollector
     verified: Verification
 
 
 async def recorded_replies(
     run: Run, on_progress: OnProgress | None = None, on_asked: OnAsked | None = None
 ) -> RecordedReplies:
-    """Play a run again and collect what its models were shown when they replied.
+    """Replay a run and collect the prompt texts of its language models' decisions.
 
     Args:
         run: The run.
-        on_progress: Called after every episode that was played again.
-        on_asked: Called with every decision that is played again and its operator's id.
+        on_progress: Called after every replayed episode.
+        on_asked: Called with the operator's id and every replayed decision.
 
     Raises:
         UsageError: No language model played, no reply is recorded, or the environment is not installed.
         RunFormatError: A row is damaged.
     """
     readers = _readers(run)
-    onlooker = _Onlooker(readers, on_asked)
+    onlooker = _DecisionCollector(readers, on_asked)
     for operator_id in readers:
         onlooker.calls[operator_id] = _calls(run, operator_id)
     return RecordedReplies(run, readers, onlooker, await verify(run, on_progress, onlooker))
 
 
 async def reparse(replies: RecordedReplies) -> Reparsing:
-    """Have workers read recorded replies again, without stepping any environment.
+    """Parse recorded replies again with the workers' parsers, without stepping any environment.
 
     Args:
-        replies: The replies.
+        replies: The recorded replies of a run.
 
     Raises:
         RunFormatError: A row is damaged.
-        NoAnswerError: The worker cannot read replies here.
+        NoAnswerError: The worker cannot parse replies on this machine.
     """
     run, readers, onlooker, verified = replies.run, replies.readers, replies.onlooker, replies.verified
     result = Reparsing(versions=verified.versions)
@@ -241,7 +241,7 @@ async def reparse(replies: RecordedReplies) -> Reparsing:
         operator = run.operators[operator_id]
         outcome = OperatorReread(operator_id, operator.name)
         result.operators.append(outcome)
-        rows = _Rows(EpisodeRows(operator))
+        rows = _RowIndex(EpisodeRows(operator))
         outcome.unrecorded = sum(rows.chosen(*place) for place in onlooker.unrecorded[operator_id])
         config = onlooker.resolved[operator_id].config
         for slot, worker in slots.items():
@@ -251,7 +251,7 @@ async def reparse(replies: RecordedReplies) -> Reparsing:
             resolved = onlooker.resolved[operator_id]
             names = onlooker.names.get((operator_id, slot), Names())
             async for question, reading in _readings(worker, resolved, slot, settings, within, names):
-                changed = _judged(operator_id, resolved.slots[slot], question, reading, rows, names)
+                changed = _compared(operator_id, resolved.slots[slot], question, reading, rows, names)
                 outcome.counts[changed.kind if changed else Reread.SAME] += 1
                 if changed is not None:
                     result.changed.append(changed)
@@ -261,7 +261,7 @@ async def reparse(replies: RecordedReplies) -> Reparsing:
 
 
 def _readers(run: Run) -> dict[str, dict[AgentID, WorkerTypeDefinition]]:
-    """Return the slots whose worker can read models' replies again, by operator."""
+    """Return the slots whose worker can parse recorded replies again, by operator."""
     found: dict[str, dict[AgentID, WorkerTypeDefinition]] = {}
     for operator in experiment_of(run).operators:
         slots = operator.resolved_slots()
@@ -275,8 +275,8 @@ def _readers(run: Run) -> dict[str, dict[AgentID, WorkerTypeDefinition]]:
             found[operator.operator_id] = readers
     if not found:
         raise UsageError(
-            f"no operator of {run.path} is played by a language model whose replies can be read again",
-            fix="To play its actions again: mosaic verify",
+            f"no operator of {run.path} is played by a language model whose replies can be parsed again",
+            fix="To replay its actions, use mosaic verify",
         )
     return found
 
@@ -286,7 +286,7 @@ def _calls(run: Run, operator_id: str) -> RecordedCalls:
     if not calls.total:
         raise UsageError(
             f"{run.path} has no recorded calls of operator {operator_id!r}",
-            fix=f"They are kept in operators/{operator_id}/{CALLS}: copy the whole run folder",
+            fix=f"Calls are in operators/{operator_id}/{CALLS}: copy the whole run folder",
         )
     if calls.without_words == calls.total:
         raise UsageError(
@@ -297,7 +297,10 @@ def _calls(run: Run, operator_id: str) -> RecordedCalls:
 
 
 def _ends(verified: Verification, result: Reparsing) -> dict[tuple[str, int], int]:
-    """Return the step at which each differing episode stops being read; add the differences to ``result``."""
+    """Return the first differing step of each episode, from which replies are not parsed.
+
+    The differences are added to ``result``.
+    """
     ends: dict[tuple[str, int], int] = {}
     for divergence in verified.divergences:
         if (
@@ -311,8 +314,8 @@ def _ends(verified: Verification, result: Reparsing) -> dict[tuple[str, int], in
     return ends
 
 
-class _Rows:
-    """Step rows by their place; keeps the rows of the last episode that was queried."""
+class _RowIndex:
+    """Step rows by (step, agent); caches the rows of the last requested episode."""
 
     def __init__(self, rows: EpisodeRows) -> None:
         self._rows = rows
@@ -320,7 +323,7 @@ class _Rows:
         self._known: dict[tuple[Any, Any], Mapping[str, Any]] = {}
 
     def find(self, episode: int, step: int, agent: AgentID) -> Mapping[str, Any] | None:
-        """Return the row of a decision; ``None`` if none was written."""
+        """Return the row of a decision; ``None`` if the record has none."""
         if episode != self._episode:
             rows = self._rows.steps(episode)
             self._known = {(row.get("step_index"), row.get("agent_id")): row for row in rows}
@@ -330,12 +333,12 @@ class _Rows:
     def chosen(self, episode: int, step: int, agent: AgentID) -> bool:
         """Return whether the policy itself chose the action, rather than a fallback."""
         row = self.find(episode, step, agent)
-        return row is not None and row.get("action_source") in _POLICYS
+        return row is not None and row.get("action_source") in _CHOSEN_BY_POLICY
 
 
 def _view(settings: Mapping[str, Any]) -> PromptInputs:
-    """Return the prompt inputs for a slot's action names, with the slot's renaming."""
-    shown = PromptInputs.of(("text",), {key: settings[key] for key in _RETOLD if key in settings})
+    """Return the prompt inputs for a slot's action names, including the slot's renaming settings."""
+    shown = PromptInputs.of(("text",), {key: settings[key] for key in _RENAMING_SETTINGS if key in settings})
     return shown or PromptInputs(text=True)
 
 
@@ -353,7 +356,7 @@ async def _readings(
     questions: Iterable[_Question],
     names: Names,
 ) -> AsyncIterator[tuple[_Question, Mapping[str, Any]]]:
-    """Yield each decision with what the worker's own module reads in its replies."""
+    """Yield each decision with the result of the worker's parser for its replies."""
     info = resolved.slots[slot]
     about = {
         "agent": slot,
@@ -367,21 +370,21 @@ async def _readings(
         answer = await ask(worker, worker.reread, question)
         readings = answer.get("readings")
         if not isinstance(readings, list) or len(cast("list[Any]", readings)) != len(some):
-            why = answer.get("error") or "its answer has another form"
-            raise NoAnswerError(f"{worker.display_name} cannot read the replies again: {why}")
+            why = answer.get("error") or "its answer does not have the expected form"
+            raise NoAnswerError(f"{worker.display_name} cannot parse the replies again: {why}")
         for each, reading in zip(some, cast("list[Any]", readings), strict=True):
             yield each, mapping(reading) or {}
 
 
-def _judged(
+def _compared(
     operator_id: str,
     slot: SlotInfo,
     question: _Question,
     reading: Mapping[str, Any],
-    rows: _Rows,
+    rows: _RowIndex,
     names: Names,
 ) -> RereadDecision | None:
-    """Return how a decision would differ; ``None`` if it would be the same."""
+    """Return how a decision would differ from the record today; ``None`` if it would not."""
     q, row = question, rows.find(question.episode, question.step, question.agent)
     played = row is not None and row.get("action_source") not in FALLBACKS
     then = row.get("action") if row is not None and played else None
@@ -402,11 +405,11 @@ def _judged(
 
 
 def _other_answer(question: _Question, row: Mapping[str, Any] | None, attempt: int) -> str:
-    """Return why another action is read: from the same answer, or from one that was refused in the run."""
+    """Return why another action is parsed: from the same reply, or from a reply refused in the run."""
     last = len(question.attempts) - 1
     if attempt < last and row is not None and row.get("action_source") == ActionSource.RETRY:
         return f"answer {attempt + 1} of {last + 1}, which was refused then, is read now"
-    return "its answer is read otherwise"
+    return "its answer is read differently"
 
 
 def _word(slot: SlotInfo, question: _Question, action: Any, names: Names) -> str:

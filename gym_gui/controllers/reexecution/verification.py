@@ -1,8 +1,8 @@
-"""Plays a run's recorded actions again through the engine and compares every row.
+"""Replays a run's recorded actions in the engine and compares every row with the record.
 
-Only the environment is needed: workers need not be installed, and keys need not be set. An episode that
-failed is compared as far as it is recorded. Values that a replay cannot reproduce (who chose, who sat in
-which seat, tokens, calls, the experiment) are compared with the digests that were written with them.
+Only the environment is needed: no workers and no API keys. A failed episode is compared as far as it is
+recorded. Values that a replay cannot reproduce (who chose an action, who sat in which seat, tokens, calls,
+the experiment) are compared with the digests that were written with them.
 """
 
 from __future__ import annotations
@@ -54,24 +54,24 @@ from gym_gui.services.runs.recorder import COMPLETED, FAILED, RERUN, RUNNING, re
 from gym_gui.services.versions import versions_of
 
 _EARLIER_OPTIONS = (
-    "an earlier version recorded it, whose managers chose among other options, numbered and ended otherwise: "
-    "it cannot be played again here"
+    "an earlier version of MOSAIC recorded the episode; its managers chose among other options, so that "
+    "this version cannot replay it"
 )
 
 
 @dataclass
 class Verification:
-    """Results of a verification.
+    """Results of comparing a replayed run with its record.
 
     Attributes:
-        episodes: Number of episodes that were played again.
-        decisions: Number of their step rows.
+        episodes: Number of replayed episodes.
+        decisions: Number of step rows of the replayed episodes.
         unplayed: Number of episodes without rows, because no session could play them.
         undigested: Number of episodes without a digest of their record, written by an earlier version.
-        sealed: Whether the run has a digest of its own, written when it ended.
-        unheld: Report files that another version made, or that were made before the run ended.
+        sealed: Whether the run as a whole has a digest, written when it ended.
+        unheld: Report files that cannot be checked: another version made them, or the run had not ended.
         divergences: First difference of each episode that has one, in order.
-        versions: Versions that differ from the run's: name to (then, now).
+        versions: Package versions that differ from the run's: name to (then, now).
     """
 
     episodes: int = 0
@@ -85,7 +85,7 @@ class Verification:
 
     @property
     def uncovered(self) -> str:
-        """Parts of the run that could not be checked, as a sentence; ``""`` if everything was checked."""
+        """Parts of the run that could not be checked, as a sentence; ``""`` if all could."""
         parts: list[str] = []
         if self.undigested:
             of = counted(self.undigested, "episode")
@@ -99,14 +99,14 @@ class Verification:
 
 
 class Onlooker(Protocol):
-    """Observes the decisions while a run is played again."""
+    """Observer of the decisions while a run is replayed."""
 
     def views(self, resolved: ResolvedOperator) -> Mapping[AgentID, PromptInputs]:
         """Return the prompt inputs that the observer needs, by slot of an operator."""
         ...
 
     def asked(self, operator_id: str, decision: Decision) -> None:
-        """Handle a decision that is about to be answered from the record."""
+        """Handle a decision that is about to be answered with the recorded action."""
         ...
 
 
@@ -116,21 +116,21 @@ async def verify(
     onlooker: Onlooker | None = None,
     only: Mapping[str, Collection[int]] | None = None,
 ) -> Verification:
-    """Play a run again and compare it with its record.
+    """Replay a run's recorded actions and compare the results with the record.
 
-    Episodes without a line of their own (if the run is still running, or was cut off) are skipped.
+    Episodes without a line in ``episodes.jsonl`` (the run is still running, or was cut off) are skipped.
 
     Args:
         run: The run.
         on_progress: Called after every episode.
         onlooker: Observes every decision.
-        only: Episodes to play, by operator; by default all. If given, the run as a whole is not checked.
+        only: Episodes to play, by operator; by default all. If given, the run's other files are not checked.
 
     Raises:
         UsageError: The environment is not installed, or the run cannot be read.
     """
     experiment = experiment_of(run)
-    resolved_operators = [_cast(operator) for operator in experiment.operators]
+    resolved_operators = [_with_recorded_players(operator) for operator in experiment.operators]
     result = Verification()
     progress = [OperatorProgress(o.operator_id, o.display_name, 0, 0, 0, 0, 0) for o in experiment.operators]
     for i, resolved in enumerate(resolved_operators):
@@ -160,7 +160,7 @@ async def verify(
 
 
 def _check_seal(run: Run, result: Verification) -> None:
-    """Compare the files of the run as a whole with their digests."""
+    """Compare the files of the run as a whole with their digests, and add differences to ``result``."""
     header = read_header(run.path)
     result.sealed = KEY in header and FILES in header and run.record.status != RUNNING
     # Episodes that differ have been reported already, with details.
@@ -169,16 +169,16 @@ def _check_seal(run: Run, result: Verification) -> None:
         if name not in told:
             what = f"{name} is not as it was when the run ended"
             if name == "run.json" and not result.sealed:
-                what = "the run has ended, and run.json has lost its digests"
+                what = "run.json of the ended run has lost its digests"
             result.divergences.append(Divergence(None, None, what))
     changed, result.unheld = changed_reports(run, header, checked([run], summarize(run)))
     for name in changed:
-        what = f"{name} does not say what the run says: make it anew with mosaic report"
+        what = f"{name} does not match the run: write it again with mosaic report"
         result.divergences.append(Divergence(None, None, what))
 
 
 def see_allowed(run: Run) -> None:
-    """Refuse a run that names code which the user has not allowed. Nothing in the run is imported.
+    """Refuse a run that names code which the user has not allowed; nothing in the run is imported.
 
     Raises:
         NotAllowedError: The run names such code.
@@ -189,23 +189,20 @@ def see_allowed(run: Run) -> None:
 
 
 def chosen_episodes(run: Run) -> Mapping[str, Collection[int]] | None:
-    """Return the episodes of a run that plays only a part of its schedule, by operator; ``None`` for all.
-
-    Such a run is a shard, or plays some episodes of another run again.
-    """
+    """Return the episodes of a run that plays a part of its schedule, by operator; ``None`` for all."""
     about = mapping(run.record.extra.get(SHARD)) or mapping(run.record.extra.get(RERUN)) or {}
     chosen = mapping(about.get("episodes"))
     return None if chosen is None else {name: integers(chosen.get(name)) or () for name in run.operators}
 
 
 def experiment_of(run: Run) -> Experiment:
-    """Return the experiment of a run, checked, without importing anything that it names."""
+    """Return the checked experiment of a run, without importing anything that the run names."""
     origin = Origin(str(run.path / "run.json"), str(run.path))
     return experiment_from_data(dict(run.record.experiment), complete=False, origin=origin)
 
 
-def _cast(operator: OperatorConfig) -> ResolvedOperator:
-    """Return an operator with the record as the player of all slots."""
+def _with_recorded_players(operator: OperatorConfig) -> ResolvedOperator:
+    """Return an operator in whose slots the record plays."""
     environment = make_environment(operator)
     try:
         agents = environment.adapter.possible_agents
@@ -225,7 +222,7 @@ def _changed(then: Mapping[str, Any], now: Mapping[str, str]) -> dict[str, tuple
 
 
 class _Replay:
-    """Replay of one operator, one episode at a time."""
+    """Replays one operator's recorded episodes one at a time and compares each with its record."""
 
     def __init__(
         self,
@@ -249,7 +246,7 @@ class _Replay:
         self._done = self._total = self._failed = 0
 
     async def play(self, *, expected: Collection[int] | None, only: Collection[int] | None) -> None:
-        """Play the recorded episodes.
+        """Replay the recorded episodes and report missing ones.
 
         Args:
             expected: Episodes that should be recorded; ``None`` for all of the schedule.
@@ -296,7 +293,7 @@ class _Replay:
                 yield plan
 
     def _altered(self, row: Mapping[str, Any], steps: Iterable[Mapping[str, Any]]) -> str:
-        """Compare an episode with its digest; return a clause if it was altered, else ``""``."""
+        """Return a clause if an episode's record no longer matches its digest; ``""`` if it does."""
         if KEY not in row and self._digested:
             return "its line has lost its digest"
         if KEY not in row:
@@ -313,7 +310,7 @@ class _Replay:
         self._result.divergences.append(divergence)
 
     def _on_event(self, event: SessionEvent) -> None:
-        """Handle an event of the engine: compare an episode that has been played."""
+        """Compare an episode with its record when the engine has finished it."""
         if isinstance(event, EpisodeFinished):
             self._finished(event)
 
@@ -352,5 +349,5 @@ class _Replay:
 
 
 def _of_earlier_options(row: Mapping[str, Any]) -> bool:
-    """Return whether a manager's row lacks its option, because an earlier version wrote the row."""
+    """Return whether a manager's row was written by an earlier version, which recorded no option."""
     return str(row.get("agent_id")).endswith(GOAL_SUFFIX) and "option" not in row

@@ -1,1 +1,1 @@
-"""Uses recorded episodes again: as replays, films, datasets and programs."""
+"""Uses of recorded episodes: replays, films, datasets, demonstrations and programs."""

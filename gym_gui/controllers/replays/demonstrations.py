@@ -1,7 +1,7 @@
-"""Turns recorded episodes into demonstrations, as a slot would have been shown them, for a policy's prompt.
+"""Turns recorded episodes into demonstrations for a policy's prompt, with the texts that its slot would get.
 
-A run records actions, not texts. So the episode is played again in the slot's own environment, and the text
-that the slot would have got at each turn is collected. Nothing that the run names is imported or started.
+A run records actions, not texts. So the episode is replayed in the slot's own environment, and the text of
+each turn is collected. Nothing that the run names is imported or started.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from gym_gui.core.types import AgentID
 from gym_gui.services.runs.recorder import COMPLETED
 
 SETTING: Final = "episode"
-"""Kind of the settings that name recorded episodes."""
+"""Kind of the worker settings whose value names recorded episodes."""
 EPISODES: Final = "episodes"
-"""Key of such a setting under which a worker finds the episodes' turns."""
+"""Key in a setting's value under which a worker finds the turns of the named episodes."""
 MOST_TURNS: Final = 500
 MOST_CHARACTERS: Final = 200_000
 _FORM: Final = "Write demonstrations as {run: PATH, episode: 0}; operator, agent and turns may be given too"
@@ -37,12 +37,12 @@ _FORM: Final = "Write demonstrations as {run: PATH, episode: 0}; operator, agent
 
 @dataclass(frozen=True)
 class Recorded:
-    """Recorded episodes that a setting names.
+    """Recorded episodes named by a worker setting, for use as demonstrations.
 
     Attributes:
         run: The run folder.
         episodes: Indices of the episodes.
-        operator: Operator that played them; ``""`` for the only operator of this environment.
+        operator: Operator that played the episodes; ``""`` for the run's only operator in this environment.
         agent: Agent whose turns are shown; ``""`` for the agent of the slot.
         turns: Most turns of each episode, from its beginning; 0 for all.
     """
@@ -55,10 +55,10 @@ class Recorded:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Recorded:
-        """Read the value of a setting.
+        """Return the recorded episodes that a setting's value names.
 
         Raises:
-            ExperimentError: The value has another form.
+            ExperimentError: The value does not have the expected keys and types.
         """
         unknown = sorted(given.keys() - {"run", "episode", "operator", "agent", "turns"})
         run, chosen, turns = given.get("run"), given.get("episode", 0), given.get("turns", 0)
@@ -74,7 +74,7 @@ class Recorded:
             and bool(numbers)
         )
         if not right:
-            what = f"has no {unknown[0]!r}" if unknown else "is of another form"
+            what = f"has no key {unknown[0]!r}" if unknown else "does not have the expected form"
             raise ExperimentError(f"a recorded episode {what}", fix=_FORM)
         return cls(Path(str(run)).expanduser(), tuple(cast("list[int]", numbers)), operator, agent, turns)
 
@@ -84,11 +84,10 @@ def _is_index(value: object) -> bool:
 
 
 def with_turns(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a slot's settings, with the turns of the recorded episodes that they name.
+    """Return a slot's settings with the turns of the recorded episodes that the settings name.
 
     Raises:
-        ExperimentError: An episode cannot be shown to this slot. The message is one sentence and a way to
-            fix the problem.
+        ExperimentError: An episode cannot serve as a demonstration for this slot.
     """
     result = dict(settings)
     for setting in resolved.workers[agent].settings_schema:
@@ -96,12 +95,12 @@ def with_turns(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[str
         if setting.kind == SETTING and isinstance(given, Mapping) and given:
             recorded = Recorded.of(cast("Mapping[str, Any]", given))
             told = list(_turns_of_episodes(resolved, recorded, agent))
-            _see_size(told)
+            _check_size(told)
             result[setting.name] = {**given, EPISODES: told}
     return result
 
 
-def _see_size(told: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+def _check_size(told: Sequence[Sequence[Mapping[str, Any]]]) -> None:
     turns = sum(map(len, told))
     characters = sum(len(str(turn["text"])) for episode in told for turn in episode)
     if turns > MOST_TURNS or characters > MOST_CHARACTERS:
@@ -115,7 +114,7 @@ def _see_size(told: Sequence[Sequence[Mapping[str, Any]]]) -> None:
 def _turns_of_episodes(
     resolved: ResolvedOperator, recorded: Recorded, slot: AgentID
 ) -> Iterator[list[dict[str, Any]]]:
-    """Yield the turns of each episode."""
+    """Yield the list of turns of each episode, for use as demonstrations."""
     run = open_run(recorded.run)
     origin = Origin(str(run.path / "run.json"), str(run.path))
     experiment = experiment_from_data(dict(run.record.experiment), complete=False, origin=origin)
@@ -135,8 +134,8 @@ def _turns_of_episodes(
         )
     if "text" not in resolved.slots[seat].offers:
         raise ExperimentError(
-            f"what {agent} sees in {resolved.env_id} has no words, so no episode of it can be shown",
-            fix="Leave demonstrations out",
+            f"observations of {agent} in {resolved.env_id} have no text, so they cannot be demonstrations",
+            fix="Leave the setting for demonstrations out",
         )
     shown = replace(view or PromptInputs(), text=True, image=False, messages=False)
     for index in recorded.episodes:
@@ -150,17 +149,17 @@ def _turns_of_episodes(
             )
         if line.get("taken_back"):
             raise ExperimentError(
-                f"episode {index} of {recorded.run} is one in which moves were taken back: those before "
-                "are of another episode",
+                f"episode {index} of {recorded.run} begins after moves that were taken back, so its first "
+                "moves are recorded in another episode",
                 fix="Choose an episode that was played from its beginning",
             )
         steps = list(rows.steps(index))
-        turns = _decision_again(resolved, agent, shown, line, steps, experiment.max_steps(config))
+        turns = _replayed_turns(resolved, agent, shown, line, steps, experiment.max_steps(config))
         yield turns[: recorded.turns or None]
 
 
 def _operator(resolved: ResolvedOperator, recorded: Recorded, experiment: Experiment) -> OperatorConfig:
-    """Return the operator that played the episodes, in the same environment as the slot's."""
+    """Return the operator that played the named episodes in the same environment as the slot's."""
     known = {operator.operator_id: operator for operator in experiment.operators}
     if recorded.operator and recorded.operator not in known:
         raise ExperimentError(
@@ -191,7 +190,7 @@ def _same_environment(resolved: ResolvedOperator, other: OperatorConfig) -> bool
     return same and spec.id == resolved.env_id
 
 
-def _decision_again(
+def _replayed_turns(
     resolved: ResolvedOperator,
     agent: AgentID,
     view: PromptInputs,
@@ -199,7 +198,7 @@ def _decision_again(
     steps: Sequence[Mapping[str, Any]],
     max_steps: int | None,
 ) -> list[dict[str, Any]]:
-    """Play an episode again and return an agent's turns: text, choices, action and reward."""
+    """Replay an episode and return an agent's turns: text, choices, action and reward."""
     recorded = {(row.get("step_index"), row.get("agent_id")): row for row in steps}
     turns: list[dict[str, Any]] = []
     environment = resolved.make_environment()
@@ -224,7 +223,7 @@ def _decision_again(
         environment.close()
     if not same:
         raise ExperimentError(
-            f"episode {line['episode_index']} does not play out here as it was recorded",
+            f"episode {line['episode_index']} differs from its record when it is replayed",
             fix="Try `mosaic verify` on its run: it names the first difference and the versions",
         )
     return turns

@@ -1,4 +1,4 @@
-"""Writes a recorded episode as a program without MOSAIC: the plain loop of Gymnasium or PettingZoo."""
+"""Converts a recorded episode to a program without MOSAIC: the plain loop of Gymnasium or PettingZoo."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gym_gui.envs.environment_source import EnvironmentSource
 from gym_gui.services.runs.recorded_episode import RecordedEpisode
 
 _WRITABLE: Final = frozenset({"Discrete", "Box", "MultiDiscrete", "MultiBinary", "Text"})
-_OTHERWISE: Final = "Play it again here: mosaic replay, mosaic verify"
+_OTHERWISE: Final = "Replay the episode with MOSAIC: mosaic replay, mosaic verify"
 
 _SINGLE: Final = """
 env = {make}
@@ -101,7 +101,7 @@ def export_python(recorded: RecordedEpisode, versions: Mapping[str, Any]) -> str
     Raises:
         NotAllowedError: The run names code that the user has not allowed.
         RunFormatError: No seed is on record, or a row is damaged.
-        UsageError: Only MOSAIC can make the environment, or its actions cannot be written into a program.
+        UsageError: Only MOSAIC can make the environment, or its actions cannot be written as Python code.
     """
     order, episode, steps = ReplayOrder.of(recorded), recorded.episode, recorded.steps()
     config = order.config
@@ -114,7 +114,7 @@ def export_python(recorded: RecordedEpisode, versions: Mapping[str, Any]) -> str
         spaces = [environment.adapter.action_space(row.agent_id) for row in steps if row.agent_id in there]
         if unknown := {type(space).__name__ for space in spaces} - _WRITABLE:
             raise UsageError(
-                f"actions of a {min(unknown)} space cannot be written into a program", fix=_OTHERWISE
+                f"actions of a {min(unknown)} space cannot be written as Python code", fix=_OTHERWISE
             )
         api = environment.spec.api
     finally:
@@ -147,15 +147,15 @@ def export_python(recorded: RecordedEpisode, versions: Mapping[str, Any]) -> str
 
 
 def _made(environment: Environment, config: OperatorConfig) -> EnvironmentSource:
-    """Return how the environment is made without MOSAIC.
+    """Return source code that makes the environment without MOSAIC.
 
     Raises:
-        UsageError: It cannot be made without MOSAIC.
+        UsageError: The environment cannot be made without MOSAIC.
     """
     spec, adapter = environment.spec, environment.adapter
     if config.manager:
         raise UsageError(
-            f"{spec.id} cannot be played without MOSAIC: its managers choose among options that are MOSAIC's",
+            f"{spec.id} cannot be played without MOSAIC, which defines the options of its managers",
             fix=_OTHERWISE,
         )
     made = environment.family.as_source(spec, config.env_kwargs)
@@ -172,7 +172,7 @@ def _made(environment: Environment, config: OperatorConfig) -> EnvironmentSource
 
 
 def _played(api: str, steps: Sequence[StepRecord]) -> list[Any]:
-    """Return actions and rewards: one entry per step or, in turn-based games, one per move with its agent."""
+    """Return the recorded actions and rewards: one entry per step, or per move in turn-based games."""
     if api == "gymnasium":
         return [(row.action, row.reward) for row in steps]
     if api == "aec":
@@ -188,4 +188,4 @@ _LOOPS: Final = {
     "aec": (_TURNS, "move[1]", "env.action_space(agent)"),
     "parallel": (_AT_ONCE, "move", "env.action_space(agent)"),
 }
-"""For each interface: the loop's text, the expression of an action in it, and of its space."""
+"""Text of the loop for each interface, with the expressions for an action and its space."""

@@ -1,4 +1,4 @@
-"""Plays recorded episodes again and makes films of them for web pages."""
+"""Makes films for web pages from replayed episodes."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from gym_gui.core.enums import ActionSource
 from gym_gui.services.runs.recorded_episode import RecordedEpisode
 
 MOST_FRAMES = 400
-"""Most frames of a film; while a longer episode has more, every other frame is dropped."""
+"""Most frames of a film; every other frame of a longer film is dropped, repeatedly if necessary."""
 _FRUGAL = ((480, 1), (480, 2), (320, 2), (320, 4), (240, 4), (240, 8), (160, 16), (160, 32))
-"""Longer side in pixels, and stride over the kept frames; tried in turn until a film is small enough."""
+"""Pairs (longer side in pixels, stride over the kept frames), tried in turn until a film is small enough."""
 _LONGEST_TEXT = 4000
 _USUAL = (ActionSource.POLICY, ActionSource.HUMAN)
 
 
 @dataclass
 class _Kept:
-    """A view of the replay that may become a frame of the film."""
+    """State of the replay that may become a frame of the film."""
 
     look: Look
     picture: PackedPicture | None
@@ -40,22 +40,22 @@ class _Kept:
 
 
 OnLook = Callable[[int], None]
-"""Callback that gets the environment step of a view."""
+"""Callback that gets the environment step of each state that is played or drawn."""
 
 
 def film_of(
     recorded: RecordedEpisode, run_id: str, most_bytes: int, on_look: OnLook = lambda _step: None
 ) -> Film:
-    """Play an episode again and make a film of it.
+    """Replay a recorded episode and make a film of it.
 
     Args:
         recorded: The episode.
         run_id: Id of the run.
-        most_bytes: Largest size of the film in a page. The film gets fewer and smaller frames until it fits.
+        most_bytes: Largest size of the film in bytes. The film gets fewer and smaller frames until it fits.
         on_look: Called when a position is played, and each time it is drawn into the film.
 
     Returns:
-        The film; if it does not fit, one without frames that says so.
+        The film; if it does not fit, a film without frames whose ``missing`` gives the reason.
 
     Raises:
         MosaicError: The episode cannot be played.
@@ -77,7 +77,7 @@ def film_of(
 
 
 def _noted(frames: Iterator[ReplayFrame], moves: list[str], on_look: OnLook) -> Iterator[ReplayFrame]:
-    """Yield the frames and collect the moves in the game's own notation in ``moves``."""
+    """Yield the frames unchanged, and append their moves in the game's own notation to ``moves``."""
     for frame in frames:
         on_look(frame.step)
         moves += frame.moves
@@ -85,7 +85,7 @@ def _noted(frames: Iterator[ReplayFrame], moves: list[str], on_look: OnLook) -> 
 
 
 def _thinned(frames: Iterator[ReplayFrame]) -> tuple[list[_Kept], int]:
-    """Return evenly spaced views and the last one, and the stride between them."""
+    """Return evenly spaced states of the replay and the last state, with the stride between them."""
     kept: list[_Kept] = []
     every = 1
     final: tuple[Look, Picture | None] | None = None
@@ -107,7 +107,7 @@ def _packed(picture: Picture | None) -> PackedPicture | None:
 
 
 class _Cutter:
-    """Assembles one film."""
+    """Assembles one film from the states of a replay."""
 
     def __init__(
         self, replay: EpisodeReplay, track: ReplayTrack, kept: Sequence[_Kept], on_look: OnLook
@@ -121,7 +121,7 @@ class _Cutter:
         self._teams: tuple[str, ...] = tuple(scored) if scored is not None else ()
 
     def film(self, empty: Film, longest: int, stride: int) -> Film:
-        """Return the film of every ``stride``-th view, with pictures of at most ``longest`` pixels."""
+        """Return the film of every ``stride``-th state, with pictures of at most ``longest`` pixels."""
         looks = [k for i, k in enumerate(self._kept) if i % stride == 0 or k.last]
         frames: list[FilmFrame] = []
         rows = 0
@@ -162,7 +162,7 @@ class _Cutter:
         return FilmFrame(look.step, patches, acts, board, last, text, scores)
 
     def _acts(self, before: int, rows: int) -> tuple[Act, ...]:
-        """Return the last action of each agent since the previous frame."""
+        """Return each agent's last action since the previous frame."""
         latest = {self._track.steps[i].agent_id: i for i in range(before, min(rows, len(self._track.steps)))}
         found: list[Act] = []
         for agent, i in latest.items():
@@ -188,18 +188,18 @@ def _finite(value: float) -> float:
 Pixels = NDArray[np.uint8]
 
 LARGEST = 480
-"""Most pixels of a picture's longer side; larger pictures are scaled down at once."""
+"""Most pixels of a film picture's longer side; larger pictures are scaled down before they are kept."""
 _BLOCK = 16
-"""Side in pixels of the squares in which changes are searched for."""
+"""Side in pixels of the squares that are compared to find changes between pictures."""
 _MOST_PATCHES = 12
-"""Most patches of one picture; if more places have changed, one patch covers them all."""
+"""Most patches of one picture; with more changed areas, a single patch covers all of them."""
 _WHOLE = 0.6
-"""If a patch covers more than this fraction of the picture, the whole picture is stored."""
+"""Fraction of the picture; if a patch covers more than this, the whole picture is stored."""
 _QUALITY = 72
 
 
 def fitted(picture: Pixels, longest: int = LARGEST) -> Pixels:
-    """Return a picture scaled down to at most ``longest`` pixels; a smaller picture stays as it is."""
+    """Return a picture whose longer side is at most ``longest`` pixels; a smaller picture is not scaled."""
     height, width = picture.shape[:2]
     if max(height, width) <= longest:
         return np.ascontiguousarray(picture)
@@ -210,11 +210,11 @@ def fitted(picture: Pixels, longest: int = LARGEST) -> Pixels:
 
 
 class PatchMaker:
-    """Turns pictures into patches and stores each distinct patch only once.
+    """Reduces successive film pictures to the patches that changed, and stores each distinct patch once.
 
     Attributes:
         pictures: Stored patches as WebP in base64, by number.
-        size: Total length of the stored patches.
+        size: Total length of the stored patches in characters.
     """
 
     def __init__(self) -> None:
@@ -225,7 +225,7 @@ class PatchMaker:
         self._lossless: bool | None = None
 
     def add(self, picture: Pixels) -> tuple[Patch, ...]:
-        """Return the patches that turn the previous picture into this one."""
+        """Return the patches that turn the previous picture into this picture."""
         shown, self._shown = self._shown, picture
         if shown is None or shown.shape != picture.shape:
             return (Patch(self._number(picture), 0, 0, True),)
@@ -247,9 +247,9 @@ class PatchMaker:
         return number
 
     def _webp(self, part: Pixels) -> bytes:
-        """Encode a picture as WebP, lossless or not, as the first picture decides.
+        """Encode a picture as WebP; the first picture decides whether encoding is lossless.
 
-        Pictures with flat colors are smaller, and sharp, without loss.
+        Without loss, pictures with flat colors are smaller and sharp.
         """
         if self._lossless is None:
             exact, rough = _encoded(part, lossless=True), _encoded(part, lossless=False)
@@ -266,7 +266,7 @@ def _encoded(part: Pixels, *, lossless: bool) -> bytes:
 
 
 def _changes(before: Pixels, after: Pixels) -> Iterator[tuple[int, int, int, int]]:
-    """Yield rectangles that together cover all differences: top, bottom, left, right."""
+    """Yield rectangles (top, bottom, left, right) that together cover all changed pixels."""
     # NumPy is slow along short axes, so the color axis here and the columns below are combined by hand.
     channels = before != after
     differs: NDArray[np.bool_] = np.logical_or.reduce([channels[:, :, c] for c in range(channels.shape[2])])

@@ -1,7 +1,7 @@
-"""Writes recorded episodes as Minari datasets, for offline learning, also from people's play.
+"""Converts recorded episodes, including people's, to Minari datasets for offline learning.
 
-A run records actions. Observations are recovered by playing the actions again, and an episode that does not
-earn its recorded rewards is refused.
+A run records actions. The actions are replayed to recover the observations, and an episode that does not earn
+its recorded rewards is refused.
 
 Source:
     `Minari <https://minari.farama.org>`_: T + 1 observations, T actions and rewards an episode.
@@ -43,7 +43,7 @@ _PLACE: Final = "MINARI_DATASETS_PATH"
 
 
 class CannotHoldError(UsageError):
-    """A Minari dataset cannot hold what an operator played; it may hold other operators' episodes."""
+    """Error: a Minari dataset cannot store an operator's episodes; other operators' may still fit."""
 
 
 def write_datasets(
@@ -52,19 +52,19 @@ def write_datasets(
     on_left_out: Callable[[CannotHoldError], None] | None = None,
     on_step: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, int]:
-    """Write a dataset for each operator that has completed episodes.
+    """Write a Minari dataset for each operator that has completed episodes.
 
     Args:
         run: The run.
         folder: Folder to which ``MINARI_DATASETS_PATH`` must point in order to load the datasets.
-        on_left_out: Called with the error for each operator that Minari cannot hold, if it can hold others.
-        on_step: Called with every decision that is played again: operator, episode and step.
+        on_left_out: Called with the error of each operator that Minari cannot store, if any can be stored.
+        on_step: Called with every replayed decision: operator, episode and step.
 
     Returns:
         Number of episodes by name of the dataset.
 
     Raises:
-        CannotHoldError: Minari can hold no operator of the run.
+        CannotHoldError: Minari can store no operator of the run.
         UsageError: An environment is not installed, an episode differs from its record when played again,
             or the folder cannot be written.
         NotAllowedError: The run names code that the user has not allowed.
@@ -84,7 +84,7 @@ def write_datasets(
                 continue
             name = f"{_word(run.run_id)}/{_word(operator.operator_id)}-v0"
             if (folder / name).exists():
-                raise UsageError(f"{folder / name} is there already", fix="Choose another folder with -o")
+                raise UsageError(f"{folder / name} exists already", fix="Choose another folder with -o")
             order = ReplayOrder.of(load_episode(run, operator.operator_id, done[0].episode_index))
             config, indices = order.config, [episode.episode_index for episode in done]
             vouch(config, env_only=True)
@@ -129,7 +129,7 @@ def _write(
     episodes = (
         buffers.EpisodeBuffer(
             id=number,
-            **_again(
+            **_replayed_buffer(
                 environment,
                 slots,
                 recorded.rows[index],
@@ -159,7 +159,7 @@ def _write(
             raise _cannot_hold(operator, one_line(error)) from error
 
 
-def _again(
+def _replayed_buffer(
     environment: Environment,
     slots: Mapping[AgentID, SlotInfo],
     line: Mapping[str, Any],
@@ -167,7 +167,7 @@ def _again(
     max_steps: int | None,
     on_step: Callable[[int, int], None] | None,
 ) -> dict[str, Any]:
-    """Play an episode again and return the fields of Minari's buffer."""
+    """Replay an episode and return the fields of Minari's episode buffer."""
     (slot,) = slots.values()
     plan = EpisodePlan(line["episode_index"], line["seed"], 0)
     again = ReplayedEpisode(plan, environment, slots, steps, max_steps)
@@ -191,12 +191,12 @@ def _again(
     over = environment.adapter.is_episode_done() or steps[-1]["truncated"]
     if not over or earned != [row["reward"] for row in steps]:
         raise UsageError(
-            f"episode {line['episode_index']} does not play out here as it was recorded",
+            f"episode {line['episode_index']} differs from its record when it is replayed",
             fix="Try `mosaic verify` on its run: it names the first difference and the versions",
         )
     if len(seen) == len(steps):
         raise UsageError(
-            f"what was seen at the end of episode {line['episode_index']} is not in its observation space",
+            f"the last observation of episode {line['episode_index']} is not in its observation space",
             fix="Write tables instead: --to parquet",
         )
     return {
@@ -210,7 +210,7 @@ def _again(
 
 
 def _stacked(space: Any, values: Sequence[Any]) -> Any:
-    """Return values of a space stacked as Minari stores them: a mapping of arrays for a ``Dict``."""
+    """Return values of a space stacked as Minari stores them; for a ``Dict`` space, a mapping of arrays."""
     if isinstance(space, spaces.Dict):
         entries = cast("Mapping[str, Any]", cast("Any", space).spaces)
         return {key: _stacked(part, [value[key] for value in values]) for key, part in entries.items()}
@@ -226,7 +226,7 @@ def _stacked(space: Any, values: Sequence[Any]) -> Any:
 
 def _cannot_hold(operator: OperatorRun, why: str) -> CannotHoldError:
     return CannotHoldError(
-        f"Minari cannot hold what {operator.name} played in {operator.task}: {why}",
+        f"Minari cannot store the episodes of {operator.name} in {operator.task}: {why}",
         fix="Write tables instead: --to parquet",
     )
 
@@ -235,13 +235,13 @@ def _require_one_agent(environment: Environment, operator: OperatorRun) -> None:
     agents = environment.adapter.possible_agents
     if len(agents) != 1 or environment.spec.api != "gymnasium":
         raise CannotHoldError(
-            f"{operator.name} played {operator.task} with {len(agents)} agents, and Minari's have one",
+            f"{operator.name} played {operator.task} with {len(agents)} agents, but Minari supports only one",
             fix="Write tables instead: --to parquet",
         )
 
 
 def _require_spaces(environment: Environment, operator: OperatorRun) -> None:
-    """Refuse spaces that Minari cannot serialize.
+    """Check that Minari can serialize the operator's spaces.
 
     Raises:
         CannotHoldError: A space cannot be serialized.
@@ -261,5 +261,5 @@ def _require_spaces(environment: Environment, operator: OperatorRun) -> None:
 
 
 def _word(text: str) -> str:
-    """Return a text in the form allowed in a dataset's name."""
+    """Return a text with every character replaced by ``-`` that a dataset's name must not contain."""
     return re.sub(r"[^\w-]", "-", text)

@@ -1,4 +1,4 @@
-"""Plays the recorded actions of a run: every slot's answer is the action of its row."""
+"""Backend that plays the recorded actions of a run in every slot."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from gym_gui.workers.team_context import Joined
 REPLAY = "replay"
 
 RowsOf = Callable[[int], Iterable[Mapping[str, Any]]]
-"""Function that returns an episode's step rows, as in ``steps.jsonl``."""
+"""Function that returns an episode's step rows, as in ``steps.jsonl``, by episode index."""
 OnAsked = Callable[[Decision], None]
 
 
 class ReplayBackend:
-    """Answers in every slot with the recorded actions.
+    """Policy backend that answers in every slot with the recorded action.
 
     The recorded action is played no matter whether a policy, a retry or the engine's substitute chose it. If
     no action is recorded, the answer is a failure, because the record ends there.
@@ -35,7 +35,7 @@ class ReplayBackend:
         slots: Spaces of every agent.
         rows: Returns an episode's rows when it begins.
         sink: Receives the answers.
-        limited: Length of episodes that ended at a limit of one of their players, by episode.
+        limited: Length in steps of episodes that ended at a limit of a player, by episode.
         on_asked: Called with every decision before it is answered.
 
     Attributes:
@@ -61,7 +61,7 @@ class ReplayBackend:
         self.gaps: dict[int, tuple[int, AgentID]] = {}
 
     def seat(self, episode: int, agent: AgentID, slot: SlotInfo) -> None:
-        """Add an agent that has appeared in an episode."""
+        """Add the slot of an agent that has appeared in an episode."""
         self._joined[episode, agent] = slot
 
     def begin(self, episode: int, seed: int, agent_id: AgentID = "", joined: Joined | None = None) -> None:
@@ -98,14 +98,14 @@ class ReplayBackend:
         )
 
     def result(self, outcome: StepOutcome) -> None:
-        """Do nothing, because a record does not learn from results."""
+        """Do nothing, because recorded actions do not depend on results."""
 
     def end(self, summary: EpisodeSummary) -> None:
         self._actions.pop(summary.episode_index, None)
         self._joined = {at: slot for at, slot in self._joined.items() if at[0] != summary.episode_index}
 
     def settle(self) -> None:
-        """Do nothing, because answers are given at once."""
+        """Do nothing, because every answer is given at once."""
 
 
 def replay_operator(
@@ -115,12 +115,12 @@ def replay_operator(
     views: Mapping[AgentID, PromptInputs] | None = None,
     on_asked: OnAsked | None = None,
 ) -> tuple[BoundOperator, ReplayBackend]:
-    """Return a bound operator in which the record plays every slot. Start no worker.
+    """Return a bound operator in which the record plays every slot; no worker is started.
 
     Args:
         resolved: The operator.
         rows: Returns an episode's rows when it begins.
-        limited: Length of episodes that ended at a limit of one of their players, by episode.
+        limited: Length in steps of episodes that ended at a limit of a player, by episode.
         views: Prompt inputs of slots, for people who watch.
         on_asked: Called with every decision before it is answered.
 

@@ -1,7 +1,7 @@
-"""Stores the views of a replayed episode, so that going back to any of them is instant.
+"""Stores the positions of a replayed episode with their pictures, so that any of them can be shown at once.
 
-Pictures are compressed and stored in an unnamed temporary file. So they take no memory of the program, and
-no disk space after it has ended in whatever way.
+Pictures are compressed and stored in an unnamed temporary file. So they use none of the program's memory, and
+the operating system frees the disk space however the program ends.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from gym_gui.core.drawing.packed_picture import PackedPicture, unpack
 from gym_gui.core.live import Board
 
 ROOM = 512 << 20
-"""Bytes that an episode's compressed pictures may take; beyond that, every other picture is dropped."""
+"""Bytes for an episode's compressed pictures; when they need more, every other picture is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A position of the replay without its picture, which is read from the file on request.
+    """State of a replay at one position, without its picture, which :class:`Reel` reads from a file.
 
     Attributes:
         position: As in :class:`~gym_gui.controllers.replays.replay_session.ReplayFrame`.
@@ -48,7 +48,7 @@ class Look:
 
     @classmethod
     def of(cls, frame: ReplayFrame) -> Look:
-        """Return a frame without its picture and its observation."""
+        """Return a frame's state without its picture and its observation."""
         return cls(
             frame.position, frame.step, frame.rows, frame.board, frame.text, frame.scores, frame.result
         )
@@ -56,7 +56,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Place of a picture in the file."""
+    """Location of a picture in the reel's file."""
 
     position: int
     start: int
@@ -66,14 +66,14 @@ class _Place:
 
 
 class Reel:
-    """The positions of one episode, in order, with their pictures.
+    """All positions of one replayed episode, in order, with their pictures.
 
     Args:
         folder: Folder for the file of pictures; by default the system's temporary folder.
         room: Bytes that the pictures may take.
 
     Attributes:
-        looks: The positions so far.
+        looks: State at each position so far.
     """
 
     def __init__(self, folder: Path | None = None, *, room: int = ROOM) -> None:
@@ -103,7 +103,7 @@ class Reel:
             self._thin()
 
     def picture(self, position: int) -> Picture | None:
-        """Return the picture at a position or, if it was not kept, the nearest earlier one."""
+        """Return the picture at a position or, if it was dropped, the nearest earlier picture."""
         at = bisect_right(self._places, position, key=lambda place: place.position) - 1
         if at < 0:
             return None
@@ -116,7 +116,7 @@ class Reel:
         return self._places[at].position if at >= 0 else None
 
     def close(self) -> None:
-        """Close the file, which deletes it."""
+        """Close and thereby delete the file of pictures."""
         self._file.close()
 
     def _new_file(self) -> IO[bytes]:
@@ -134,7 +134,7 @@ class Reel:
         return self._file.read(place.size)
 
     def _thin(self) -> None:
-        """Drop every other picture, from now on too."""
+        """Drop every other stored picture, and store only half as many from now on."""
         self._stride *= 2
         kept = [place for place in self._places if place.position % self._stride == 0]
         old, self._file, self._end = self._file, self._new_file(), 0

@@ -1,7 +1,7 @@
-"""Plays one recorded episode again and yields a frame for each position.
+"""Replays one recorded episode and yields a frame for each position.
 
-It runs where environments may be stepped: in a session host process, or in a command. The caller passes the
-rows, so that both need not share a disk.
+A replay runs where environments may be stepped: in a session host process, or in a command. The caller passes
+the rows, so that the replay needs no access to the run folder.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Picture = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class ReplayOrder:
-    """Everything that is needed to play an episode again.
+    """Request to replay one recorded episode, with all data that the replay needs.
 
     Attributes:
         operator: The operator's entry in the experiment.
@@ -49,7 +49,7 @@ class ReplayOrder:
         max_steps: Step at which the engine truncated the episode, or ``None``.
         lines: Rows of the episode as JSON lines.
         origin: The run's file that names the environment.
-        seen_from: Seat whose observations are wanted instead of pictures of the whole game; ``""`` for the
+        seen_from: Seat whose observations are shown instead of pictures of the whole game; ``""`` for the
             whole game.
     """
 
@@ -64,7 +64,7 @@ class ReplayOrder:
 
     @classmethod
     def of(cls, recorded: RecordedEpisode, seen_from: AgentID = "") -> ReplayOrder:
-        """Return the order for a recorded episode.
+        """Return the replay request for a recorded episode.
 
         Args:
             recorded: The episode.
@@ -76,7 +76,7 @@ class ReplayOrder:
         episode = recorded.episode
         if episode.seed is None:
             where = f"episode {episode.episode_index} of {recorded.name}"
-            raise RunFormatError(where, "no seed is recorded, so it cannot be played again")
+            raise RunFormatError(where, "no seed is recorded, so the episode cannot be played again")
         return cls(
             recorded.config,
             episode.episode_index,
@@ -90,17 +90,17 @@ class ReplayOrder:
 
     @property
     def config(self) -> OperatorConfig:
-        """Configuration of the operator, as in the run's file."""
+        """Configuration of the operator, read from the run's ``operators`` entry."""
         data = {"operators": [dict(self.operator)]}
         return experiment_from_data(data, complete=False, origin=self.origin).operators[0]
 
 
 @dataclass(frozen=True)
 class ReplayFrame:
-    """One position of a replayed episode.
+    """State of a replayed episode at one position.
 
     Attributes:
-        position: Number of rounds of decisions before; 0 is the state after reset.
+        position: Number of rounds of decisions played; 0 is the state after reset.
         step: Environment steps taken.
         rows: Rows of the record that have been played.
         picture: Picture from the environment; ``None`` if it renders none.
@@ -109,7 +109,7 @@ class ReplayFrame:
         scores: Score by team, as the environment keeps it.
         moves: Moves since the previous frame, in the game's own notation.
         result: Who won and how, once the game is over.
-        observed: Observation of the seat ``seen_from``: of its open question, else of its last one.
+        observed: Current observation of the seat ``seen_from``, or its last if it is not to act now.
     """
 
     position: int
@@ -126,13 +126,13 @@ class ReplayFrame:
 
 @dataclass
 class EpisodeReplay:
-    """Steps an environment through the recorded actions of one episode.
+    """Replay of one episode: steps an environment with the recorded actions.
 
     Attributes:
-        order: The episode.
-        render: Whether pictures are wanted.
+        order: The episode to replay.
+        render: Whether frames contain pictures.
         meanings: Names of discrete actions from 0 on, by seat; known after :meth:`open`.
-        seats: The game's own name of a seat, by agent; known after :meth:`open`.
+        seats: The game's own name of each agent's seat; known after :meth:`open`.
         departs: How the replay differs from the record; ``""`` if it does not. Known after the last frame.
     """
 
@@ -144,7 +144,7 @@ class EpisodeReplay:
     _written: int = field(default=0, init=False)
 
     def open(self) -> None:
-        """Make the environment.
+        """Make the environment of the replay.
 
         Raises:
             UsageError: The environment is unknown, not installed, or cannot be made with these settings.
@@ -170,7 +170,7 @@ class EpisodeReplay:
         self._environment.close()
 
     def frames(self) -> Iterator[ReplayFrame]:
-        """Yield a frame for each position, from the reset to the end of the record, after :meth:`open`."""
+        """Yield a frame for each position, from reset to the end of the record; call :meth:`open` first."""
         again, error = self._again, ""
         try:
             again.open()
@@ -216,7 +216,7 @@ class EpisodeReplay:
         return [row[PLAN_POINTS] for row in last.values() if PLAN_POINTS in row]
 
     def _compare(self, error: str) -> str:
-        """Return where the replay differs from the record, as a sentence; ``""`` if it does not."""
+        """Return the first difference from the record, as a sentence; ``""`` if there is none."""
         recorded, episode = self._again.rows, self._again.episode
         lines, _, _ = episode.trajectory.lines(self.order.seed)
         for then, line in zip(recorded, lines.splitlines(), strict=False):
@@ -225,16 +225,16 @@ class EpisodeReplay:
             if sha is not None and sha != now["state_sha"]:
                 return _DIFFERS.format(step=then.get("step_index"), agent=then.get("agent_id"))
         if error:
-            return f"Played again, the environment fails at step {episode.steps}: {error}."
+            return f"When replayed, the environment fails at step {episode.steps}: {error}."
         if self._again.played < len(recorded):
             row = recorded[self._again.played]
-            return f"Played again, the episode ends before step {row.get('step_index')} of the record."
+            return f"When replayed, the episode ends before step {row.get('step_index')} of the record."
         return ""
 
 
 _DIFFERS = (
-    "From step {step} ({agent}) on, this is not what was recorded: the environment "
-    "or its version has changed since. Verify says what differs."
+    "From step {step} ({agent}) on, the replay differs from the record: the environment "
+    "or its version has changed. To list the differences, use Verify."
 )
 
 
@@ -245,7 +245,7 @@ def _words_from_0(slot: SlotInfo) -> tuple[str, ...]:
 
 
 def _tried(ask: Callable[[], _T]) -> _T | None:
-    """Return what the environment answers, or ``None`` if it raises; the replay goes on without it."""
+    """Return the environment's answer; ``None`` if it raises, so that the replay continues."""
     try:
         return ask()
     except Exception:  # the border to foreign code

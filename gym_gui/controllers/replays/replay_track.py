@@ -1,4 +1,4 @@
-"""Answers what the agents of a recorded episode had done at each of its positions."""
+"""Computes what the agents of a recorded episode had done at each position of its replay."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from gym_gui.services.runs.recorded_episode import RecordedEpisode
 
 Meanings = Mapping[AgentID, Sequence[str]]
 _TEXT = 80
-"""Largest number of characters of an action that is written out."""
+"""Largest number of characters of an action's text."""
 _DIGITS = 3
 
 
 class ReplayTrack:
-    """Rows of an episode, prepared for queries at any position.
+    """Step rows of a recorded episode, indexed for queries at any position.
 
     Args:
         recorded: The episode.
@@ -32,7 +32,7 @@ class ReplayTrack:
         recorded: The episode.
         steps: Rows of the episode.
         agents: Seats of the episode, in the order of their first rows.
-        seats: The game's own name of a seat, by agent. Seats without one are left out.
+        seats: The game's own name of each agent's seat; seats without such a name are left out.
         moves: Moves in the game's own notation, as far as they have been replayed.
     """
 
@@ -42,27 +42,27 @@ class ReplayTrack:
         self.moves: Sequence[str] = ()
         self.steps: list[StepRecord] = recorded.steps()
         self.agents = tuple(dict.fromkeys([step.agent_id for step in self.steps]))
-        self._of: dict[AgentID, list[int]] = {agent: [] for agent in self.agents}
+        self._rows_of: dict[AgentID, list[int]] = {agent: [] for agent in self.agents}
         for i, step in enumerate(self.steps):
-            self._of[step.agent_id].append(i)
+            self._rows_of[step.agent_id].append(i)
         self._totals = {
             agent: list(accumulate(self.steps[i].reward or 0.0 for i in rows))
-            for agent, rows in self._of.items()
+            for agent, rows in self._rows_of.items()
         }
 
     @property
     def kinds(self) -> dict[AgentID, str]:
-        """Kind of worker by seat."""
+        """Kind of worker of each agent."""
         return {agent: record.worker_type for agent, record in self.recorded.episode.agents.items()}
 
     @property
     def managed(self) -> bool:
-        """Whether a manager chose options for an agent (hierarchical play)."""
+        """Whether a manager chose options for an agent in this episode (hierarchical play)."""
         return any(agent.endswith(GOAL_SUFFIX) for agent in self.agents)
 
     @cached_property
     def rounds(self) -> int:
-        """Number of rounds of decisions in the record; simultaneous decisions count as one round."""
+        """Number of rounds of decisions in the record; simultaneous decisions are one round."""
         found, step, asked, managed = 0, -1, set[AgentID](), False
         for row in self.steps:
             manages = row.agent_id.endswith(GOAL_SUFFIX)
@@ -74,11 +74,11 @@ class ReplayTrack:
 
     def total(self, agent: AgentID, rows: int) -> float:
         """Return an agent's return after the first ``rows`` rows."""
-        played = bisect_left(self._of.get(agent, []), rows)
+        played = bisect_left(self._rows_of.get(agent, []), rows)
         return self._totals[agent][played - 1] if played else 0.0
 
     def view(self, look: Look, meanings: Meanings, *, last: bool = False) -> LiveView:
-        """Return a position as a view for the renderers.
+        """Return a replay position in the form of a live view, for the renderers.
 
         Args:
             look: The position.
@@ -108,7 +108,7 @@ class ReplayTrack:
         )
 
     def notation(self, step: StepRecord) -> str:
-        """Return an action in the game's own notation: as recorded, else from the replay so far."""
+        """Return an action in the game's own notation; ``""`` if the game has none."""
         if step.word or step.step_index >= len(self.moves):
             return step.word
         return self.moves[step.step_index]  # games with a notation have one move per step
@@ -117,7 +117,7 @@ class ReplayTrack:
         """Return an action as text: in the game's own notation, by its name, or abbreviated."""
         if notation := self.notation(step):
             return notation
-        if step.agent_id.endswith(GOAL_SUFFIX) and (asked := self._asked(step)):
+        if step.agent_id.endswith(GOAL_SUFFIX) and (asked := self._option_chosen(step)):
             return asked
         words = meanings.get(step.agent_id, ())
         action = step.action
@@ -126,15 +126,15 @@ class ReplayTrack:
         text = str(_rounded(action))
         return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
 
-    def _asked(self, choice: StepRecord) -> str:
-        """Return the recorded option that a manager chose.
+    def _option_chosen(self, choice: StepRecord) -> str:
+        """Return the name of the option that a manager chose, as recorded.
 
         The action's number does not suffice, because versions number options differently.
         """
         agent = choice.agent_id.removesuffix(GOAL_SUFFIX)
         if choice.option is None:
             # Earlier versions recorded the option only in the rows of the controller.
-            later = (self.steps[i] for i in self._of.get(agent, ()) if self.steps[i].option is not None)
+            later = (self.steps[i] for i in self._rows_of.get(agent, ()) if self.steps[i].option is not None)
             choice = next((step for step in later if step.step_index >= choice.step_index), choice)
         return "" if choice.option is None else str(choice.option)
 
@@ -152,10 +152,10 @@ class ReplayTrack:
     def _agent(self, agent: AgentID, rows: int, meanings: Meanings) -> AgentView:
         record = self.recorded.episode.agents.get(agent)
         slot = record.slot if record is not None else agent
-        played = bisect_left(self._of[agent], rows)
+        played = bisect_left(self._rows_of[agent], rows)
         if not played:
             return AgentView(agent, slot, name=self.seats.get(agent, ""))
-        step = self.steps[self._of[agent][played - 1]]
+        step = self.steps[self._rows_of[agent][played - 1]]
         action = step.action
         return AgentView(
             agent=agent,

@@ -1,7 +1,7 @@
 """Steps one recorded episode through its environment again, one round of decisions at a time.
 
-This serves pictures, the players' observations, and prompts that a slot would have got. Verifying a whole run
-uses the engine itself (:func:`~gym_gui.controllers.replays.replay.replay_operator`), with the same
+Replays, films and demonstrations use this module. Verification of a whole run uses the engine itself
+(:func:`~gym_gui.controllers.replays.replay.replay_operator`), with the same
 :class:`~gym_gui.controllers.replays.replay.ReplayBackend` in its slots.
 """
 
@@ -26,11 +26,11 @@ from gym_gui.services.backends import SlotInfo
 
 
 class ReplayedEpisode:
-    """An episode of the engine in which the record answers for all agents.
+    """Episode of the engine in which all agents play the recorded actions.
 
     Args:
         plan: Index and seed.
-        environment: Reset by :meth:`open`. Only this episode uses it while the episode runs.
+        environment: Environment of the episode, which nothing else uses while the episode runs.
         slots: Spaces of every agent.
         rows: The episode's rows, as in ``steps.jsonl``.
         max_steps: Environment steps after which the engine cut the episode off, or ``None``.
@@ -41,7 +41,7 @@ class ReplayedEpisode:
         episode: The engine's episode, with its results.
         rows: The recorded rows.
         played: How many of the rows have been played.
-        pending: Decisions that are asked for next; empty once the game is over.
+        pending: Decisions of the next round; empty once the game is over.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class ReplayedEpisode:
         self._backend.seat(episode.index, info.agent_id, info)
 
     def open(self) -> None:
-        """Reset the environment.
+        """Reset the environment and collect the first decisions.
 
         Raises:
             EpisodeError: The environment failed.
@@ -82,7 +82,7 @@ class ReplayedEpisode:
         self.pending = self.episode.pending
 
     def rounds(self) -> Iterator[Sequence[Answer]]:
-        """Play on until the game is over, the record ends or it cannot be played; call :meth:`open` first.
+        """Play on until the game or the record ends; call :meth:`open` first.
 
         Yields:
             The answers of a round, once the environment has taken the step.

@@ -1,4 +1,4 @@
-"""Shows what one seat of a recorded episode saw, while the episode is stepped through again."""
+"""Shows one seat's observations while a recorded episode is replayed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class ReplayedObservations:
-    """Returns a seat's observations, preprocessed as for its policy if that is still known.
+    """Observations of one seat in a replay, preprocessed as for the seat's policy if that is known.
 
     Args:
         seat: The seat.
@@ -66,12 +66,12 @@ class ReplayedObservations:
             self._streams.begin(self._index, self._seat)
 
     def look(self, pending: Sequence[Decision]) -> AgentObservation | None:
-        """Return the seat's current observation, or its last one if the seat is not asked now.
+        """Return the seat's current observation, or its last one if the seat is not to act now.
 
         Call this with each of the seat's questions, because preprocessing may depend on earlier observations.
 
         Args:
-            pending: Decisions that are asked for now.
+            pending: Decisions of the current round.
         """
         decision = next((each for each in pending if each.agent_id == self._seat), None)
         if decision is None:

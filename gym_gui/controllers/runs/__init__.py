@@ -1,1 +1,1 @@
-"""Plays experiments and tournaments, and plans, resumes and shards their runs."""
+"""Runs of experiments and tournaments: plays, plans, resumes and shards them."""

@@ -1,4 +1,4 @@
-"""Names the budget of a run that does not suffice for the next episode, as text."""
+"""Writes a message that names the budget which does not suffice for the next episode of a run."""
 
 from __future__ import annotations
 
@@ -8,33 +8,35 @@ from typing import Protocol
 from gym_gui.core.experiment.spending import Amount, Room
 
 RUN = "run"
-"""Name of the account of the whole run; the account of a slot is ``<operator>/<slot>``."""
+"""Name of the budget account of the whole run; a slot's account is named ``<operator>/<slot>``."""
 
 
 class Books(Protocol):
-    """Knows how much of each budget is spent."""
+    """Ledger that states the spent and the remaining amount of each budget."""
 
     def remaining(self, account: str) -> Room:
-        """Return the amount that is left in an account."""
+        """Return the remaining amount of an account."""
         ...
 
     def spent(self, account: str) -> Amount:
-        """Return the amount that has been spent from an account."""
+        """Return the spent amount of an account."""
         ...
 
 
 def budget_message(ledger: Books, budgets: Mapping[str, Amount], needed: Mapping[str, Amount]) -> str:
-    """Return which budget does not suffice for an episode, as the beginning of a sentence.
+    """Return which budget does not suffice for an episode, as a clause for a message.
 
     Args:
-        ledger: Knows what is spent and left.
+        ledger: Spent and remaining amounts by account.
         budgets: Budgets by account.
         needed: Amounts that the next episode may need, by account.
     """
     for account, next_ in needed.items():
         room, budget, spent = ledger.remaining(account), budgets[account], ledger.spent(account)
         whose, where = (
-            ("the run", "--{}-budget gives") if account == RUN else (f"slot {account}", "its settings give")
+            ("the run", "raise --{}-budget")
+            if account == RUN
+            else (f"slot {account}", "raise it in its settings")
         )
         if next_.usd > room.usd or room.usd <= 0:
             what, figures = "money", f"${spent.usd:.4f} of ${budget.usd:.4f}"
@@ -45,7 +47,7 @@ def budget_message(ledger: Books, budgets: Mapping[str, Amount], needed: Mapping
         else:
             continue
         return (
-            f"the {what} budget of {whose} carries no further episode: {figures} spent, and what comes "
-            f"next may {more} ({where.format(what)} it more)"
+            f"the {what} budget of {whose} does not suffice for another episode: {figures} spent, and the "
+            f"next may {more} ({where.format(what)})"
         )
-    return "the budgets of the run carry no further episode"
+    return "the budgets of the run do not suffice for another episode"

@@ -1,4 +1,4 @@
-"""Slots whose calls cost something, the accounts that pay for them, and the episodes in which they play."""
+"""Accounts of paid calls: which slots of a run pay, from which budgets, and how much an episode needs."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ from gym_gui.core.experiment.spending import NOTHING, Amount, SlotSpending
 from gym_gui.core.record_fields import text
 
 MARGIN = 1.25
-"""Factor on the most that an episode has needed so far: the next one may need that much."""
+"""Factor on the largest cost of an episode so far, which gives the amount that the next episode may need."""
 GENEROUS, SHARE = 8.0, 16.0
-"""If much is left, an episode may spend ``GENEROUS`` times what one has needed, up to one ``SHARE``-th of the
-rest, because an episode that is cut off is paid for and has to be played again."""
+"""Factors that limit an episode's allowance while much of the budget is left.
+
+An episode may spend ``GENEROUS`` times the largest cost so far, up to a ``SHARE``-th of the remaining budget,
+because an episode that is cut off is paid for and has to be played again."""
 _NEXT_TO_NOTHING = Amount(1, 1e-12)
 
 
 @dataclass
 class Payer:
-    """A slot whose calls cost something.
+    """Slot whose calls cost money or tokens.
 
     Attributes:
         accounts: Accounts that pay for the slot.
-        limit: What a person allows the slot in each episode; 0 for no limit.
+        limit: The user's limit for the slot in each episode; 0 for no limit.
         at_once: Requests that the slot has in flight at the same time in one episode.
-        need: The most that an episode has needed; ``None`` as long as none has been played.
+        need: The largest cost of an episode so far; ``None`` as long as none has been played.
         announces: Whether the slot's worker announces each request before it is sent; ``None`` if that is
             unknown, because no session was ready yet.
     """
@@ -45,31 +47,32 @@ class Payer:
     announces: bool | None = None
 
     def margin(self) -> Amount:
-        """Return what the next episode may need."""
+        """Return the amount that the slot may need in the next episode."""
         return self.limited((self.need or NOTHING) * MARGIN)
 
     def limited(self, amount: Amount) -> Amount:
-        """Return an amount reduced to what the person allows per episode."""
+        """Return an amount, reduced to the user's limit per episode."""
         tokens = min(amount.tokens, self.limit.tokens) if self.limit.tokens else amount.tokens
         return Amount(tokens, min(amount.usd, self.limit.usd) if self.limit.usd else amount.usd)
 
 
 @dataclass
 class Flight:
-    """An episode that is being played.
+    """Costs of an episode in flight.
 
     Attributes:
-        allowances: What each slot may spend; these amounts are reserved.
-        spendings: What each slot has spent so far.
+        allowances: Amount that each slot may spend; these amounts are reserved.
+        spendings: Amount that each slot has spent so far.
     """
 
     allowances: Mapping[str, Amount]
     spendings: dict[str, SlotSpending] = field(default_factory=dict[str, SlotSpending])
 
     def cut_off(self, slot: str, requests: int) -> SlotSpending:
-        """Return what a slot has spent, including requests that were in flight.
+        """Return the amount that a slot has spent, including its requests in flight.
 
-        If its requests are not announced and none has been answered, its whole allowance may be spent.
+        If the slot's requests are not announced and none has been answered, its whole allowance counts as
+        spent.
         """
         spending = self.spendings.get(slot, SlotSpending())
         known = spending.announces or spending.request != NOTHING
@@ -90,7 +93,7 @@ def budgets_of(experiment: Experiment, resolved: Iterable[ResolvedOperator]) -> 
 
 
 class CostAccounts:
-    """Knows which slots of a run pay, from which accounts, and how much an episode needs.
+    """Paying slots of a run, the accounts that they pay from, and the amounts that episodes need.
 
     Args:
         whole: Budget of the whole run; ``NOTHING`` if there is none.
@@ -105,11 +108,11 @@ class CostAccounts:
         self._by_operator = {run.operator_id: self.would_be(run) for run in runs}
 
     def of(self, operator: str) -> Mapping[str, Payer]:
-        """Return the payers of an operator, by slot."""
+        """Return the paying slots of an operator."""
         return self._by_operator.get(operator, {})
 
     def would_be(self, run: OperatorExecution) -> dict[str, Payer]:
-        """Return the payers that an operator would have if it were seated, by slot."""
+        """Return the paying slots that an operator would have with its current players."""
         payers: dict[str, Payer] = {}
         for slot, budgets in paying_slots(run.resolved.assignments).items():
             own = f"{run.operator_id}/{slot}"
@@ -120,32 +123,32 @@ class CostAccounts:
         return {slot: payer for slot, payer in payers.items() if payer.accounts}
 
     def seat(self, run: OperatorExecution) -> None:
-        """Set the payers of an operator that is new or has other players."""
+        """Register the paying slots of an operator that is new or has other players."""
         self._by_operator[run.operator_id] = self.would_be(run)
 
     def introduce(self, operator: str, announcing: Collection[str]) -> None:
-        """Note which slots announce their requests in a session of an operator that is ready.
+        """Record which slots announce their requests, when a session of the operator is ready.
 
-        A slot counts as announcing if it does so in every session.
+        A slot counts as announcing if it announces in every session.
         """
         for slot, payer in self.of(operator).items():
             payer.announces = slot in announcing and payer.announces is not False
 
     def leave_out(self, operators: Collection[str]) -> None:
-        """Forget operators, and the budgets of their slots."""
+        """Remove operators and the budgets of their slots."""
         for operator in operators:
             for slot in self._by_operator.pop(operator, {}):
                 self.budgets.pop(f"{operator}/{slot}", None)
 
     def allowance(self, payer: Payer, share: Amount) -> Amount:
-        """Return a share as the slot's worker gets it: tokens or money are 0 if no budget limits them."""
+        """Return an amount as the slot's worker gets it; tokens or money are 0 if no budget limits them."""
         share = share.most(_NEXT_TO_NOTHING)
         tokens = any(self.budgets[account].tokens for account in payer.accounts)
         usd = any(self.budgets[account].usd for account in payer.accounts)
         return Amount(share.tokens if tokens else 0, share.usd if usd else 0.0)
 
     def by_account(self, operator: str, by_slot: Mapping[str, Amount]) -> dict[str, Amount]:
-        """Return what slots of an operator spend, summed by the accounts that pay for them."""
+        """Return the amounts of an operator's slots, summed by the accounts that pay for the slots."""
         sums: dict[str, Amount] = {}
         for slot, amount in by_slot.items():
             payer = self.of(operator).get(slot)
@@ -154,21 +157,21 @@ class CostAccounts:
         return sums
 
     def need(self, operator: str) -> dict[str, Amount]:
-        """Return what the next episode of an operator may need, by account."""
+        """Return the amount that the next episode of an operator may need, by account."""
         return self.by_account(operator, {slot: p.margin() for slot, p in self.of(operator).items()})
 
     def unknown(self, operator: str) -> bool:
-        """Return whether it is still unknown what an operator's episodes need."""
+        """Return whether the cost of an operator's episodes is still unknown for a slot."""
         return any(payer.need is None for payer in self.of(operator).values())
 
     def note_need(self, operator: str, spendings: Mapping[str, SlotSpending]) -> None:
-        """Update the needs of an operator's slots from an episode that was played to its end."""
+        """Update the largest costs of an operator's slots with an episode that was played to its end."""
         for slot, payer in self.of(operator).items():
             payer.need = (payer.need or NOTHING).most(spendings.get(slot, SlotSpending()).peak)
 
     @property
     def needs(self) -> dict[str, dict[str, Amount]]:
-        """The most that an episode has needed, by operator and slot, as far as known."""
+        """Largest cost of an episode so far by operator and slot, without slots that have none yet."""
         known = {
             operator: {slot: payer.need for slot, payer in payers.items() if payer.need is not None}
             for operator, payers in self._by_operator.items()
@@ -176,7 +179,7 @@ class CostAccounts:
         return {operator: slots for operator, slots in known.items() if slots}
 
     def learn(self, needs: Needs) -> bool:
-        """Take over needs that other shards have measured; return whether any known need has changed."""
+        """Take over costs that other shards have measured; return whether a largest cost has changed."""
         before = self.needs
         for operator, slots in needs.items():
             for slot, amount in slots.items():
@@ -190,7 +193,7 @@ class CostAccounts:
         return any(account in own for payer in self.of(other).values() for account in payer.accounts)
 
     def slot_of(self, run: OperatorExecution, index: int, call: Mapping[str, Any]) -> str | None:
-        """Return the slot that has made a call, since agents may have swapped seats or appeared later.
+        """Return the slot that has made a call; agents may have swapped seats or appeared later.
 
         Args:
             run: The operator.

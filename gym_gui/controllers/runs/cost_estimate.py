@@ -1,4 +1,4 @@
-"""Estimates what an experiment asks of models: plays a few episodes without models and projects the sums."""
+"""Estimates the cost of an experiment's model calls from a few episodes played without models."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from gym_gui.envs import Environment
 from gym_gui.envs.environment_page import step_limit
 
 EPISODES = 2
-"""Episodes of each operator that are played; more if that takes to play each seating once."""
+"""Episodes of each operator that are played for the estimate; more if each seating needs one."""
 
 _SEEDS_LOOKED_AT = 200
-"""Largest number of seeds for which step limits are read, if the limit may depend on the seed."""
+"""Largest number of seeds for which an environment's step limits are read, if limits may depend on seeds."""
 
 BASIS = (
-    "The estimate is of episodes as they were played here, without a model and with random legal actions in "
-    "its place, memory included, and of replies of a usual length: with the model, episodes may be longer or "
-    "shorter. The bound is what is paid if every episode has as many steps as it may, every answer is asked "
-    "for again and every request sent as often as the settings allow, with the longest replies, a token for "
-    "each byte and prompts twice as long as the longest here. Not in it is what is begun again because a "
-    "process was lost."
+    "The estimate assumes replies of a usual length and episodes like those that were played for it, with "
+    "random legal actions instead of a model, memory included: with the model, episodes may be longer or "
+    "shorter. The bound is the cost if every episode takes all allowed steps, every question is repeated "
+    "and every request sent as often as the settings allow, with the longest replies, a token for each byte "
+    "and prompts twice as long as the longest in the estimate. Episodes that are played again because a "
+    "process was lost are not included."
 )
 
 
 @dataclass(frozen=True)
 class ModelSlot:
-    """The requests that one slot would make, and their cost.
+    """Estimated requests and cost of one slot that asks a model.
 
     Attributes:
         operator: Id of the operator.
@@ -53,7 +53,7 @@ class ModelSlot:
         messages: Messages of the first prompt.
         prompt_tokens: Approximate number of tokens of the first prompt.
         dry_episodes: Episodes that were played for the estimate.
-        dry_calls: Calls that the slot would have made in them.
+        dry_calls: Calls that the slot would have made in the ``dry_episodes``.
         episodes: Episodes of the experiment.
         input_tokens: Tokens of the prompts of ``dry_calls``.
         output_tokens: Tokens that replies to ``dry_calls`` would usually have.
@@ -61,8 +61,8 @@ class ModelSlot:
         steps: Most environment steps of an episode; ``None`` if the steps, or the agents of the slot, are
             unlimited.
         requests: Most requests for one decision.
-        request: The most that a request can cost.
-        limit: What the person allows the slot in each episode; 0 for no limit.
+        request: Largest possible cost of a request.
+        limit: The user's limit for the slot in each episode; 0 for no limit.
         unreachable: Why no model would answer now; ``""`` if the server is available.
     """
 
@@ -91,30 +91,30 @@ class ModelSlot:
 
     @property
     def estimate(self) -> Amount:
-        """Approximate amount that an episode takes; ``usd`` is 0 if the price is not known."""
+        """Approximate cost of an episode; ``usd`` is 0 if the price is not known."""
         played = Amount(self.input_tokens + self.output_tokens, self.usd or 0.0)
         return played * (1 / self.dry_episodes) if self.dry_episodes else NOTHING
 
     @property
     def most_tokens(self) -> int | None:
-        """Tokens that an episode takes at most; ``None`` if unbounded."""
-        return _least(self._times(self.request.tokens), self.limit.tokens)
+        """Largest possible number of tokens of an episode; ``None`` if unbounded."""
+        return _smaller(self._times(self.request.tokens), self.limit.tokens)
 
     @property
     def most_usd(self) -> float | None:
-        """Cost of an episode at most; ``None`` if unbounded or if the price is not known."""
-        return None if self.usd is None else _least(self._times(self.request.usd), self.limit.usd)
+        """Largest possible cost of an episode in dollars; ``None`` if unbounded or the price is not known."""
+        return None if self.usd is None else _smaller(self._times(self.request.usd), self.limit.usd)
 
     @property
     def unbounded(self) -> bool:
-        """Whether neither steps nor tokens nor money of an episode are limited."""
+        """Whether an episode's cost has no upper bound in steps, tokens or money."""
         return self.most_tokens is None and (self.usd is None or self.most_usd is None)
 
     def _times(self, request: float) -> Any:
         return None if self.steps is None else self.steps * self.requests * request
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data, projected to the whole experiment."""
+        """Return the estimate as plain data, projected to the whole experiment."""
         tokens, usd = self.most_tokens, self.most_usd
         return {
             "operator_id": self.operator,
@@ -138,21 +138,21 @@ class ModelSlot:
         }
 
 
-def _least(bound: Any, limit: float) -> Any:
+def _smaller(bound: Any, limit: float) -> Any:
     return bound if not limit else limit if bound is None else min(bound, limit)
 
 
 @dataclass(frozen=True)
 class Carried:
-    """Number of episodes of each operator for which a budget suffices.
+    """Number of episodes for which a budget suffices.
 
     Attributes:
-        whose: ``the run``, or the operator and the slot.
+        whose: Owner of the budget: ``the run``, or the operator and the slot.
         budget: The budget; 0 for no limit.
         episodes: Episodes that are to be played.
         about: Episodes for which the budget suffices at the estimated amount per episode.
-        at_least: Episodes for which it suffices at the largest amount per episode; ``None`` if that amount
-            is unbounded.
+        at_least: Episodes for which the budget suffices at the largest possible amount per episode; ``None``
+            if that amount is unbounded.
     """
 
     whose: str
@@ -162,7 +162,7 @@ class Carried:
     at_least: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the numbers of episodes as plain data."""
         return {
             "of": self.whose,
             "money_budget_usd": self.budget.usd or None,
@@ -177,16 +177,16 @@ def carried(experiment: Experiment, slots: Sequence[ModelSlot]) -> list[Carried]
     """Return for how many episodes each budget of an experiment suffices."""
     execution = experiment.execution
     whole = Amount(execution.token_budget or 0, execution.money_budget_usd or 0.0)
-    found = [_carried("the run", whole, slots)] if whole != NOTHING and slots else []
+    found = [_reach_of_budget("the run", whole, slots)] if whole != NOTHING and slots else []
     for operator in experiment.operators:
         for slot, budgets in paying_slots(operator.resolved_slots()).items():
             own = [s for s in slots if (s.operator, s.slot) == (operator.operator_id, slot)]
             if budgets.run != NOTHING and own:
-                found.append(_carried(f"{operator.operator_id}, {slot}", budgets.run, own))
+                found.append(_reach_of_budget(f"{operator.operator_id}, {slot}", budgets.run, own))
     return found
 
 
-def _carried(whose: str, budget: Amount, slots: Sequence[ModelSlot]) -> Carried:
+def _reach_of_budget(whose: str, budget: Amount, slots: Sequence[ModelSlot]) -> Carried:
     episodes = max(slot.episodes for slot in slots)
     about = sum((slot.estimate for slot in slots), NOTHING)
     tokens, usd = [slot.most_tokens for slot in slots], [slot.most_usd for slot in slots]
@@ -196,12 +196,12 @@ def _carried(whose: str, budget: Amount, slots: Sequence[ModelSlot]) -> Carried:
         whose,
         budget,
         episodes,
-        _reach(budget, about, episodes),
-        None if unknown else _reach(budget, most, episodes),
+        _episodes_within(budget, about, episodes),
+        None if unknown else _episodes_within(budget, most, episodes),
     )
 
 
-def _reach(budget: Amount, each: Amount, episodes: int) -> int:
+def _episodes_within(budget: Amount, each: Amount, episodes: int) -> int:
     if budget.tokens and each.tokens:
         episodes = min(episodes, budget.tokens // each.tokens)
     if budget.usd and each.usd:
@@ -215,19 +215,19 @@ async def estimate_cost(
     processes: int,
     run: Callable[[ExperimentRun], Awaitable[RunResult]],
 ) -> list[ModelSlot]:
-    """Play a few episodes of the operators that ask models, without asking them. Leave no file behind.
+    """Play a few episodes without asking the models, and estimate the cost; no file stays behind.
 
     Args:
         experiment: The experiment to estimate.
         open_session: Makes a session.
         processes: Sessions at work at the same time.
-        run: Plays the dry run to its end, and stops it if the person wants that.
+        run: Plays the dry run to its end, and stops it at the user's request.
 
     Returns:
         The estimate of each slot that asks a model.
 
     Raises:
-        UsageError: Something is wrong with the experiment.
+        UsageError: The experiment has an error that the user can fix.
         MosaicError: An episode could not be played.
     """
     asking = [o for o in experiment.operators if slots_with(o, DRY_RUN)]
@@ -237,7 +237,9 @@ async def estimate_cost(
     totals = {
         c.config.operator_id: len(experiment.execution.schedule(len(c.seatings))) for c in resolved_operators
     }
-    short = Experiment([c.config for c in resolved_operators], _few(experiment, resolved_operators))
+    short = Experiment(
+        [c.config for c in resolved_operators], _short_schedule(experiment, resolved_operators)
+    )
     with tempfile.TemporaryDirectory(prefix="mosaic-dry-") as folder:
         planned = PlannedExperiment(short, resolved_operators)
         result = await run(ExperimentRun(planned, open_session, Path(folder), processes=processes))
@@ -252,7 +254,7 @@ async def estimate_cost(
 
 
 def _steps(experiment: Experiment, resolved: ResolvedOperator) -> int | None:
-    """Return the most steps that an episode may have; ``None`` if they are unlimited."""
+    """Return the largest number of steps of an episode; ``None`` if it is unlimited."""
     given = experiment.max_steps(resolved.config)
     environment = resolved.make_environment()
     try:
@@ -265,7 +267,7 @@ def _steps(experiment: Experiment, resolved: ResolvedOperator) -> int | None:
 
 
 def _longest_by_seed(environment: Environment, seeds: Sequence[int]) -> int | None:
-    """Return the largest step limit of the environment itself over the seeds; ``None`` if it has none."""
+    """Return the largest of the environment's step limits over the seeds; ``None`` without a limit."""
     if step_limit(environment) is None or len(seeds) > _SEEDS_LOOKED_AT:
         return None
     limits: list[int] = []
@@ -275,7 +277,7 @@ def _longest_by_seed(environment: Environment, seeds: Sequence[int]) -> int | No
     return max(limits) if all(limits) else None
 
 
-def _few(experiment: Experiment, resolved_operators: Sequence[ResolvedOperator]) -> Any:
+def _short_schedule(experiment: Experiment, resolved_operators: Sequence[ResolvedOperator]) -> Any:
     wanted = max(EPISODES, *(len(resolved.seatings) for resolved in resolved_operators))
     episodes = min(experiment.execution.num_episodes, wanted)
     # Every operator must have its seeds; a longer list than needed does no harm.
@@ -322,7 +324,7 @@ def _slots(
 
 
 def _most_a_decision(calls: Sequence[Mapping[str, Any]], asked_again: int) -> tuple[int, Amount]:
-    """Return the most requests for one decision, and the most that one request can cost."""
+    """Return the largest number of requests for one decision and the largest cost of one request."""
     requests, request = Counter[tuple[Any, Any]](), NOTHING
     for call in calls:
         most = mapping(call.get("most")) or {}

@@ -1,4 +1,4 @@
-"""Decides which episodes the budgets of a run suffice for, and how much each may spend."""
+"""Decides for which episodes the budgets of a run suffice, and how much each episode may spend."""
 
 from __future__ import annotations
 
@@ -30,16 +30,18 @@ UNSEEN_AFTER_A_KILL = 2
 """Number of calls without a line in ``calls.jsonl`` that are charged to a slot of a killed run.
 
 The number is counted per parallel request, for slots that do not announce their requests: the call in flight
-and the call before it. It is a guess: if the run's own process hung before it was killed, there are more."""
+and the call before it. The number is a guess: if the run's own process hung before it was killed, more calls
+may be missing.
+"""
 
 
 class EpisodeBudget:
-    """Gives a run's money, tokens and time to its episodes, in the order of the seeds.
+    """Distributes a run's money, tokens and time among its episodes, in the order of the seeds.
 
-    The amount that an episode may need is reserved before it begins, and is the most that its players can
-    spend. The first episode of each operator shows how much that is. After it, an episode begins only if
-    enough is left for it and for every operator's episodes with earlier seeds. So the operators can be
-    compared on what was played when a budget ends.
+    Before an episode begins, the amount that it may need is reserved; its players cannot spend more. The
+    first episode of each operator shows how much is needed. After it, an episode begins only if enough is
+    left for it and for every operator's episodes with earlier seeds. So the operators can still be compared
+    when a budget ends.
 
     Args:
         experiment: The experiment.
@@ -47,7 +49,7 @@ class EpisodeBudget:
         leased: Files with a shard's part of the budgets, if budgets hold for several shards together.
 
     Attributes:
-        problem: Why nothing may be spent any more, since the ledger cannot be written; or ``""``.
+        problem: Why nothing may be spent any more, because the ledger cannot be written; ``""`` if it can.
     """
 
     def __init__(
@@ -69,7 +71,7 @@ class EpisodeBudget:
         self.problem = ""
 
     def introduce(self, run: OperatorExecution, announcing: Collection[str]) -> None:
-        """Note that a session of an operator is ready to play.
+        """Record which slots announce their requests, when a session of an operator is ready.
 
         Args:
             run: The operator.
@@ -78,16 +80,16 @@ class EpisodeBudget:
         self._cost_accounts.introduce(run.operator_id, announcing)
 
     def leave_out(self, operators: Collection[str]) -> None:
-        """Exclude operators, none of which has begun, from the budgets."""
+        """Exclude operators from the budgets; none of them may have begun."""
         self._runs = [run for run in self._runs if run.operator_id not in operators]
         self._cost_accounts.leave_out(operators)
 
     def seat(self, run: OperatorExecution, taking: Taking | None = None) -> None:
-        """Add an operator that is new, or update one that has other players.
+        """Add a new operator, or update an operator that has other players.
 
         Args:
             run: The operator.
-            taking: Given if a slot has changed hands in the middle of an episode. Then the former player's
+            taking: Change of a slot's player in the middle of an episode, or ``None``. The former player's
                 cost is settled, and the amount that :meth:`offer` has offered to the new player is reserved.
         """
         same = run.operator_id
@@ -110,10 +112,10 @@ class EpisodeBudget:
             self._ledger.reserve(_ticket(same, taking.index), held)
 
     def offer(self, run: OperatorExecution, slot: str, index: int) -> Amount | None:
-        """Return what a new player of a slot may spend in the rest of a running episode.
+        """Return how much a new player of a slot may spend in the rest of a running episode.
 
         Args:
-            run: The operator as it would be. Nothing is reserved before the new player is seated.
+            run: The operator with the new player. Nothing is reserved before :meth:`seat` is called.
             slot: The slot whose player changes.
             index: Index of the episode.
 
@@ -137,9 +139,9 @@ class EpisodeBudget:
         return self._cost_accounts.allowance(payer, most)
 
     def _unspent(self, operator: str, flight: Flight, slot: str) -> Amount:
-        """Return what a slot gives back when another player takes it.
+        """Return the unspent part of a slot's allowance when another player takes the slot.
 
-        Requests in flight are counted as spent, since they may still cost money.
+        Requests in flight count as spent, because they may still cost money.
         """
         payer, had = self._cost_accounts.of(operator).get(slot), flight.allowances.get(slot, NOTHING)
         if payer is None:
@@ -147,7 +149,7 @@ class EpisodeBudget:
         return had - flight.spendings.get(slot, SlotSpending()).cut_off(payer.at_once).paid
 
     def _hand_over(self, operator: str, taking: Taking) -> None:
-        """Settle what was paid for a slot, and give back what an episode had reserved for it."""
+        """Charge the former player's cost of a slot, and release its reservation for the episode."""
         flight = self._flights.get((operator, taking.index))
         payer = self._cost_accounts.of(operator).get(taking.slot)
         if flight is None or self._ledger is None:
@@ -158,20 +160,20 @@ class EpisodeBudget:
         self._settle_slots(operator, taking.index, {taking.slot: gone})
 
     def watch(self, keep: Callable[[bytes], None]) -> None:
-        """Begin to account for episodes that are played one at a time, without a fixed number.
+        """Begin to account for live episodes, which are played one at a time and without a fixed number.
 
         Args:
-            keep: Called with each line of the ledger, to be written.
+            keep: Writes a line of the ledger.
         """
         self._ledger = BudgetLedger(None, self._cost_accounts.budgets, keep)
 
     @property
     def limits_time(self) -> bool:
-        """Whether a time budget keeps episodes from beginning after some time."""
+        """Whether a time budget stops further episodes from beginning."""
         return self._seconds < math.inf
 
     def open(self, folder: Path) -> None:
-        """Open the ledger in a run folder, and read what an earlier part of the run has spent.
+        """Open the ledger in a run folder, and read the amounts that an earlier part of the run has spent.
 
         Raises:
             UsageError: The ledger in the folder is damaged.
@@ -189,7 +191,7 @@ class EpisodeBudget:
             self._claim()
 
     def _learn(self, run: OperatorExecution, calls: Iterable[Mapping[str, Any]], fresh: bool) -> None:
-        """Read what an earlier part of the run has spent, and what its episodes needed."""
+        """Read the spent amounts of an earlier part of the run, and the largest costs of its episodes."""
         assert self._ledger is not None
         spendings: dict[int, dict[str, SlotSpending]] = {}
         largest: dict[str, Amount] = {}
@@ -233,11 +235,11 @@ class EpisodeBudget:
     # -- beginning episodes ------------------------------------------------------------------
 
     def carries(self, run: OperatorExecution, plan: EpisodePlan) -> bool:
-        """Return whether an episode may begin now."""
+        """Return whether the budgets let an episode begin now."""
         return self._shares(run, plan) is not None
 
     def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
-        """Reserve an episode's allowances and return its plan with them; ``None`` if it may not begin now."""
+        """Reserve an episode's allowances; return its plan with them, or ``None`` if it may not begin now."""
         shares = self._shares(run, plan)
         if shares is None or self._ledger is None or not shares:
             return plan if shares is not None else None
@@ -258,10 +260,7 @@ class EpisodeBudget:
         return replace(plan, allowances=allowances)
 
     def _shares(self, run: OperatorExecution, plan: EpisodePlan) -> dict[str, Amount] | None:
-        """Return what each slot may spend in an episode.
-
-        ``None`` if too little is left, or not yet enough.
-        """
+        """Return how much each slot may spend in an episode; ``None`` if too little is left now."""
         if self.elapsed_s >= self._seconds:
             return None
         payers = self._cost_accounts.of(run.operator_id)
@@ -289,7 +288,7 @@ class EpisodeBudget:
         return payer.limited(payer.margin().most(Amount(int(tokens), usd)))
 
     def _first_shares(self, run: OperatorExecution) -> dict[str, Amount] | None:
-        """Return an even part of what is left, for an operator whose needs are not known yet."""
+        """Return an even share of the remaining budget for each slot of an operator with unknown costs."""
         if any(operator == run.operator_id for operator, _ in self._flights):
             return None
         assert self._ledger is not None
@@ -306,7 +305,7 @@ class EpisodeBudget:
         return shares
 
     def _unknown(self, account: str) -> int:
-        """Return how many waiting slots with unknown needs an account pays for, at least 1."""
+        """Return how many waiting slots with unknown costs an account pays for, at least 1."""
         flying = {operator for operator, _ in self._flights}
         waiting = [run.operator_id for run in self._runs if run.pending and run.operator_id not in flying]
         slots = [payer for operator in waiting for payer in self._cost_accounts.of(operator).values()]
@@ -317,20 +316,20 @@ class EpisodeBudget:
         return other is not run and self._cost_accounts.pay_together(run.operator_id, other.operator_id)
 
     def _waits_for_first(self, run: OperatorExecution) -> bool:
-        """Return whether an operator's needs are unknown and its first episode waits or is in flight."""
+        """Return whether an operator's costs are unknown and its first episode waits or is in flight."""
         flying = any(operator == run.operator_id for operator, _ in self._flights)
         return self._cost_accounts.unknown(run.operator_id) and (flying or bool(run.pending))
 
     def _needed(self, run: OperatorExecution, plan: EpisodePlan) -> dict[str, Amount]:
-        """Return what has to be left for an episode to begin, by the accounts that pay for it."""
+        """Return the amount that must be left in each account for an episode to begin."""
         spoken_for = self._earlier(run, plan)
         need = self._cost_accounts.need(run.operator_id)
         return {account: amount + spoken_for.get(account, NOTHING) for account, amount in need.items()}
 
     def _earlier(self, run: OperatorExecution, plan: EpisodePlan) -> dict[str, Amount]:
-        """Return what may be needed by unbegun episodes that come before an episode, by account.
+        """Return the amount that waiting episodes before an episode may need, by account.
 
-        These are the operator's own episodes with a lower index, and other operators' up to the same seed.
+        Those are the operator's own episodes with a lower index, and other operators' up to the same seed.
         """
         seed = plan.index // len(run.resolved.seatings)
         needed: dict[str, Amount] = {}
@@ -348,7 +347,7 @@ class EpisodeBudget:
     # -- calls and ends of episodes -------------------------------------------------------------
 
     def call(self, run: OperatorExecution, line: bytes) -> None:
-        """Book a call that was paid for."""
+        """Charge a paid call to its episode."""
         if self._ledger is None or not self._cost_accounts.of(run.operator_id):
             return
         call: Mapping[str, Any] = orjson.loads(line)
@@ -365,10 +364,10 @@ class EpisodeBudget:
             self._claim()
 
     def announced(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
-        """Note a request that a slot is about to make, with the most that it can cost.
+        """Record a request that a slot is about to send, with its largest possible cost.
 
         Returns:
-            Whether the slot may make it: ``False`` if its episode has been settled or the ledger cannot be
+            Whether the slot may send it: ``False`` if its episode has been settled or the ledger cannot be
             written.
         """
         if self._ledger is None or slot not in self._cost_accounts.of(run.operator_id):
@@ -384,14 +383,14 @@ class EpisodeBudget:
         return True
 
     def over(self, run: OperatorExecution, index: int) -> None:
-        """Settle an episode that was played to its end, and note what it needed."""
+        """Charge the cost of an episode that was played to its end, and record its needs."""
         flight = self._flights.pop((run.operator_id, index), None)
         if flight is not None:
             self._cost_accounts.note_need(run.operator_id, flight.spendings)
             self._settle(run, index, flight.spendings)
 
     def short(self, run: OperatorExecution, index: int) -> None:
-        """Settle an episode whose allowance was too small, and double the allowance for the next one."""
+        """Charge an episode whose allowance was too small, and double the allowance for the next one."""
         flight = self._flights.pop((run.operator_id, index), None)
         if flight is None:
             return
@@ -401,7 +400,10 @@ class EpisodeBudget:
             payer.need = (payer.need or NOTHING).most(had * (2 / MARGIN))
 
     def lost(self, run: OperatorExecution, index: int, *, begun: bool) -> None:
-        """Settle an episode whose process is gone or was stopped."""
+        """Charge an episode whose process has died or was stopped.
+
+        If it had ``begun``, requests in flight are charged with their largest possible cost.
+        """
         flight = self._flights.pop((run.operator_id, index), None)
         if flight is not None:
             spendings = {slot: flight.spendings.get(slot, SlotSpending()) for slot in flight.allowances}
@@ -411,7 +413,7 @@ class EpisodeBudget:
             self._settle(run, index, spendings)
 
     def again(self, run: OperatorExecution, index: int) -> None:
-        """Charge requests in flight of an episode that begins again because its worker was lost."""
+        """Charge the requests in flight of an episode that begins again because its worker was lost."""
         flight = self._flights.get((run.operator_id, index))
         if flight is not None:
             payers = self._cost_accounts.of(run.operator_id)
@@ -420,7 +422,7 @@ class EpisodeBudget:
             }
 
     def close(self) -> None:
-        """Settle all running episodes, since nothing is played any more."""
+        """Charge all running episodes and close the ledger, because nothing more is played."""
         for operator, index in list(self._flights):
             run = next(run for run in self._runs if run.operator_id == operator)
             self.lost(run, index, begun=True)
@@ -444,15 +446,15 @@ class EpisodeBudget:
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        """Catch write errors and set :attr:`problem`.
+        """Catch errors of writing the ledger, and store them in :attr:`problem`.
 
         Amounts that cannot be written stay reserved in the ledger; ``--resume`` settles them from the calls.
         """
         try:
             yield
         except OSError as exc:
-            why = f"the budgets of the run cannot be kept: {exc.strerror}"
-            fix = "Free some space, then go on with `mosaic run --resume`"
+            why = f"the ledger of the run's budgets cannot be written: {exc.strerror}"
+            fix = "Free some space, then continue with `mosaic run --resume`"
             self.problem = self.problem or str(RecordingError(why, fix=fix))
 
     # -- a shard's part of the budgets -----------------------------------------------
@@ -463,11 +465,11 @@ class EpisodeBudget:
         return self._lease is not None and bool(self._flights) and not self._lease.is_held
 
     def look(self) -> bool:
-        """Read the shard's lease; return whether episodes may begin now that could not begin before."""
+        """Read the shard's current lease; return whether more episodes may begin than before."""
         return self._lease is not None and self._lease.look()
 
     def waits(self) -> bool:
-        """Claim more budget when nothing plays and nothing can begin; return whether more may come."""
+        """Ask the coordinator for more budget when no episode can begin; return whether more may come."""
         if self._lease is None:
             return False
         if self._lease.is_held and self._lease.is_last:
@@ -477,7 +479,7 @@ class EpisodeBudget:
         return True
 
     def _claim(self, *, waits: bool = False) -> None:
-        """Report the shard's spending and needs, before anything begins with the reserved amounts."""
+        """Report the shard's spending and needs to the coordinator."""
         if self._lease is None or self._ledger is None:
             return
         paying = [run for run in self._runs if self._cost_accounts.of(run.operator_id)]
@@ -496,23 +498,23 @@ class EpisodeBudget:
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds that the run has taken, including its earlier parts."""
+        """Seconds that the run has taken, including earlier parts of a resumed run."""
         return self._before + time.monotonic() - self._since
 
     def why_left(self) -> str:
-        """Return why episodes are left unplayed, in a sentence; ``""`` if none are."""
+        """Return why episodes remain unplayed, as a sentence; ``""`` if none remain."""
         left = sum(len(run.pending) for run in self._runs)
         total = sum(run.total for run in self._runs)
         if not left:
             return ""
         end = f"{left:,} of {wording.count(total, 'episode')} are left unplayed"
         if self.elapsed_s >= self._seconds:
-            return f"the run has taken its {self._seconds:g} s (--time-budget gives it more); {end}"
+            return f"the run has used its time budget of {self._seconds:g} s (raise --time-budget); {end}"
         run = next(run for run in self._runs if run.pending and not self.carries(run, run.pending[0]))
         return f"{self.budget_message(run, run.pending[0])}; {end}"
 
     def budget_message(self, run: OperatorExecution, plan: EpisodePlan) -> str:
-        """Return which budget does not suffice for an episode, as the beginning of a sentence."""
+        """Return which budget does not suffice for an episode, as a clause for a message."""
         assert self._ledger is not None
         return budget_message(self._ledger, self._cost_accounts.budgets, self._needed(run, plan))
 
@@ -522,7 +524,7 @@ def _within(amount: Amount, room: Room) -> bool:
 
 
 def _count_below(run: OperatorExecution, last: int) -> int:
-    """Return how many episodes of an operator with an index below ``last`` have not begun."""
+    """Return the number of an operator's waiting episodes with an index below ``last``."""
     found = 0
     for plan in run.pending:
         if plan.index >= last:

@@ -1,6 +1,6 @@
 """Plays an experiment, or a tournament round by round, into one run folder.
 
-The command line, the window, ``evaluate``, ``tournament`` and the cost estimate all play here.
+The command line, the window, ``evaluate``, ``tournament`` and the cost estimate all use this module.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from gym_gui.services.versions import made_here
 
 
 class Rounds(Protocol):
-    """Decides what a run plays, round after round.
+    """Decides which episodes a run plays, round after round.
 
-    :class:`~gym_gui.controllers.runs.tournament_run.TournamentRun` is one.
+    An experiment has one round, a tournament several.
     """
 
     @property
@@ -42,7 +42,7 @@ class Rounds(Protocol):
         ...
 
     def experiment(self) -> Experiment:
-        """Return the experiment with everything that is to be played by now."""
+        """Return the experiment with all episodes to be played in the rounds so far."""
         ...
 
     def resolved(self) -> Sequence[ResolvedOperator]:
@@ -54,13 +54,13 @@ class Rounds(Protocol):
         ...
 
     def next_round(self, run: Run) -> bool:
-        """Decide the next round from what a run has played; return ``False`` if there is none."""
+        """Decide the next round from the run's results; return ``False`` if there is none."""
         ...
 
 
 @dataclass(frozen=True)
 class PlannedExperiment:
-    """An experiment with checked operators, played in one round.
+    """Experiment with checked operators, played in one round.
 
     Attributes:
         planned: The experiment.
@@ -79,17 +79,17 @@ class PlannedExperiment:
         seats_of: SeatsOf,
         players: Experiment | None = None,
     ) -> PlannedExperiment:
-        """Check an experiment; leave out rows of a matrix that cannot be played.
+        """Check an experiment, and leave out matrix rows that cannot be played.
 
         Args:
             experiment: The experiment as requested, which is written into ``run.json``.
-            played: Operators with episodes in the run, which are not left out.
+            played: Operators with recorded episodes, which cannot be left out.
             seats_of: Reads the slots and teams of environments.
             players: The experiment that is played, if it has other players in some slots (such as recorded
                 replies).
 
         Raises:
-            UsageError: Something is wrong that the user can fix.
+            UsageError: An operator cannot play, and cannot be left out.
         """
         operators, problems = resolve_all(players or experiment, played, seats_of=seats_of)
         return cls(without(experiment, problems) if problems else experiment, operators)
@@ -100,7 +100,7 @@ class PlannedExperiment:
         return {}
 
     def experiment(self) -> Experiment:
-        """Return the experiment."""
+        """Return the experiment as requested."""
         return self.planned
 
     def resolved(self) -> Sequence[ResolvedOperator]:
@@ -108,21 +108,24 @@ class PlannedExperiment:
         return self.operators
 
     def tried(self, among: Collection[str] | None = None) -> Collection[str] | None:
-        """Return operators of a large matrix that cover each player on each task; ``None`` for all."""
+        """Return operators that together cover each player on each task of a large matrix.
+
+        ``None`` for all.
+        """
         if self.planned.matrix is None:
             return None
         return tried_of([o for o in self.operators if among is None or o.config.operator_id in among])
 
     def next_round(self, run: Run) -> bool:
-        """Return ``False``: there is no further round."""
+        """Return ``False``: an experiment has only one round."""
         return False
 
 
 class ExperimentRun:
-    """A run of an experiment or a tournament that can be stopped.
+    """Run of an experiment or a tournament, which can be watched and stopped.
 
     Args:
-        rounds: Decides what is played.
+        rounds: Decides which episodes are played.
         open_session: Makes a session.
         out: Folder for the run folder; by default the usual one.
         processes: Sessions at work at the same time.
@@ -130,15 +133,15 @@ class ExperimentRun:
         header: Further fields for ``run.json``.
         part: The shard that is played, if the experiment is cut into shards.
         only: Episodes that are played, by operator; by default all of the schedule (of the shard).
-        kept: Sessions that are passed from one part of the experiment to the next.
-        leased: Files that say how much of the common budgets a shard may spend.
-        compress: Whether rows are compressed when all is played, even if the experiment does not ask for it.
+        kept: Idle sessions of an earlier part of the experiment, which this run may use.
+        leased: Files that state how much of the common budgets a shard may spend.
+        compress: Whether rows are compressed at the end, even if the experiment does not ask for it.
         on_progress: Called with the progress of the operators, a few times a second.
         on_round: Called when a further round is paired and begins.
 
     Attributes:
-        folder: The run folder, as soon as there is one.
-        played: Whether there was anything to play.
+        folder: The run folder; ``None`` before it exists.
+        played: Whether any episode was left to play.
     """
 
     def __init__(
@@ -172,12 +175,12 @@ class ExperimentRun:
 
     @property
     def folder(self) -> Path | None:
-        """The run folder, as soon as there is one."""
+        """The run folder; ``None`` before it exists."""
         return self._ended if self._manager is None else self._manager.folder or self._ended
 
     @property
     def totals(self) -> dict[str, int]:
-        """Episodes to play in the rounds so far, by operator."""
+        """Number of episodes to play in the rounds so far, by operator."""
         experiment = self._rounds.experiment()
         names = [operator.operator_id for operator in experiment.operators]
         if self._only is not None:
@@ -185,26 +188,26 @@ class ExperimentRun:
         return dict.fromkeys(names, experiment.execution.num_episodes)
 
     def progress(self) -> Sequence[OperatorProgress]:
-        """Return the progress of each operator of the round."""
+        """Return the progress of each operator of the current round."""
         return () if self._manager is None else self._manager.progress()
 
     def stop(self) -> None:
-        """End early and keep what is finished."""
+        """End the run early; finished episodes stay on record."""
         self._stopped = True
         if self._manager is not None:
             self._manager.stop()
 
     def watch(self, operator_id: str, listener: OnSessionEvent | None) -> None:
-        """Watch an operator as :meth:`OperatorScriptExecutionManager.watch` does, in later rounds too."""
+        """Send an operator's views and pictures to a listener, in later rounds too."""
         self._watched = operator_id, listener
         if self._manager is not None:
             self._manager.watch(operator_id, listener)
 
     async def run(self) -> RunResult:
-        """Play to the end, or find that nothing is left to play.
+        """Play all rounds to the end; do nothing if no episode is left to play.
 
         Raises:
-            UsageError: Something is wrong that the user can fix, found before anything was played.
+            UsageError: The experiment has an error that the user can fix; nothing was played.
             MosaicError: A session could not be started.
         """
         about = {**await asyncio.to_thread(made_here), **self._header}
@@ -258,7 +261,7 @@ class ExperimentRun:
 
 
 def finished(folder: Path, totals: Mapping[str, int], *, shorter: bool = False) -> RunResult | None:
-    """Return the result of a run that has nothing left to play; ``None`` for any other run.
+    """Return the result of a run without episodes left to play; ``None`` for any other run.
 
     Args:
         folder: The run folder.

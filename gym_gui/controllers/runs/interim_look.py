@@ -1,4 +1,4 @@
-"""Takes one interim look at a run's comparisons: feeds the record into the sequential test."""
+"""Takes one interim look: tests the comparisons of a task on the episodes so far."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gym_gui.analysis.statistics.sequential_test import Look
 def look_at_record(
     folder: Path, ids: Sequence[str], seeds: Sequence[int], taken: int, families: dict[str, FamilyAtLooks]
 ) -> dict[str, Any]:
-    """Test what the operators of a task have played, and return the look's entry for ``run.json``.
+    """Test the comparisons of a task's operators on their recorded episodes.
 
     Args:
         folder: The run folder.
@@ -26,6 +26,9 @@ def look_at_record(
         seeds: Number of seeds at each look.
         taken: Number of earlier looks.
         families: Comparisons by task title; this look is added to them.
+
+    Returns:
+        Entry of the look for ``run.json``.
     """
     rows: list[dict[str, Any]] = []
     playing: set[str] = set()
@@ -50,7 +53,7 @@ def look_at_record(
 
 
 def _by_title(folder: Path, ids: Sequence[str]) -> dict[str, list[Entry]]:
-    """Return the records of some operators, grouped by the title that a report gives their task."""
+    """Return the records of the given operators, grouped by the title of their task in reports."""
     found: dict[str, list[Entry]] = {}
     for entry in entries_of([open_run(folder)]):
         if entry.operator.operator_id in ids:

@@ -1,4 +1,4 @@
-"""Plays in batches until comparisons are decided, with an interim look after each batch."""
+"""Plays an experiment in batches until its comparisons are decided, with an interim look after each batch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOOKS = "looks"
 
 @dataclass
 class _Task:
-    """Operators of one task, which wait for each other at every look.
+    """Operators of one task, which are tested together at every interim look.
 
     Attributes:
         runs: The operators.
@@ -39,7 +39,7 @@ class _Task:
 
     @property
     def due(self) -> bool:
-        """Whether every operator that still plays has finished the batch of the next look."""
+        """Whether every operator that still plays has finished the episodes before the next look."""
         if self.taken == len(self.seeds):
             return False
         playing = [run for run in self.runs if run.at_most]
@@ -47,36 +47,36 @@ class _Task:
 
     @property
     def was_played(self) -> bool:
-        """Whether an earlier part of the run has played every episode of the next look."""
+        """Whether an earlier part of the run has played every episode before the next look."""
         episodes = self.seeds[self.taken] * self.seatings
         return all(run.has_played(episodes) for run in self.runs if run.at_most)
 
-    def went(self, playing: Sequence[str]) -> None:
-        """Advance by one look: operators in ``playing`` play the next batch, the others stop."""
+    def advance(self, playing: Sequence[str]) -> None:
+        """Continue after a look: operators in ``playing`` play the next batch, the others stop."""
         self.taken += 1
         for run in self.runs:
             if run.operator_id not in playing:
                 run.play_no_more()
-        self.go_on()
+        self.release_batch()
 
-    def go_on(self) -> None:
-        """Release the next batch of episodes."""
+    def release_batch(self) -> None:
+        """Make the next batch of episodes available to play."""
         for run in self.runs:
             if run.at_most:
                 run.play_up_to(self.seeds[self.taken] * self.seatings)
 
 
 class RunLooks:
-    """Takes a run's interim looks at its comparisons and stops operators accordingly.
+    """Takes a run's interim looks at its comparisons, and stops operators whose comparisons are decided.
 
-    All operators of a task play the same seeds, a batch at a time. Between batches, the run continues the
-    test of ``docs/statistics/until_decided.md`` with the episodes on record. An operator without an undecided
-    comparison plays no more.
+    All operators of a task play the same seeds, a batch at a time. After each batch, the sequential test of
+    ``docs/statistics/until_decided.md`` is continued with the recorded episodes. An operator without an
+    undecided comparison plays no more.
 
     Args:
-        execution: Says whether to take looks, and when.
+        execution: Settings that say whether and when to take interim looks.
         runs: The operators.
-        ledger: Writer of the run: earlier looks are read from its header, and each look is noted there.
+        ledger: Writer of the run folder, whose header holds earlier looks and receives new ones.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class RunLooks:
         task = _Task(runs, execution.look_at(most), seatings)
         for run in runs:
             run.total, run.at_most = most * seatings, True
-        task.go_on()
+        task.release_batch()
         ids = {run.operator_id for run in runs}
         ours = [look for look in self._noted if ids & set(strings(look.get("operators")) or ())]
         for look in ours:
@@ -107,22 +107,22 @@ class RunLooks:
             if task.taken == len(task.seeds) or not task.was_played:
                 self._noted = [each for each in self._noted if each not in ours[task.taken :]]
                 break
-            task.went(strings(look.get("playing")) or ())
+            task.advance(strings(look.get("playing")) or ())
         return task
 
     @property
     def due(self) -> bool:
-        """Whether a batch has been played and its look is due."""
+        """Whether a batch has been played, so that its interim look is due."""
         return any(task.due for task in self._tasks)
 
     async def take(self) -> None:
-        """Take the looks that are due, note them, and let the undecided operators play on."""
+        """Take the looks that are due, write them into ``run.json``, and let undecided operators play on."""
         for task in self._tasks:
             if not task.due:
                 continue
             looked = await asyncio.to_thread(_look, task, self._ledger.folder)
             self._noted.append(looked)
-            task.went(looked["playing"])
+            task.advance(looked["playing"])
             totals = dict(mapping(self._ledger.header.get("episodes")) or {})
             totals |= {run.operator_id: run.total for run in task.runs}
             self._ledger.note(looks=self._noted, episodes=totals)

@@ -1,4 +1,4 @@
-"""Checks which operators of an experiment can play; rows of a matrix that cannot are left out."""
+"""Checks which operators of an experiment can play, and leaves out rows of a matrix that cannot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gym_gui.core.trusted.trust import NotAllowedError
 from gym_gui.services.secrets import resolve_secrets
 
 MOST_TRIED = 50
-"""Largest number of operators for which all sessions are started as a test before anything is played."""
+"""Largest number of operators for which a session each is started as a test before the run."""
 
 _log = logging.getLogger(__name__)
 
@@ -33,16 +33,16 @@ def resolve_all(
 
     Args:
         experiment: The experiment with the operators.
-        played: Operators with episodes in the run, which cannot be left out.
+        played: Operators with recorded episodes, which cannot be left out.
         seats_of: Reads the slots and teams of environments.
-        secrets: Whether the secrets must be on this machine; players on other machines have them there.
+        secrets: Whether the secrets must exist on this machine; ``False`` if players run on other machines.
 
     Returns:
-        The operators that can play, and the reason for each row of a matrix that cannot.
+        The operators that can play, and the reason for each row of a matrix that cannot, by operator.
 
     Raises:
         NotAllowedError: An operator names code that the user has not allowed.
-        UsageError: An operator cannot play, and is no row of a matrix or has games on record.
+        UsageError: An operator cannot play, and is no row of a matrix or has recorded episodes.
     """
     resolved: list[ResolvedOperator] = []
     problems: dict[str, str] = {}
@@ -63,9 +63,9 @@ def resolve_all(
 
 
 def tried_of(operators: Sequence[ResolvedOperator]) -> list[str] | None:
-    """Return operators of a large matrix that cover each player on each task; ``None`` for all.
+    """Return operators of a large matrix that together cover each player on each task; ``None`` for all.
 
-    Their sessions are started before anything is played. Starting a thousand would take too long.
+    A session of each is started as a test before the run. Starting a thousand sessions would take too long.
     """
     if len(operators) <= MOST_TRIED:
         return None
@@ -84,7 +84,7 @@ def tried_of(operators: Sequence[ResolvedOperator]) -> list[str] | None:
 def without_unstarted(
     experiment: Experiment, failed: Mapping[str, BaseException], first: BaseException, done: Collection[str]
 ) -> Experiment:
-    """Return a matrix's experiment without operators whose first session could not be started.
+    """Return a matrix's experiment without the operators whose test session could not be started.
 
     Args:
         experiment: The experiment.
@@ -94,7 +94,7 @@ def without_unstarted(
 
     Raises:
         BaseException: ``first``, if the experiment has no matrix or plays until its comparisons are decided,
-            or if an operator cannot be left out, or if no operator would be left.
+            or if an operator cannot be left out, or if no operator would remain.
     """
     problems = {
         name: error.message
@@ -114,7 +114,7 @@ def without_unstarted(
 
 
 def why_not(table: MatrixTable, operator_id: str, message: str) -> str:
-    """Return what is wrong with an operator as a message about the policy in the slot concerned.
+    """Return an error message about an operator as a message about the policy in the affected slot.
 
     The same policy may be in many rows, so the message does not name the operator.
 

@@ -1,7 +1,7 @@
-"""Slots whose worker asks a model: played from recorded calls, or without asking the model at all.
+"""Slots whose worker asks a model: replays their recorded calls, or plays without asking the model.
 
 A worker's manifest shows whether the worker supports this: by the settings ``cassette`` and
-``cassette_file``, and by ``dry_run``. Nothing here depends on a particular worker.
+``cassette_file``, and by ``dry_run``. This module does not depend on a particular worker.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ def has_setting(assignment: WorkerAssignment, name: str) -> bool:
 
 
 def slots_with(operator: OperatorConfig, name: str) -> dict[str, WorkerAssignment]:
-    """Return the slots of an operator whose worker has a setting of this name."""
+    """Return the slots of an operator whose worker has a setting of this name, with their assignments."""
     return {slot: a for slot, a in operator.resolved_slots().items() if has_setting(a, name)}
 
 
 def settings_of(assignment: WorkerAssignment) -> Mapping[str, Any]:
-    """Return a slot's settings, with the worker's defaults for those that the experiment leaves out."""
+    """Return a slot's settings, completed with the worker's defaults."""
     return WorkerTypeRegistry.require(assignment.worker_id).with_defaults(assignment.settings)
 
 
 class Budgets(NamedTuple):
-    """What a slot may spend; 0 for no limit.
+    """Cost limits of a slot that asks a model; 0 stands for no limit.
 
     Attributes:
         run: Limit for the whole run.
@@ -67,7 +67,7 @@ class Budgets(NamedTuple):
 
 
 def paying_slots(assignments: Mapping[str, WorkerAssignment]) -> dict[str, Budgets]:
-    """Return the slots whose calls to models cost something, with the budgets in their settings."""
+    """Return the slots whose model calls cost money or tokens, with the budgets from their settings."""
     found: dict[str, Budgets] = {}
     for slot, assignment in assignments.items():
         if not has_setting(assignment, MONEY_BUDGET):
@@ -82,14 +82,14 @@ def paying_slots(assignments: Mapping[str, WorkerAssignment]) -> dict[str, Budge
 
 
 def _amount(settings: Mapping[str, Any], tokens: str, usd: str) -> Amount:
-    """Return the amount in two settings that the worker has not checked yet."""
+    """Return the token and money amounts in two settings that the worker has not validated yet."""
     return Amount(count(settings.get(tokens)) or 0, max(0.0, number(settings.get(usd)) or 0.0))
 
 
 def with_limits(resolved: ResolvedOperator, execution: ExecutionConfig) -> ResolvedOperator:
-    """Return an operator whose paying slots get the run's budgets if they have none of their own.
+    """Return an operator whose paying slots get the run's budgets if they have no budgets themselves.
 
-    So a worker can refuse a budget that it cannot keep before anything is played.
+    So a worker can refuse a budget that it cannot observe before anything is played.
     """
     given = {MONEY_BUDGET: execution.money_budget_usd, TOKEN_BUDGET: execution.token_budget}
 
@@ -107,9 +107,9 @@ def with_limits(resolved: ResolvedOperator, execution: ExecutionConfig) -> Resol
 
 
 def replayed(experiment: Experiment, run: Run) -> Experiment:
-    """Return the experiment with every reply of a model taken from the recorded calls of a run.
+    """Return the experiment with every model reply taken from the recorded calls of a run.
 
-    API keys are not needed then, and are not asked for.
+    No API keys are needed then.
 
     Raises:
         UsageError: No slot of the experiment asks a model, or the run has no calls of an operator.
@@ -117,23 +117,23 @@ def replayed(experiment: Experiment, run: Run) -> Experiment:
     if not any(slots_with(operator, CASSETTE) for operator in experiment.operators):
         raise UsageError(
             f"no slot of {run.path} asks a model: there are no calls to replay",
-            fix=f"Play it again with `mosaic run {run.path}`, or watch it with `mosaic replay {run.path}`",
+            fix=f"Repeat the run with `mosaic run {run.path}`, or watch it with `mosaic replay {run.path}`",
         )
     return _with_each(experiment, lambda operator: _from(_calls_of(run, operator)))
 
 
 def gone_on_with(resolved: ResolvedOperator, folder: Path) -> ResolvedOperator:
-    """Return an operator that reuses the model replies recorded in a run that is resumed.
+    """Return an operator that reuses the recorded model replies of the run that is resumed.
 
-    The calls of an episode that was cut off are on record. The same prompt at the same place of the same
-    episode gets the same reply; any other prompt goes to the server.
+    The calls of an episode that was cut off are on record. The same prompt at the same step of the same
+    episode gets the recorded reply; any other prompt goes to the server.
 
     Args:
         resolved: The operator.
         folder: The run folder that is resumed.
 
     Raises:
-        UsageError: The calls are no regular file of the run.
+        UsageError: The record of the calls is a link or no regular file.
     """
     file = _calls_file(folder, resolved.config.operator_id)
 
@@ -144,7 +144,7 @@ def gone_on_with(resolved: ResolvedOperator, folder: Path) -> ResolvedOperator:
         return replace(assignment, settings={**assignment.settings, **more})
 
     config = _changed(resolved.config, change)
-    if config == resolved.config or not _is_there(file, folder):
+    if config == resolved.config or not _has_calls(file, folder):
         return resolved
     _allow_calls(file)
     assignments = {slot: change(assignment) for slot, assignment in resolved.assignments.items()}
@@ -156,7 +156,7 @@ def _calls_of(run: Run, operator: OperatorConfig) -> Path | None:
         return None
     recorded = run.operators.get(operator.operator_id)
     file = None if recorded is None else _calls_file(run.path, operator.operator_id)
-    if file is None or not _is_there(file, run.path):
+    if file is None or not _has_calls(file, run.path):
         raise UsageError(
             f"{run.path} has no recorded calls of operator {operator.operator_id!r}",
             fix="Give a run whose model slots have played with cassette 'record'",
@@ -169,8 +169,8 @@ def _calls_file(run: Path, operator_id: str) -> Path:
     return run.resolve() / "operators" / operator_id / CALLS
 
 
-def _is_there(file: Path, run: Path) -> bool:
-    """Return whether a run has calls of an operator.
+def _has_calls(file: Path, run: Path) -> bool:
+    """Return whether a run has a record of an operator's calls.
 
     Raises:
         UsageError: The path is a link or no file, or the file cannot be read.
@@ -181,7 +181,7 @@ def _is_there(file: Path, run: Path) -> bool:
         return False
     except OSError as error:
         raise UsageError(
-            f"{file} cannot be read: {error.strerror}", fix="Give a run that holds its calls itself"
+            f"{file} cannot be read: {error.strerror}", fix="Give a run folder that contains this file"
         ) from error
     return True
 
@@ -202,9 +202,9 @@ def _from(file: Path | None) -> Change:
 
 
 def dry(experiment: Experiment) -> Experiment:
-    """Return the experiment with no model asked.
+    """Return the experiment with random legal actions in slots that ask models.
 
-    Slots that ask models only write down their prompts, and random legal actions are played in their place.
+    Their prompts are recorded.
     """
 
     def change(assignment: WorkerAssignment) -> WorkerAssignment:

@@ -15,20 +15,20 @@ from gym_gui.core.record_digest import seal
 from gym_gui.core.records import IN_PROCESS, AgentRecord, EpisodeRecord
 
 MAX_TRIES = 3
-"""Most times that an episode is begun; it fails if its session process died each time."""
+"""Most times that an episode is begun. It fails if its session process died each time."""
 MAX_BROKEN_STARTS = 3
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """How a run ended.
+    """Result of a run.
 
     Attributes:
         folder: The run folder.
         status: ``completed``, ``failed`` or ``stopped``, as in ``run.json``.
         episodes: Finished episodes.
         failed: Finished episodes that failed.
-        problem: Why the run ended early, or ``""``.
+        problem: Why the run ended early; ``""`` if it did not.
     """
 
     folder: Path
@@ -40,7 +40,7 @@ class RunResult:
 
 @dataclass(frozen=True)
 class OperatorProgress:
-    """Progress of an operator, for a progress display."""
+    """Numbers of an operator's episodes and steps, for a progress display."""
 
     operator_id: str
     name: str
@@ -55,21 +55,21 @@ class OperatorProgress:
 
 @dataclass
 class OperatorExecution:
-    """Episodes of one operator: waiting, lost and counted.
+    """Episodes of one operator in a run: waiting, lost, and counts of finished ones.
 
     Attributes:
         resolved: The operator.
         total: Episodes of the schedule.
         pending: Episodes that have not begun, in order.
         later: Episodes that may not begin before the next interim look.
-        goal: Number of episodes that are done when the next look is due; used if interim looks are taken.
+        goal: Number of finished episodes at which the next interim look is due.
         suspects: Episodes that were in flight when a session process died. They are played one at a time, so
-            that the one that kills the process is found and the others are not lost again.
+            that the episode that kills the process is found and the others are not lost again.
         tries: How often each episode was begun and lost.
         done: Finished episodes, including those of an earlier part of the run.
         failed: Finished episodes that failed.
         steps: Environment steps so far.
-        broken_starts: Sessions that could not be started, in a row.
+        broken_starts: Number of sessions in a row that could not be started.
         broken: Why the latest of these sessions could not be started.
         at_most: Whether the operator may end with fewer episodes than ``total``.
     """
@@ -95,7 +95,7 @@ class OperatorExecution:
 
     @property
     def finished(self) -> bool:
-        """Whether every episode has its row."""
+        """Whether every scheduled episode is finished."""
         return self.done >= self.total
 
     def progress(self, live: int) -> OperatorProgress:
@@ -106,24 +106,24 @@ class OperatorExecution:
         )
 
     def play_up_to(self, episodes: int) -> None:
-        """Let only the first ``episodes`` episodes of the schedule be played for now."""
+        """Make only the first ``episodes`` episodes of the schedule available to play for now."""
         waiting = [*self.pending, *self.later]
         self.pending = deque(plan for plan in waiting if plan.index < episodes)
         self.later = deque(plan for plan in waiting if plan.index >= episodes)
         self.goal = self.done + len(self.pending)
 
     def has_played(self, episodes: int) -> bool:
-        """Return whether the first ``episodes`` episodes are done, provided that none is in flight."""
+        """Return whether the first ``episodes`` episodes are done; valid only while none is in flight."""
         return not any(plan.index < episodes for plan in (*self.pending, *self.later))
 
     def play_no_more(self) -> None:
-        """Drop all episodes that have not begun, so that the operator is finished."""
+        """Drop all episodes that have not begun, so that the operator counts as finished."""
         self.pending.clear()
         self.later.clear()
         self.total, self.at_most = self.done, False
 
     def put_back(self, plan: EpisodePlan) -> None:
-        """Queue an episode again, in its place; it counts as not begun."""
+        """Queue an episode again at its index, as one that has not begun."""
         waiting = self.pending
         at = next((i for i, other in enumerate(waiting) if other.index > plan.index), len(waiting))
         waiting.insert(at, plan)
@@ -132,11 +132,11 @@ class OperatorExecution:
         """Queue the episodes of a dead session again.
 
         Args:
-            lost: Episodes that the session had been given.
-            begun: Indices of those that it had begun.
+            lost: Episodes that the session had received.
+            begun: Indices of the lost episodes that the session had begun.
 
         Returns:
-            Episodes that have now been lost too often.
+            Episodes that have been lost :data:`MAX_TRIES` times and are not queued again.
         """
         given_up: list[EpisodePlan] = []
         for plan in sorted(lost, key=lambda p: p.index, reverse=True):
@@ -151,12 +151,12 @@ class OperatorExecution:
         return given_up
 
     def given_up(self, plan: EpisodePlan, error: str, lost: str = "") -> EpisodeFinished:
-        """Return the failed result of an episode that no session could finish.
+        """Return a failed result for an episode that no session could finish.
 
         Args:
             plan: The episode.
             error: Why the episode could not be finished.
-            lost: Kind of the process that was lost, if neither the players nor the environment are the cause.
+            lost: Kind of the lost process, if neither the players nor the environment are the cause.
         """
         record = EpisodeRecord(
             operator_id=self.operator_id,

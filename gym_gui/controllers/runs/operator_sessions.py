@@ -1,4 +1,4 @@
-"""Manages the sessions of one operator of a run, from start to end."""
+"""Starts, keeps and ends the sessions of one operator of a run."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ _log = logging.getLogger(__name__)
 
 
 class OperatorSessions:
-    """Starts, keeps and ends one operator's sessions; the operator's handle for ``MultiOperatorService``.
+    """Sessions of one operator; the operator's handle for ``MultiOperatorService``.
 
     Args:
-        owner: Hands episodes to the sessions.
+        owner: Assigns episodes to the sessions.
         starts: Starts a session.
         run: The operator's episodes.
 
     Attributes:
         run: The operator's episodes.
-        seats: Sessions at work. A session that will work as soon as it has started holds its place with a
-            share that has no session yet.
-        warm: Sessions that wait for work.
+        seats: Sessions that play. An entry without a session reserves the place of one that is starting.
+        warm: Sessions that are ready but idle.
     """
 
     def __init__(self, owner: ShareOwner, starts: SessionStarts, run: OperatorExecution) -> None:
@@ -43,14 +42,14 @@ class OperatorSessions:
     # -- called by the service ---------------------------------------------------
 
     def start(self) -> None:
-        """Start a session, which waits for work as soon as it is ready."""
+        """Start a session, which stays idle once it is ready."""
         task = self._spawn(self._start())
         self._begun.append(task)
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
 
     def is_running(self) -> bool:
-        """Return whether a session is starting, playing or waiting for work."""
+        """Return whether any session is starting, playing or idle."""
         return bool(self.seats or self.warm or self._starting)
 
     def stop(self) -> None:
@@ -72,14 +71,14 @@ class OperatorSessions:
         return await self._begun.pop(0)
 
     async def try_out(self, *, keep: bool) -> None:
-        """Wait until a session has started.
+        """Start a session as a test and wait until it is ready.
 
         Args:
-            keep: Whether the session then waits for work; otherwise it ends.
+            keep: Whether the session then stays idle; otherwise it ends.
 
         Raises:
-            UsageError: Something is wrong that the user can fix.
-            MosaicError: The session could not be started although nothing is wrong with the experiment.
+            UsageError: The experiment has an error that the user can fix.
+            MosaicError: The session could not be started although the experiment has no error.
         """
         seat = await self._started()
         if not keep and seat in self.warm:
@@ -87,7 +86,7 @@ class OperatorSessions:
             await self._close(seat)
 
     def occupy(self, quarantine: bool) -> None:
-        """Put one more session to work: one that waits for work, or a new one.
+        """Let one more session play: an idle session, or a new one.
 
         Args:
             quarantine: Whether the session plays the operator's suspects, one at a time.
@@ -144,20 +143,20 @@ class OperatorSessions:
             self._owner.finished(run, plan, run.given_up(plan, error, SESSION))
 
     def cancel_starts(self) -> None:
-        """Stop waiting for sessions that are starting, for example while a policy takes minutes to load."""
+        """Cancel all sessions that are starting, for example while a policy takes minutes to load."""
         while self._starting:  # each start is canceled once and then closes its session
             self._starting.pop().cancel()
 
     # -- sessions that end -------------------------------------------------------------
 
     def rest(self, seat: SessionShare) -> None:
-        """Let a session that was at work wait for more work."""
+        """Make a playing session idle."""
         self.seats.remove(seat)
         seat.working = False
         self.warm.append(seat)
 
     def end(self, seat: SessionShare) -> None:
-        """End a session, or leave it to the part of the experiment that is played next."""
+        """End a session, or keep it idle for the next part of the experiment."""
         for sessions in (self.seats, self.warm):
             if seat in sessions:
                 sessions.remove(seat)

@@ -1,4 +1,4 @@
-"""Finds the experiment for a resumed run: its own, or one that differs in permitted ways."""
+"""Finds the experiment for a resumed run: the run's own, or one that differs only in permitted ways."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gym_gui.services.experiment_file import load_experiment
 
 
 def shard_of(run: Path) -> Shard | None:
-    """Return which shard of an experiment a run folder is; ``None`` if the run is no shard."""
+    """Return the shard that a run folder records; ``None`` if the run is no shard."""
     return Shard.of_run(open_run(run).record.extra)
 
 
@@ -35,7 +35,7 @@ def experiment_to_resume(
             in this process.
 
     Raises:
-        UsageError: The file differs from the run in another way.
+        UsageError: The file differs from the run in more than budgets or added rows.
     """
     begun = load_experiment(run, allow_code=True)
     rows_are_fixed = not can_gain_rows(begun) or shard_of(run) is not None
@@ -46,8 +46,8 @@ def experiment_to_resume(
         return file
     if _without_budgets(file.matrix.asked) != _without_budgets(begun.matrix.asked):
         raise UsageError(
-            "this run cannot gain rows: it is a shard, or ends when its comparisons are decided",
-            fix="Begin a run of its own with the file, or leave the file out",
+            "this run cannot gain rows, because it is a shard or ends when its comparisons are decided",
+            fix="Begin a new run with the file, or leave the file out",
         )
     # Rows that could not be played when the run began stay out of it.
     there = {operator.operator_id for operator in begun.operators}
@@ -56,15 +56,16 @@ def experiment_to_resume(
 
 
 def can_gain_rows(experiment: Experiment) -> bool:
-    """Return whether rows of a run's matrix that could not be played may be played later.
+    """Return whether matrix rows that could not be played at first may be added to a run later.
 
-    They may not if the run plays until its comparisons are decided, since these share one error level.
+    They may not if the run plays until its comparisons are decided, because all comparisons share one error
+    level.
     """
     return experiment.matrix is not None and experiment.execution.until == "all"
 
 
 def _with_missing_rows(run: Experiment, folder: Path, places_of: PlacesOf | None) -> Experiment:
-    """Return a run's experiment with the rows that could not be played, to try them again."""
+    """Return a run's experiment with the matrix rows that could not be played, to try them again."""
     if not run.matrix or not run.matrix.missing:
         return run
     again = load_experiment(folder, allow_code=True, anew=True, places_of=places_of)
@@ -72,7 +73,7 @@ def _with_missing_rows(run: Experiment, folder: Path, places_of: PlacesOf | None
 
 
 def _lost(now: Experiment, run: Experiment) -> list[str]:
-    """Return the operators of a run that an experiment lacks or that differ there, apart from budgets."""
+    """Return the operators of a run that are missing from an experiment or differ in more than budgets."""
     there = {operator.operator_id: _without_budgets(operator.to_record()) for operator in now.operators}
     return [
         o.operator_id for o in run.operators if there.get(o.operator_id) != _without_budgets(o.to_record())
@@ -80,7 +81,7 @@ def _lost(now: Experiment, run: Experiment) -> list[str]:
 
 
 def _without_budgets(value: object) -> object:
-    """Return plain data without the budgets of the run and of its slots."""
+    """Return plain data of an experiment without the budgets of the run and of its slots."""
     if isinstance(value, Mapping):
         items = cast("Mapping[str, object]", value).items()
         return {key: _without_budgets(item) for key, item in items if key not in BUDGETS}
@@ -103,14 +104,14 @@ def _require_same(file: Experiment, run: Experiment) -> None:
         if same:
             raise UsageError(
                 f"operator {lost[0]!r} of the run is missing from the file, or differs there",
-                fix="Rows may be added, and none changed; or begin a run of its own with it",
+                fix="Only add rows, or begin a new run with the file",
             )
         raise UsageError(
             "the run was begun with another 'execution': only budgets can be changed",
-            fix="Begin a run of its own with it, or give --resume alone",
+            fix="Begin a new run with the file, or use --resume without a file",
         )
     if _without_budgets(file.to_record()) != _without_budgets(run.to_record()):
         raise UsageError(
-            "the experiment is not the one that the run was begun with: only budgets can be changed",
-            fix="Begin a run of its own with it, or give --resume alone",
+            "the file contains another experiment than the run: only budgets can be changed",
+            fix="Begin a new run with the file, or use --resume without a file",
         )

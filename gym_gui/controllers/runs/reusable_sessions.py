@@ -1,8 +1,8 @@
-"""Keeps sessions when a part of an experiment is over, for the part that is played next.
+"""Keeps sessions at the end of one part of an experiment, so that the next part can use them.
 
-So the cost of a session before its first step (process, imports, environments, policies) is paid once.
-Nothing passes from one part to the next that would not pass from one episode of a run to the next. Which
-session plays an episode is chance and must not influence the episode.
+So the cost of a session before its first step (process, imports, environments, policies) is paid once. The
+parts share no more state than episodes of one run share. Which session plays an episode is chance and must
+not influence the episode.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gym_gui.controllers.runs.model_slots import paying_slots
 
 
 class SessionRoute:
-    """Passes a session's events on to the run that has the session at the moment.
+    """Forwards a session's events to the run that uses the session.
 
     Args:
         listener: The first receiver of events.
@@ -34,11 +34,11 @@ class SessionRoute:
         self.ended = False
 
     def lead_to(self, listener: OnSessionEvent | None) -> None:
-        """Pass events on to another listener; ``None`` drops them."""
+        """Forward events to another listener from now on; ``None`` drops them."""
         self._listener = listener
 
     def on_event(self, event: SessionEvent) -> None:
-        """Handle an event of the session and pass it on."""
+        """Handle an event of the session and forward it."""
         match event:
             case StepsTaken(total):
                 self.steps = total
@@ -52,13 +52,13 @@ class SessionRoute:
 
 @dataclass(frozen=True)
 class KeptSession:
-    """A session that may be kept.
+    """Session that may be kept for the next part of an experiment.
 
     Attributes:
         resolved: The session's operator.
         settings: How the session plays.
         session: The session.
-        ready: The session's description of itself.
+        ready: Description that the session sent when it became ready.
         route: Route of the session's events.
     """
 
@@ -69,9 +69,9 @@ class KeptSession:
     route: SessionRoute
 
     def serves(self, resolved: ResolvedOperator, settings: SessionSettings) -> bool:
-        """Return whether the session can play this operator with these settings.
+        """Return whether the session can play an operator with these settings.
 
-        Its concurrency may be larger than the requested one.
+        The session's concurrency may be larger than the requested concurrency.
         """
         here, there = self.settings, settings
         return (
@@ -82,7 +82,7 @@ class KeptSession:
 
 
 class KeptSessions:
-    """Sessions that wait between two parts of an experiment that are played one after the other."""
+    """Idle sessions between two parts of an experiment that are played one after the other."""
 
     def __init__(self) -> None:
         self._idle: list[KeptSession] = []
@@ -90,7 +90,7 @@ class KeptSessions:
     def take(
         self, resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent
     ) -> KeptSession | None:
-        """Return a kept session that fits, and direct its events to ``on_event``; ``None`` if none fits."""
+        """Return a kept session that fits and send its events to ``on_event``; ``None`` if none fits."""
         for kept in self._idle:
             if kept.serves(resolved, settings) and not kept.route.ended:
                 self._idle.remove(kept)
@@ -99,10 +99,10 @@ class KeptSessions:
         return None
 
     async def give(self, kept: KeptSession) -> bool:
-        """Keep a session that has nothing left to play; return ``False`` if the caller must close it.
+        """Keep a session without episodes left; return ``False`` if the caller must close it.
 
-        Sessions with a slot that pays for its decisions are not kept: the cost of a call belongs to the run
-        that made it, even if the cost is known late.
+        A session with a slot whose decisions cost money or tokens is not kept, because the cost of a call
+        belongs to the run that made the call, even if it is reported late.
         """
         if kept.route.ended or paying_slots(kept.resolved.assignments):
             return False
@@ -114,7 +114,7 @@ class KeptSessions:
         return True
 
     async def keep_only(self, operators: Collection[str]) -> None:
-        """End the sessions of operators that are not played next."""
+        """End the kept sessions of operators that are not played next."""
         idle, self._idle = self._idle, []
         over = [kept for kept in idle if kept.resolved.config.operator_id not in operators]
         self._idle += [kept for kept in idle if kept not in over]

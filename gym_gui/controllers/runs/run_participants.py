@@ -1,4 +1,4 @@
-"""Collects what ``run.json`` says about the players, from the descriptions that sessions send."""
+"""Collects the fields of ``run.json`` about the players, from the descriptions that sessions send."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gym_gui.core.records import RENAMED, SEAT_NAMES
 
 
 class RunParticipants:
-    """Players of each operator, names of actions, objects and seats, and versions of all packages in use.
+    """Players, names of actions, objects and seats by operator, and versions of all packages in use.
 
     Args:
         before: Content of ``run.json`` of a run that is resumed; its entries are kept.
@@ -26,7 +26,7 @@ class RunParticipants:
         self._machines: dict[str, Any] = dict(said.get("machines") or {})
 
     def add(self, operator_id: str, ready: SessionReady) -> None:
-        """Note the description that a session sends of its operator; it replaces an earlier one."""
+        """Store the description that a session sends of its operator; it replaces an earlier one."""
         self._players[operator_id] = ready.players
         self._actions[operator_id] = ready.actions
         if ready.machine:
@@ -40,7 +40,7 @@ class RunParticipants:
             self._seat_names[operator_id] = ready.seats
 
     def record(self) -> dict[str, Any]:
-        """Return the known fields for ``run.json``."""
+        """Return the collected fields of ``run.json``."""
         known = {"players": self._players, "actions": self._actions, "versions": self._versions}
         seldom = {RENAMED: self._renamed, SEAT_NAMES: self._seat_names, "machines": self._machines}
         return {**known, **{key: value for key, value in seldom.items() if value}}

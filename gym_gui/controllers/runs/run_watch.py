@@ -1,4 +1,4 @@
-"""Shows one operator of a running experiment to the user, from session to session."""
+"""Shows one operator of a running experiment to the user, whichever session plays it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from gym_gui.controllers.engine.session_interface import LiveSettings
 from gym_gui.controllers.runs.session_shares import SessionShare
 
 _FPS = 15.0
-"""Views per second: fewer than if a person plays, so that the experiment is done sooner."""
+"""Views per second of a watched experiment, fewer than for a person who plays, to save computing time."""
 
 
 class RunWatch:
-    """Watches one session of the chosen operator at a time; none if the user watches no operator.
+    """Selects one session of the operator that the user watches, and sends its views to a listener.
 
     Attributes:
         operator_id: The operator that the user watches; ``""`` for none.
@@ -35,7 +35,7 @@ class RunWatch:
         self.operator_id, self._listener = operator_id, listener
 
     def tend(self, seats: Sequence[SessionShare]) -> None:
-        """Watch one of the given sessions that works for the operator, and keep to it as long as it works."""
+        """Watch one of the sessions that play the chosen operator, and keep to it as long as it plays."""
         if not self.operator_id:
             return
         there = [s for s in seats if s.run.operator_id == self.operator_id and s.working and not s.dead]

@@ -1,4 +1,4 @@
-"""Writes a run folder: finished episodes, calls, retries, and why the run ended."""
+"""Writes a run folder: finished episodes, calls, retries, and the reason why the run ended."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RunWriter:
         resume: A run folder to resume instead.
 
     Attributes:
-        problem: Why the run ends early, or ``""``.
+        problem: Why the run ends early; ``""`` if it does not.
         unplayed: Number of episodes for which the budgets do not suffice.
     """
 
@@ -37,7 +37,7 @@ class RunWriter:
         self._recorder: Recorder | None = None
         self._done: Mapping[str, set[int]] = {}
         self._retries: list[dict[str, Any]] = []
-        self._untold = False
+        self._has_new_retries = False
         self._held: list[_Held] = []
         self._introduced = RunParticipants()
         self.problem = ""
@@ -48,7 +48,7 @@ class RunWriter:
             self._introduced = RunParticipants(self._recorder.header)
 
     def done(self, operator_id: str) -> set[int]:
-        """Return the indices of an operator's episodes that an earlier part of the run finished."""
+        """Return the indices of an operator's episodes that are finished already when the run is resumed."""
         return self._done.get(operator_id, set())
 
     @property
@@ -57,7 +57,7 @@ class RunWriter:
         return {} if self._recorder is None else self._recorder.header
 
     def failed(self, operator_id: str) -> int:
-        """Return how many of an operator's recorded episodes failed."""
+        """Return the number of an operator's recorded episodes that failed."""
         return self._recorder.failed.get(operator_id, 0) if self._recorder else 0
 
     def require_room(self) -> None:
@@ -70,11 +70,11 @@ class RunWriter:
             require_room(self._out)
 
     def introduce(self, run: OperatorExecution, ready: SessionReady) -> None:
-        """Note the players of an operator, the names of its actions, and the versions of packages in use."""
+        """Store an operator's players, the names of its actions, and the versions of packages in use."""
         self._introduced.add(run.operator_id, ready)
 
     def open(self, experiment: Experiment, runs: list[str], header: Mapping[str, Any]) -> None:
-        """Begin the run folder, or continue it.
+        """Create the run folder, or continue it.
 
         Raises:
             UsageError: The folder cannot be written.
@@ -88,7 +88,7 @@ class RunWriter:
         self._recorder = Recorder.create(self._out, runs, {**header, **about})
 
     def _grown(self, runs: list[str], header: Mapping[str, Any]) -> dict[str, Any]:
-        """Return fields of ``run.json`` that change if the run has more to play than at its start."""
+        """Return the fields of ``run.json`` that change if a resumed run has more to play than before."""
         recorder = self._recorder
         assert recorder is not None
         fields = {key: header[key] for key in ("episodes", TOURNAMENT) if TOURNAMENT in header}
@@ -98,7 +98,7 @@ class RunWriter:
         return {**fields, "episodes": header.get("episodes"), **self._introduced.record()}
 
     def _more_to_play(self) -> dict[str, Any]:
-        """Return ``unplayed`` as 0 if the run had unplayed episodes, since these are played now."""
+        """Return ``unplayed`` as 0 if the run had unplayed episodes, because they are played now."""
         assert self._recorder is not None
         return {"unplayed": 0} if "unplayed" in self._recorder.header else {}
 
@@ -114,13 +114,13 @@ class RunWriter:
         return self._recorder.folder
 
     def episode(self, run: OperatorExecution, episode: EpisodeFinished) -> None:
-        """Write a finished episode; if that is not possible, hold it and set :attr:`problem`."""
+        """Write a finished episode; after a write error, keep it in memory and set :attr:`problem`."""
         run.done += 1
         run.failed += _has_failed(episode)
         self._write(_Held(run, episode))
 
     def call(self, run: OperatorExecution, line: bytes) -> None:
-        """Write a paid call; if that is not possible, hold it and set :attr:`problem`."""
+        """Write a paid call; after a write error, keep it in memory and set :attr:`problem`."""
         self._write(_Held(run, line))
 
     def _write(self, row: _Held) -> None:
@@ -132,7 +132,7 @@ class RunWriter:
             self._held.append(row)
 
     def retry(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
-        """Note that an episode begins again.
+        """Record that an episode begins again; :meth:`keep_up` writes it.
 
         Args:
             run: The operator.
@@ -142,10 +142,10 @@ class RunWriter:
         """
         row = {"operator_id": run.operator_id, "episode_index": index, "reason": reason, "lost": lost}
         self._retries.append(row)
-        self._untold = True
+        self._has_new_retries = True
 
     def note(self, **fields: Any) -> None:
-        """Write fields into ``run.json``; if that is not possible, set :attr:`problem`."""
+        """Write fields into ``run.json``; set :attr:`problem` after a write error."""
         assert self._recorder is not None
         try:
             self._recorder.update(**fields)
@@ -153,18 +153,18 @@ class RunWriter:
             self.problem = self.problem or str(exc)
 
     def keep_up(self) -> None:
-        """Write new retries into ``run.json``, and set :attr:`problem` if the folder is gone."""
+        """Write new retries into ``run.json``; set :attr:`problem` if the run folder has disappeared."""
         assert self._recorder is not None
         try:
             self._recorder.check()
-            if self._untold:
-                self._untold = False
+            if self._has_new_retries:
+                self._has_new_retries = False
                 self._recorder.update(retries=self._retries)
         except RecordingError as exc:
             self.problem = self.problem or str(exc)
 
     def close(self, status: str) -> None:
-        """End the run; try once more to write held episodes and calls.
+        """End the run; try once more to write the episodes and calls that are still in memory.
 
         Disk space that was reserved for this purpose is freed first.
         """
@@ -197,7 +197,7 @@ class RunWriter:
 
 @dataclass(frozen=True)
 class _Held:
-    """An entry to write into the run folder: an episode, or the line of a paid call."""
+    """Entry that is to be written into the run folder: an episode, or the line of a paid call."""
 
     run: OperatorExecution
     row: EpisodeFinished | bytes
@@ -210,7 +210,7 @@ class _Held:
             recorder.episode(operator, row.steps, row.line)
 
     def take_back(self) -> None:
-        """Subtract the episode from the counts, since it is not on record."""
+        """Subtract the episode from the counts, because it could not be written."""
         if not isinstance(self.row, bytes):
             self.run.done -= 1
             self.run.failed -= _has_failed(self.row)

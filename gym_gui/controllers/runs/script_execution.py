@@ -1,4 +1,4 @@
-"""Runs an experiment: plays every operator's episodes in session processes, into a run folder."""
+"""Runs an experiment: plays every operator's episodes in session processes and writes the run folder."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ __all__ = ["OnProgress", "OperatorProgress", "OperatorScriptExecutionManager", "
 _log = logging.getLogger(__name__)
 
 KEPT_WARM = 8
-"""Largest number of sessions that stay open after the check before the start."""
+"""Largest number of test sessions that stay open for the start of the run."""
 
 
 OnProgress = Callable[[Sequence[OperatorProgress]], None]
@@ -67,10 +67,10 @@ class OperatorScriptExecutionManager:
         resume: A run folder to resume, instead of ``out``.
         on_progress: Called with the operators' progress, at most about ten times a second.
         tried: Operators whose sessions are started as a test before anything is played; by default all.
-            Others are started when their turn comes.
+            Sessions of other operators are started when they are needed.
         only: Episodes that are played, by operator; by default all of the schedule.
-        kept: Sessions that are passed from one part of an experiment to the next.
-        leased: Files that say how much of the common budgets this shard may spend.
+        kept: Idle sessions of an earlier part of the experiment, which this run may use.
+        leased: Files that state how much of the common budgets this shard may spend.
     """
 
     def __init__(
@@ -128,21 +128,21 @@ class OperatorScriptExecutionManager:
     def hands_out_ahead(self) -> bool:
         """Whether a session gets more episodes than it can begin at once.
 
-        Under a time budget it gets no more, because a waiting episode would begin after the time is over.
+        Under a time budget it does not, because a waiting episode would begin after the time is over.
         """
         return not self._episode_budget.limits_time
 
     def seats_of(self, run: OperatorExecution) -> int:
-        """Return how many sessions work for an operator, at least 1 and without quarantined ones."""
+        """Return the number of sessions that play an operator, at least 1 and without quarantined ones."""
         seats = self._sessions[run.operator_id].seats
         return max(1, sum(1 for seat in seats if not seat.quarantine))
 
     def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
-        """Return an episode with its allowances; ``None`` if the run's budgets do not suffice now."""
+        """Return an episode's plan with its allowances; ``None`` if the run's budgets do not suffice now."""
         return self._episode_budget.admit(run, plan)
 
     def finished(self, run: OperatorExecution, plan: EpisodePlan, episode: EpisodeFinished) -> None:
-        """Record an episode that is over; queue it again if it counts as unplayed."""
+        """Record a finished episode, or queue it again if it counts as unplayed."""
         if self.stopping:
             return
         if episode.unplayed:
@@ -172,13 +172,13 @@ class OperatorScriptExecutionManager:
         self._check_ledger()
 
     def announced(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
-        """Record a paid request that a slot is about to make; return whether the slot may make it."""
+        """Record a paid request that a slot is about to send; return whether the slot may send it."""
         may = self._episode_budget.announced(run, index, slot, most)
         self._check_ledger()
         return may
 
     def introduce(self, run: OperatorExecution, ready: SessionReady) -> None:
-        """Note the players of a session of an operator that is ready."""
+        """Record the players of an operator whose session is ready."""
         self._ledger.introduce(run, ready)
         self._episode_budget.introduce(run, ready.announcing)
 
@@ -211,20 +211,20 @@ class OperatorScriptExecutionManager:
 
     @property
     def folder(self) -> Path | None:
-        """The run folder, as soon as there is one."""
+        """The run folder; ``None`` before it exists."""
         return self._ledger.folder if self._ledger.begun else None
 
     def nudge(self) -> None:
-        """Have the main loop check again what to do."""
+        """Wake the main loop, because something has changed."""
         self._changed.set()
 
     def stop(self) -> None:
-        """End early, at once; what is finished is kept."""
+        """End the run at once; finished episodes stay on record."""
         self.in_haste = True
         self._give_out_no_more()
 
     def watch(self, operator_id: str, listener: OnSessionEvent | None) -> None:
-        """Watch what an operator plays, as soon and as long as it plays; results stay the same.
+        """Send an operator's views and pictures to a listener while it plays; results stay the same.
 
         Args:
             operator_id: The operator to watch instead of the current one; ``""`` for none.
@@ -246,8 +246,8 @@ class OperatorScriptExecutionManager:
         """Run the experiment to its end.
 
         Raises:
-            UsageError: Something is wrong that the user can fix, found before anything was played.
-            MosaicError: A session could not be started although nothing is wrong with the experiment.
+            UsageError: The experiment has an error that the user can fix; nothing was played.
+            MosaicError: A session could not be started although the experiment has no error.
         """
         # A run that cannot be resumed now stays stopped.
         status = STOPPED
@@ -279,7 +279,7 @@ class OperatorScriptExecutionManager:
         return FAILED if any(run.failed for run in self._runs) else COMPLETED
 
     async def _get_ready(self) -> None:
-        """Start a session of each operator as a test, so that errors show before anything is played."""
+        """Start a session of each operator as a test, so that errors are found before anything is played."""
         tried = self._tried
         todo = [r for r in self._runs if not r.finished and (tried is None or r.operator_id in tried)]
         gate = asyncio.Semaphore(max(2, self._processes))
@@ -304,10 +304,10 @@ class OperatorScriptExecutionManager:
             self._leave_out(failed, next((e for e in errors if isinstance(e, UsageError)), errors[0]))
 
     def _leave_out(self, failed: Mapping[str, BaseException], first: BaseException) -> None:
-        """Leave out rows of a matrix whose sessions could not be started, or raise the first error.
+        """Leave out matrix rows whose sessions could not be started; otherwise raise the first error.
 
-        If episodes were chosen, other shards play the rest, and all shards must agree on the rows. Then
-        nothing is left out.
+        Nothing is left out if only chosen episodes are played: other shards play the rest, and all shards
+        must have the same rows.
         """
         if self._only is not None:
             raise first
@@ -355,7 +355,7 @@ class OperatorScriptExecutionManager:
                     continue
 
     def _hold_up(self, held_up: bool) -> None:
-        """Pause all sessions while the shard's lease is not renewed, and resume them after that."""
+        """Pause all sessions while the shard's lease is not renewed, and resume them afterwards."""
         if held_up == self._held_up:
             return
         self._held_up = held_up
@@ -368,7 +368,7 @@ class OperatorScriptExecutionManager:
         return all(run.finished for run in self._runs) and not self._looks.due
 
     def _reassign(self, seat: SessionShare) -> None:
-        """Give more episodes to a session that has none left, or let it rest or end."""
+        """Give more episodes to a session that has none, or make it idle, or end it."""
         run = seat.run
         if seat.quarantine and not run.suspects:
             seat.quarantine = False
@@ -384,7 +384,7 @@ class OperatorScriptExecutionManager:
             self.nudge()
 
     def _next_operator(self) -> tuple[OperatorExecution, bool] | None:
-        """Return the operator that gets the next free place, and whether the place is for its suspects."""
+        """Return the operator for the next session, and whether that session plays only its suspects."""
         for run in self._runs:
             if not run.suspects or not self._has_world(run):
                 continue
@@ -401,7 +401,7 @@ class OperatorScriptExecutionManager:
         return min(waiting, key=lambda run: len(self._sessions[run.operator_id].seats)), False
 
     def _has_world(self, run: OperatorExecution) -> bool:
-        """Return whether no other operator is playing in the simulation that this operator may share."""
+        """Return whether the simulator that the operator shares with others, if any, is free."""
         world = run.resolved.world
         return not world or all(seat.run.resolved.world != world for seat in self._seats)
 
@@ -415,7 +415,10 @@ class OperatorScriptExecutionManager:
     # -- starting and stopping operators ---------------------------------------------
 
     def _launch(self, config: OperatorConfig) -> OperatorSessions:
-        """Start an operator and return its sessions, as the launcher of :class:`MultiOperatorService`."""
+        """Start an operator's session and return its sessions.
+
+        The launcher of :class:`MultiOperatorService`.
+        """
         sessions = self._sessions[config.operator_id]
         sessions.start()
         return sessions

@@ -1,4 +1,4 @@
-"""Tracks one session at work for an operator: the episodes that it was given and has not finished."""
+"""Tracks the episodes that one session has received and not finished."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from gym_gui.core.live import LiveView
 _log = logging.getLogger(__name__)
 
 _NEWS_TRIP_S = 0.25
-"""Generous bound in seconds on the time from an episode's end to the arrival of the next episode."""
+"""Upper bound in seconds on the time from an episode's end to the arrival of the next episode."""
 
 
 class ShareOwner(Protocol):
-    """Hands out episodes to sessions and takes back their results."""
+    """Assigns episodes to sessions and receives their results."""
 
     @property
     def stopping(self) -> bool:
-        """Whether no more episodes are given out."""
+        """Whether no more episodes are assigned."""
         ...
 
     @property
     def in_haste(self) -> bool:
-        """Whether sessions end at once, whatever they are doing."""
+        """Whether sessions end at once, without finishing their episodes."""
         ...
 
     @property
@@ -51,15 +51,15 @@ class ShareOwner(Protocol):
         ...
 
     def seats_of(self, run: OperatorExecution) -> int:
-        """Return how many sessions work for an operator."""
+        """Return the number of sessions that play an operator."""
         ...
 
     def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
-        """Return an episode with its allowances; ``None`` if the run's budgets do not suffice now."""
+        """Return an episode's plan with its allowances; ``None`` if the run's budgets do not suffice now."""
         ...
 
     def finished(self, run: OperatorExecution, plan: EpisodePlan, episode: EpisodeFinished) -> None:
-        """Handle an episode that is over."""
+        """Handle a finished episode."""
         ...
 
     def retried(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
@@ -71,7 +71,7 @@ class ShareOwner(Protocol):
         ...
 
     def announced(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
-        """Record a paid request that a slot is about to make; return whether the slot may make it."""
+        """Record a paid request that a slot is about to send; return whether the slot may send it."""
         ...
 
     def lost(self, seat: SessionShare, reason: str) -> None:
@@ -79,12 +79,12 @@ class ShareOwner(Protocol):
         ...
 
     def nudge(self) -> None:
-        """Check again what to do, because something has changed."""
+        """Wake the main loop, because something has changed."""
         ...
 
 
 class SessionShare:
-    """One session with its share of an operator's episodes; receives the session's events."""
+    """One session with its assigned episodes of an operator; receives the session's events."""
 
     def __init__(self, owner: ShareOwner, run: OperatorExecution) -> None:
         self.run, self._owner = run, owner
@@ -136,7 +136,7 @@ class SessionShare:
             self.feed()
 
     def feed(self) -> None:
-        """Give the session enough episodes to stay busy, but leave a fair share to other sessions."""
+        """Assign enough episodes to keep the session busy, but leave a fair share to other sessions."""
         if not self.working or self.dead or self.session is None or self._owner.stopping:
             return
         queue = self.run.suspects if self.quarantine else self.run.pending
@@ -159,6 +159,6 @@ class SessionShare:
             self._owner.nudge()
 
     def _ahead(self, room: int) -> int:
-        """Return how many episodes to keep waiting: as many as the session finishes during a message trip."""
+        """Return how many episodes to queue in the session, so that it need not wait for messages."""
         rate = self._finished / max(time.monotonic() - self.since, _NEWS_TRIP_S)
         return max(1, room // 2, int(rate * _NEWS_TRIP_S) + 1)

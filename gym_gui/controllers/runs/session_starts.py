@@ -1,4 +1,4 @@
-"""Starts the sessions of a run."""
+"""Starts the sessions of a run's operators."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from gym_gui.processes.child import start_again
 _log = logging.getLogger(__name__)
 
 WORTH_A_START_S = 0.25
-"""Seconds after which a playing operator with episodes left gets further sessions on free cores."""
+"""Seconds of play after which an operator with episodes left gets further sessions on free cores."""
 
 
 class SessionStarts:
     """Starts the sessions of all operators of a run.
 
     Args:
-        owner: Hands episodes to the sessions.
+        owner: Assigns episodes to the sessions.
         experiment: The experiment.
         open_session: Makes a session.
         introduce: Called with each session's operator and description once the session is ready.
-        kept: Sessions left by an earlier part of the experiment; this part leaves its own there.
+        kept: Idle sessions of an earlier part of the experiment; sessions of this part are added at the end.
     """
 
     def __init__(
@@ -56,8 +56,8 @@ class SessionStarts:
         If the session's process is lost during the start, it is started again.
 
         Raises:
-            UsageError: Something is wrong that the user can fix.
-            MosaicError: The session could not be started although nothing is wrong with the experiment.
+            UsageError: The experiment has an error that the user can fix.
+            MosaicError: The session could not be started although the experiment has no error.
         """
         return await start_again(lambda: self._start_once(run), _log.warning)
 
@@ -89,7 +89,7 @@ class SessionStarts:
         return seat
 
     def _isolated(self, resolved: ResolvedOperator) -> ResolvedOperator:
-        """Return the operator with the experiment's setting of which slots share a process."""
+        """Return the operator with the experiment's setting for slots that share a process."""
         config = resolved.config
         isolation = self._experiment.isolation(config)
         if isolation == (config.isolation or "slot"):
@@ -97,17 +97,17 @@ class SessionStarts:
         return replace(resolved, config=replace(config, isolation=isolation))
 
     async def keep(self, seat: SessionShare) -> bool:
-        """Leave a session to the part that is played next; return ``False`` if it must be closed."""
+        """Keep a session for the next part of the experiment; return ``False`` if it must be closed."""
         if self._kept is None or seat.kept is None or seat.assigned:
             return False
         return await self._kept.give(seat.kept)
 
     def room_of(self, run: OperatorExecution) -> int:
-        """Return how many episodes a session of an operator keeps in flight."""
+        """Return how many episodes a session of an operator has in flight at most."""
         return self._experiment.execution.concurrency or default_concurrency(run.resolved, run.total)
 
     async def hold_back(self) -> None:
-        """Wait until a playing operator is worth another session, or until no session is started any more."""
+        """Wait :data:`WORTH_A_START_S` before the next session, or until the run starts no more sessions."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._over.wait(), WORTH_A_START_S)
 

@@ -1,4 +1,4 @@
-"""Manages a shard's lease on the run's budgets: what it may spend, and what it reports."""
+"""Manages a shard's lease on the run's budgets: the amounts that the shard may spend, and its reports."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from gym_gui.services.runs.budget_ledger import BudgetLedger
 from gym_gui.services.shards.lease_files import LeaseFiles
 
 _PLENTY = 2.0
-"""Factor on what all remaining episodes may need: budget beyond that is given back."""
+"""Factor on the amount that all remaining episodes may need; the lease returns budget beyond this."""
 
 
 class ShardLease:
-    """The part of a run's budgets that was leased to a shard.
+    """Part of a run's budgets that the coordinator has leased to one shard.
 
     Args:
-        files: Files in which the lease is given and the shard reports its needs.
+        files: Files with the coordinator's lease and the shard's reports.
         cost_accounts: The shard's accounts; needs that other shards have measured are added there.
         ledger: The shard's own ledger, which the lease limits.
 
     Attributes:
-        ended: Whether the shard has ended because it gets no more budget.
+        ended: Whether the shard has ended because no more budget will come.
     """
 
     def __init__(self, files: LeaseFiles, cost_accounts: CostAccounts, ledger: BudgetLedger) -> None:
@@ -34,12 +34,12 @@ class ShardLease:
 
     @property
     def is_held(self) -> bool:
-        """Whether the shard has a lease and the coordinator that gave it is still alive."""
+        """Whether the shard has a lease from a coordinator that is still alive."""
         return self._files.is_held
 
     @property
     def is_last(self) -> bool:
-        """Whether no more budget will be given."""
+        """Whether the coordinator will give no more budget."""
         return self._files.lease is not None and self._files.lease.ended
 
     def look(self) -> bool:
@@ -56,12 +56,12 @@ class ShardLease:
         return known or not held or before is None or lease.number > before.number or lease.ended
 
     def claim(self, next_: Amounts | None, rest: Amounts, *, waits: bool = False) -> None:
-        """Report the shard's spending and needs, and give back budget that it does not need.
+        """Report the shard's spending and needs, and return budget that the shard does not need.
 
         Args:
-            next_: What has to be left for another episode to begin; ``None`` if unknown.
-            rest: What all remaining episodes may need.
-            waits: Whether nothing is played before more budget is given.
+            next_: Amount that must be left for another episode to begin; ``None`` if unknown.
+            rest: Amount that all remaining episodes may need.
+            waits: Whether the shard cannot play before it gets more budget.
         """
         gone = {account: self._ledger.gone(account) for account in self._cost_accounts.budgets}
         if waits:

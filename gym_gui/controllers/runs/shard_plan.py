@@ -22,7 +22,7 @@ from gym_gui.services.experiments.experiment_identity import content_of, identit
 
 @dataclass(frozen=True)
 class ShardPlan:
-    """The episodes of a shard, and its record.
+    """Episodes of one shard, and the entry about the shard in ``run.json``.
 
     Attributes:
         shard: The shard.
@@ -36,7 +36,7 @@ class ShardPlan:
 
     @property
     def header(self) -> dict[str, Any]:
-        """Fields for ``run.json``."""
+        """Fields of ``run.json`` about the shard."""
         return {SHARD: dict(self.record)}
 
     def totals(self, operators: Sequence[str]) -> dict[str, int]:
@@ -45,7 +45,7 @@ class ShardPlan:
 
 
 class ShardPlanner:
-    """Cuts an experiment into shards and hashes the files of its players, once for all shards planned here.
+    """Cuts an experiment into shards; hashes the files of the players once for all shards.
 
     Args:
         experiment: The whole experiment.
@@ -78,7 +78,7 @@ class ShardPlanner:
         self._contents: dict[str, str] = {}
 
     def plan(self, shard: Shard) -> ShardPlan:
-        """Return the plan of a shard.
+        """Return the plan of one shard.
 
         Raises:
             UsageError: A file of a player in the shard cannot be read.
@@ -110,7 +110,7 @@ class ShardPlanner:
         return found
 
     def _content(self, path: str) -> str:
-        """Return a file's SHA-256; it is computed once for all shards."""
+        """Return a file's SHA-256, which is computed once for all shards."""
         if path not in self._contents:
             try:
                 self._contents[path] = content_of(Path(path))
@@ -147,13 +147,13 @@ def check_same(plan: ShardPlan, begun: Run) -> None:
         other.insert(0, "the experiment")
     if other:
         raise UsageError(
-            f"{other[0]} is not what {begun.path} was begun with",
-            fix=f"Put it back, or begin the part anew: --shard {plan.shard}",
+            f"{other[0]} has changed since {begun.path} was begun",
+            fix=f"Restore the old content, or begin the shard again: --shard {plan.shard}",
         )
 
 
 def check_cuttable(experiment: Experiment, *, coordinated: bool = False) -> None:
-    """Refuse to shard an experiment that needs to know about all its episodes.
+    """Refuse to cut an experiment into shards if its rules need all episodes together.
 
     Args:
         experiment: The whole experiment.
@@ -166,30 +166,30 @@ def check_cuttable(experiment: Experiment, *, coordinated: bool = False) -> None
     execution = experiment.execution
     if execution.until == "decided" and not coordinated:
         raise UsageError(
-            "a shard cannot be played 'until: decided': that looks at all episodes while they are played",
-            fix="Leave 'until' out, play it without --shard, or have it played in shards: --executor",
+            "a shard cannot be played 'until: decided', which tests the episodes of all shards together",
+            fix="Leave 'until' out, play without --shard, or let MOSAIC play the shards: --executor",
         )
     given = (name for name in BUDGETS if getattr(execution, name) is not None)
     # Money and tokens are leased to coordinated shards; time cannot be shared out.
     limited = next((name for name in given if not coordinated or name not in BUDGETS_OF_SLOTS), None)
     if limited is not None:
         raise UsageError(
-            f"{limited} holds for the whole run, and each shard would spend it by itself",
-            fix="Leave it out, or play it without shards",
+            f"{limited} holds for the whole run, but each shard would spend that much",
+            fix="Remove this limit, or play without shards",
         )
     for operator in experiment.operators:
         for slot, slots_own in paying_slots(operator.resolved_slots()).items():
             if slots_own.run != NOTHING and not coordinated:
                 raise UsageError(
-                    f"the budget of {slot} of operator {operator.operator_id!r} holds for the whole run, and "
-                    "each shard would spend it by itself",
-                    fix="Limit each episode (episode_token_limit, episode_cost_limit_usd), or play it "
-                    "without --shard",
+                    f"the budget of {slot} of operator {operator.operator_id!r} holds for the whole run, but "
+                    "each shard would spend that much",
+                    fix="Limit each episode (episode_token_limit, episode_cost_limit_usd), or play without "
+                    "--shard",
                 )
 
 
 def has_budgets(experiment: Experiment) -> bool:
-    """Return whether money or tokens are limited for the whole run, or for a slot in the whole run."""
+    """Return whether money or tokens are limited for the whole run, for all slots or for one."""
     execution = experiment.execution
     return bool(execution.money_budget_usd or execution.token_budget) or any(
         budgets.run != NOTHING
@@ -217,9 +217,9 @@ def _files(resolved: ResolvedOperator) -> Iterator[tuple[str, str]]:
 
 
 def _named_files(resolved_operators: Sequence[ResolvedOperator]) -> dict[str, str]:
-    """Return the label of each file of an experiment, taken from its first slot.
+    """Return a label for each file of an experiment, made from the first slot that names the file.
 
-    So all shards use the same label.
+    So all shards use the same labels.
     """
     named: dict[str, str] = {}
     for resolved in resolved_operators:

@@ -1,6 +1,6 @@
-"""Decides which shards come next in an experiment that is played until its comparisons are decided.
+"""Decides which shards are played next in an experiment that plays until its comparisons are decided.
 
-The run's own rule (:mod:`.interim_looks`) is applied to the run that the shards have made so far. So looks
+The rule of a single run (:mod:`.interim_looks`) is applied to the merged run of the shards so far. So looks
 are taken at the same numbers of seeds, and the same operators play on.
 """
 
@@ -25,7 +25,7 @@ def shards_for(execution: ExecutionConfig, seatings: Mapping[str, int], wanted: 
     """Return the total number of shards that cuts each batch into about ``wanted`` shards.
 
     Args:
-        execution: Says how much is played, and when looks are taken.
+        execution: Number of episodes, and settings of the interim looks.
         seatings: Episodes per seed, by operator.
         wanted: Shards of a batch in which all operators play.
     """
@@ -35,7 +35,7 @@ def shards_for(execution: ExecutionConfig, seatings: Mapping[str, int], wanted: 
 
 
 class Batches:
-    """Batches of an experiment that are played as shards, with interim looks between them.
+    """Batches of an experiment that are played as shards, with interim looks between the batches.
 
     Args:
         experiment: The experiment, which was checked when it was submitted.
@@ -52,7 +52,7 @@ class Batches:
         return self._shards_with({each.operator_id: range(each.looks[0]) for each in self._scheduled})
 
     def planned(self, due: Collection[int]) -> dict[str, int]:
-        """Return how many episodes of each operator the given shards cover, counted from the first."""
+        """Return the number of episodes, counted from the first, that the given shards cover, by operator."""
         found = dict.fromkeys(self._seatings, 0)
         for number in due:
             for operator, episodes in Shard(number, self._of).episodes(self._scheduled).items():
@@ -60,12 +60,12 @@ class Batches:
         return found
 
     async def look(self, run: Path) -> list[int]:
-        """Take the interim looks that are due and note them.
+        """Take the interim looks that are due, and write them into ``run.json``.
 
-        The result is the same if this is repeated after a coordinator was killed.
+        After a coordinator was killed, repeating the call gives the same result.
 
         Args:
-            run: The run of all shards so far. It is ended if everything is decided or played.
+            run: The merged run of all shards so far. It ends if everything is decided or played.
 
         Returns:
             Shards that are played next; empty if the run has ended.

@@ -1,4 +1,4 @@
-"""Turns a tournament into the operators of an experiment: seats, new pairings and the next round."""
+"""Turns a tournament into the operators of an experiment: seats, pairings and rounds."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from gym_gui.core.validation import short_id
 _T = TypeVar("_T")
 
 Check = Callable[[OperatorConfig, Mapping[str, object]], ResolvedOperator]
-"""Checks an operator, some of whose slots may have in-process policies; raises UsageError."""
+"""Function that checks an operator, some of whose slots may have in-process policies; raises UsageError."""
 
 
 @dataclass
 class TournamentRun:
-    """A tournament that is being played. Make one with :meth:`of`.
+    """State of a tournament that is being played. Make one with :meth:`of`.
 
-    Each pairing is an operator whose sides swap seats. A pairing is played only once, so a policy that is
-    added brings its own games and no others.
+    Each pairing is an operator whose sides swap seats. A pairing is played only once, so an added policy
+    adds only its own games.
 
     Attributes:
         tournament: The tournament as requested.
@@ -47,7 +47,7 @@ class TournamentRun:
         objects: In-process policies by name and slot; the slot ``""`` stands for every slot.
         pairings: The policies that meet, by operator, in the order in which the pairings were decided.
         rounds: Rounds of a Swiss tournament.
-        checked: Each policy, checked in every slot.
+        checked: Operator of each policy, checked with the policy in every slot.
     """
 
     tournament: Tournament
@@ -74,8 +74,7 @@ class TournamentRun:
             objects: In-process policies by name and slot.
             before: The run that is continued; ``None`` for a new tournament.
             seats_of: Reads the slots and teams of the environment; by default it is made in this process.
-            check: Checks each policy in all seats, as an operator of the policy's name; by default in this
-                process.
+            check: Checks an operator in whose slots one policy plays alone; by default in this process.
 
         Raises:
             UsageError: The environment has no sides that can swap seats, a policy cannot take a seat, or the
@@ -93,20 +92,20 @@ class TournamentRun:
             )
         if sides > 2 and tournament.schedule.kind == "swiss":
             raise ExperimentError(
-                f"a Swiss tournament pairs two, and {tournament.operator.task} has {sides} sides",
-                fix="Use schedule: round_robin, or write who meets",
+                f"a Swiss tournament needs 2 sides, and {tournament.operator.task} has {sides}",
+                fix="Use schedule: round_robin, or list the pairings",
             )
         for i, game in enumerate(tournament.schedule.games):
             if len(game) != sides:
                 raise ExperimentError(
-                    f"schedule[{i}]: {len(game)} policies are to meet, and {tournament.operator.task} has "
+                    f"schedule[{i}] names {len(game)} policies, and {tournament.operator.task} has "
                     f"{sides} sides",
-                    fix=f"Name {sides}",
+                    fix=f"Name {sides} policies",
                 )
         if before is not None:
-            tournament_run._take_up(before)
+            tournament_run._continue_run(before)
         tournament_run.checked = {
-            name: tournament_run._try_seats(name, check) for name in tournament.policies
+            name: tournament_run._check_policy(name, check) for name in tournament.policies
         }
         tournament_run._plan(before)
         return tournament_run
@@ -117,12 +116,12 @@ class TournamentRun:
 
     @property
     def is_cross_play(self) -> bool:
-        """Whether the tournament is cross-play: all agents are in one team."""
+        """Whether the tournament is cross-play: all agents form one team."""
         return self.tournament.schedule.kind == "cross_play"
 
     @property
     def seatings(self) -> int:
-        """How often a pairing plays each seed."""
+        """Number of games that a pairing plays on each seed."""
         return 1 if self.tournament.operator.seats == "fixed" else len(self.sides)
 
     def title(self, pairing: Pairing) -> str:
@@ -157,11 +156,11 @@ class TournamentRun:
 
     @property
     def totals(self) -> dict[str, int]:
-        """Number of games by operator."""
+        """Number of games of each pairing, by operator id."""
         return dict.fromkeys(self.pairings, self.tournament.executed(self.seatings).num_episodes)
 
     def experiment(self) -> Experiment:
-        """Return the experiment with everything to be played by now, including what has been played."""
+        """Return the experiment with all games of the rounds so far, including played ones."""
         operators = [self._operator(key, pairing) for key, pairing in self.pairings.items()]
         return Experiment(operators, self.tournament.executed(self.seatings))
 
@@ -170,7 +169,7 @@ class TournamentRun:
         return [self._resolved(operator) for operator in self.experiment().operators]
 
     def tried(self, among: Collection[str] | None = None) -> list[str]:
-        """Return pairings that together contain each policy.
+        """Return pairings that together contain every policy, for the test start of sessions.
 
         Args:
             among: Operators to choose from; by default all.
@@ -183,7 +182,7 @@ class TournamentRun:
         return found
 
     def next_round(self, run: Run) -> bool:
-        """Pair the next round of a Swiss tournament according to the results so far.
+        """Pair the next round of a Swiss tournament from the results so far.
 
         Returns:
             Whether there is a next round.
@@ -215,9 +214,9 @@ class TournamentRun:
         )
 
     def _resolved(self, operator: OperatorConfig) -> ResolvedOperator:
-        """Return a checked pairing, assembled from its checked policies.
+        """Return the checked operator of a pairing, assembled from its checked policies.
 
-        Checking each pairing would take too long, since there may be thousands.
+        Checking each pairing would take too long, because there may be thousands.
         """
         players = [self.checked[name] for name in self.pairings[operator.operator_id]]
         sides = list(self.sides.values())
@@ -240,7 +239,7 @@ class TournamentRun:
             if (held := self.objects.get(name, {})).keys() & {slot, ""}
         }
 
-    def _try_seats(self, name: str, check: Check) -> ResolvedOperator:
+    def _check_policy(self, name: str, check: Check) -> ResolvedOperator:
         everywhere = (name,) * len(self.sides)
         try:
             return check(self._operator(name, everywhere), self._objects(everywhere))
@@ -276,7 +275,7 @@ class TournamentRun:
             if met(pairing) not in known:
                 self.pairings[short_id(self.title(pairing).replace(" ", "_"))] = pairing
 
-    def _take_up(self, run: Run) -> None:
+    def _continue_run(self, run: Run) -> None:
         """Take over pairings and rounds from a run that is continued.
 
         Raises:
@@ -289,26 +288,26 @@ class TournamentRun:
         for key in ENVIRONMENT:
             if about.get(key) != mine.get(key):
                 raise UsageError(
-                    f"the run was begun with another {key}", fix="Begin a run of its own: leave --resume out"
+                    f"the run was begun with another {key}", fix="Begin a new run: leave --resume out"
                 )
         if (about.get("seats") == "fixed") != (self.is_cross_play and self.seatings == 1):
             raise UsageError(
-                "the run was begun with seats that change, and a policy that names slots stays in them"
+                "policies changed seats when the run was begun, but now a policy names its slots"
                 if about.get("seats") != "fixed"
-                else "the run was begun with policies that stay in their slots, and now all could change",
-                fix="Begin a run of its own: leave --resume out",
+                else "policies stayed in their slots when the run was begun, but now they could change seats",
+                fix="Begin a new run: leave --resume out",
             )
         pool, now = mapping(about.get("policies")) or {}, mapping(mine["policies"]) or {}
         for name, player in pool.items():
             if name not in now:
                 raise UsageError(
                     f"the run has games of {name!r}, which is no policy of this tournament",
-                    fix="Put it back, or begin a run of its own: leave --resume out",
+                    fix="Add the policy again, or begin a new run: leave --resume out",
                 )
             if now[name] != player:
                 raise UsageError(
-                    f"policy {name!r} is not what the run was begun with",
-                    fix="Give it another name, and it plays games of its own",
+                    f"policy {name!r} has changed since the run was begun",
+                    fix="Give the changed policy another name, so that it plays its own games",
                 )
         self._keep_seeds(run)
         where = f"{run.path / 'run.json'}: {TOURNAMENT}"
@@ -324,24 +323,26 @@ class TournamentRun:
         swiss = self.tournament.schedule.kind == "swiss"
         if swiss and self.pairings and not self.rounds:
             raise UsageError(
-                "the run was not begun as a Swiss tournament", fix="Use schedule: round_robin, or begin anew"
+                "the run was not begun as a Swiss tournament",
+                fix="Use schedule: round_robin, or begin a new run",
             )
 
     def _keep_seeds(self, run: Run) -> None:
-        """Check that the run's seeds come first.
+        """Check that the tournament's seeds begin with the run's seeds.
 
-        New seeds may only follow them, because episodes are numbered in the order of the seeds.
+        New seeds may only follow the run's seeds, because episodes are numbered in the order of the seeds.
         """
         ran = run.record.seeds
         seeds = self.tournament.executed(self.seatings).seeds
         if seeds[: len(ran)] != tuple(ran):
             raise UsageError(
-                "the run was played on other seeds", fix="Keep them; more may be added at their end"
+                "the run was played on other seeds",
+                fix="Keep the run's seeds, and add seeds only at their end",
             )
 
 
 def _seated(players: Sequence[Mapping[str, _T]], sides: Sequence[Sequence[str]]) -> dict[str, _T]:
-    """Combine the entries that each player has for the slots of its side."""
+    """Merge the slot entries of all players, taking from each player those of its side."""
     return {
         slot: of_slot[slot]
         for of_slot, slots in zip(players, sides, strict=True)
@@ -351,12 +352,12 @@ def _seated(players: Sequence[Mapping[str, _T]], sides: Sequence[Sequence[str]])
 
 
 def of_policy(message: str, name: str) -> str:
-    """Return an error message about an operator as a message about the one policy in all its slots."""
+    """Return an error message about a one-policy operator as a message about the policy."""
     return message.replace(f"operator {name!r}", f"policy {name!r}")
 
 
 def _points(run: Run) -> dict[str, float]:
-    """Return the average points per game, by policy."""
+    """Return the average points per game of each policy."""
     made: dict[str, list[float]] = {}
     for games in collect_games(run).games.values():
         for game, i, j in matches(games):

@@ -1,1 +1,1 @@
-"""Opens a session in the process in which it runs: starts its workers and fills its slots."""
+"""Sessions in their own process: starts the workers of an operator and fills its slots."""

@@ -22,7 +22,7 @@ from gym_gui.workers.supervisor import SlotRequest, Supervisor
 from gym_gui.workers.team_context import TeamContext
 
 DEFAULT_DEADLINE_S = 300.0
-"""Seconds for one decision if the slot sets no deadline; people have unlimited time."""
+"""Seconds for one decision if the slot sets no deadline. People have unlimited time."""
 
 Secrets = Mapping[AgentID, Mapping[str, str]]
 
@@ -68,7 +68,7 @@ async def start_worker(
     secrets: Secrets,
     sink: Sink,
 ) -> tuple[AgentPolicyBinding, WorkerSlot]:
-    """Start the worker of one slot, in a process of its own, without binding the slot.
+    """Start the worker of one slot in a separate process, without binding the slot.
 
     Raises:
         WorkerLaunchError: The worker could not be started or refused its slot.
@@ -79,10 +79,11 @@ async def start_worker(
 
 
 def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
-    """Return the slots grouped by process: slots of a link group share one, every other slot has its own.
+    """Return the slots grouped by worker process.
 
-    With ``isolation: worker``, slots of one team with the same worker, machine and GPU share a process, too,
-    unless a person plays them. Opponents never share one.
+    Slots of a link group share a process; every other slot has its own. With ``isolation: worker``, slots of
+    one team with the same worker, machine and GPU share a process, too, unless a person plays them. Opponents
+    never share a process.
     """
     groups: dict[tuple[str, ...], list[AgentID]] = {}
     team_of = {agent: team for team, agents in resolved.teams.items() for agent in agents}
@@ -114,7 +115,7 @@ async def start_group(
     requests: Sequence[SlotRequest],
     sink: Sink,
 ) -> list[tuple[AgentPolicyBinding, WorkerSlot]]:
-    """Start the one worker that fills the slots of some requests, without binding the slots.
+    """Start one worker process that fills the slots of some load requests, without binding the slots.
 
     Args:
         resolved: The operator.
@@ -176,7 +177,7 @@ def _request(
 
 
 def _bind_object(policies: PolicyMappingService, agent: AgentID, policy: object) -> Player:
-    """Bind an in-process policy; a class or another factory makes one policy per episode."""
+    """Bind an in-process policy to a slot. A class or another factory makes one policy per episode."""
     own_name = "name" if isinstance(policy, type) or hasattr(policy, "select_action") else "__name__"
     shown = str(getattr(policy, own_name, getattr(policy, "__name__", type(policy).__name__)))
     source = PolicySource.of(policy)

@@ -1,7 +1,6 @@
-"""Makes example turns from a slot's own environment, for a policy whose prompt contains examples.
+"""Makes example turns for a policy's prompt from the slot's own environment.
 
-Episodes of random legal moves are played in a separate environment. Their seeds are far from those that runs
-use.
+Episodes of random legal moves are played in a separate environment. Their seeds are far from those of runs.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 
 SETTING: Final = "example_turns"
-"""Name of the setting that holds a worker's example turns, by seat."""
+"""Name of the setting that passes example turns to a worker, by seat."""
 _SEED: Final = 730_190_277
 _EPISODES, _STEPS, _SEEN = 8, 60, 5
-"""Most episodes; most steps of each; number of turns to choose from per example that is shown."""
+"""Most episodes, most steps of each, and number of turns to choose from per example."""
 _STEPS_OF_ALL: Final = 4_800
-"""Most steps that are played for all slots of an operator together; each slot has an equal share."""
+"""Most steps that are played for all slots of an operator together. Each slot has an equal share."""
 
 Turn = Mapping[str, Any]
 
 
 def with_examples(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a slot's settings, with example turns if a chosen option shows some."""
+    """Return a slot's settings, with example turns if a chosen option of a setting needs some."""
     schema = resolved.workers[agent].settings_schema
     chosen = [setting.option(settings.get(setting.name, setting.default)) for setting in schema]
     count = max((option.turns for option in chosen if option is not None), default=0)
@@ -41,13 +40,13 @@ def with_examples(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[
 
 
 def most_turns(resolved: ResolvedOperator, agent: AgentID) -> int:
-    """Return the largest number of example turns that any option of the slot's worker shows."""
+    """Return the largest number of example turns that any option of the slot's worker needs."""
     schema = resolved.workers[agent].settings_schema
     return max((option.turns for setting in schema for option in setting.options), default=0)
 
 
 def turns_by_seat(resolved: ResolvedOperator, agent: AgentID, count: int) -> dict[AgentID, list[Turn]]:
-    """Return example turns of each seat that a slot takes, its own seat first.
+    """Return example turns of each seat that a slot's policy plays, its own seat first.
 
     Args:
         resolved: The operator.
@@ -70,12 +69,12 @@ def example_turns(
 ) -> dict[AgentID, list[Turn]]:
     """Return turns of some seats from the same episodes: observation, legal actions and a random action.
 
-    The actions of a seat's turns differ if possible.
+    If possible, the actions of a seat's turns differ from each other.
 
     Args:
         environment: The environment to play in.
         seats: Seats whose turns are returned.
-        view: How the observations are put into prompts.
+        view: Prompt inputs, which determine the text of observations.
         count: Number of turns per seat.
         steps: Most environment steps.
         slots: All slots, if agents may appear. A seat that is a pattern gets the turns of the agents that
@@ -100,7 +99,7 @@ def _played(
     steps: int,
     patterns: Sequence[AgentID],
 ) -> Iterator[tuple[AgentID, Turn]]:
-    """Yield turns of the seats that are still in ``wanted``, as they are played."""
+    """Yield turns of the seats that are still in ``wanted`` while random episodes are played."""
     adapter, rng = environment.adapter, np.random.default_rng(_SEED)
     for seed in range(_SEED, _SEED + _EPISODES):
         seen = adapter.reset(seed=seed)
@@ -134,7 +133,7 @@ def _played(
 
 
 def _spread(turns: Sequence[Turn], count: int) -> list[Turn]:
-    """Choose ``count`` turns in the order played, preferring turns with different actions."""
+    """Return ``count`` turns in the order played, preferably with different actions."""
     chosen: list[int] = []
     for fresh in (True, False):
         for at, turn in enumerate(turns):

@@ -1,7 +1,7 @@
-"""Checks that the workers of an operator can load their slots as for play, then ends the workers.
+"""Checks that the workers of an operator can load their slots, and ends the workers afterwards.
 
-A configuration can be read without a worker. But only the worker knows whether its program parses, its
-checkpoint's weights are intact, and its settings make sense together.
+A configuration can be read without a worker. But only the worker can find out whether its program parses, its
+checkpoint's weights are intact, and its settings fit together.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from gym_gui.workers.supervisor import SessionEvents, SlotRequest, Supervisor
 T = TypeVar("T")
 
 LIMIT_S: Final = 20.0
-"""Seconds to wait for a worker; a large network, or a game that is solved during loading, takes longer."""
+"""Seconds to wait for a worker. A large network, or a game that is solved during loading, takes longer."""
 _AT_ONCE: Final = 16
-"""Most groups whose slots one process loads; each group takes memory."""
+"""Largest number of groups of slots that one process loads for the check, because each group takes memory."""
 _MOST_FILES: Final = 500
 _GRACE_S: Final = 1.0
 
 
 @dataclass(frozen=True)
 class _Group:
-    """Slots of an operator that one process fills.
+    """Slots of an operator that are filled by one process.
 
     Attributes:
         resolved: The operator.
@@ -56,7 +56,7 @@ class _Group:
 
 
 class LoadCheck:
-    """Loads slots as a test. A slot that was loaded once is not loaded again until its files change.
+    """Loads slots as a test. A loaded slot is not loaded again until its files change.
 
     Args:
         limit_s: Longest wait for one worker, in seconds.
@@ -67,7 +67,7 @@ class LoadCheck:
         self._loaded: set[str] = set()
 
     async def check(self, *operators: ResolvedOperator) -> tuple[tuple[str, AgentID], ...]:
-        """Load every slot of some operators; no model is asked, and no key leaves this process.
+        """Load every slot of some operators; no model is asked, and no secret leaves this process.
 
         Slots of one worker share a process, so that it starts only once. If that process refuses a slot or
         takes too long, each group is loaded by a process of its own, as for play, and only that result
@@ -77,7 +77,7 @@ class LoadCheck:
             operators: The operators; those that play on another host are skipped.
 
         Returns:
-            Operator and name of each slot whose worker had not finished within the limit.
+            Operator and name of each slot whose worker had not finished loading within the limit.
 
         Raises:
             SlotRefusedError: A worker cannot play its slot.
@@ -101,10 +101,7 @@ class LoadCheck:
         return tuple(slow)
 
     async def _group(self, resolved: ResolvedOperator, agents: Sequence[AgentID]) -> _Group | None:
-        """Return slots with their load requests, read from the environment.
-
-        ``None`` if that takes too long.
-        """
+        """Return a group of slots and load requests; ``None`` if reading the environment takes too long."""
         try:
             async with asyncio.timeout(self._limit_s):
                 requests = await _in_thread(partial(slot_requests, resolved, agents, {}))
@@ -113,7 +110,7 @@ class LoadCheck:
         return _Group(resolved, agents, requests, _digest(resolved.workers[agents[0]].type_id, requests))
 
     async def _check_batch(self, batch: Sequence[_Group]) -> list[tuple[str, AgentID]]:
-        """Load groups of one worker, together if possible; return the slots that took too long."""
+        """Load groups of one worker, if possible in one process. Return the slots that took too long."""
         if len(batch) > 1:
             together = [request for group in batch for request in group.requests]
             with contextlib.suppress(TimeoutError, SlotRefusedError, WorkerLaunchError):
@@ -134,7 +131,7 @@ class LoadCheck:
         return slow
 
     async def _load(self, resolved: ResolvedOperator, requests: Sequence[SlotRequest]) -> None:
-        """Load slots in one process, then end it."""
+        """Load slots in one worker process, then end the process."""
         events = SessionEvents(_ignore_log, _ignore, _ignore_human)
         supervisor = Supervisor(resolved.config.operator_id, events)
         definition = resolved.workers[requests[0].agent_id]
@@ -150,7 +147,7 @@ def _named(resolved: ResolvedOperator, agents: Sequence[AgentID]) -> list[tuple[
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    """Run ``work`` in a daemon thread, which does not delay the end of the program, and return its result."""
+    """Return the result of ``work``, run in a daemon thread that does not delay the end of the program."""
     done: Future[T] = Future()
 
     def run() -> None:
@@ -168,7 +165,7 @@ async def _in_thread(work: Callable[[], T]) -> T:
 
 
 def _without_models(resolved: ResolvedOperator) -> ResolvedOperator:
-    """Return the operator with models that are not asked, so that no key is needed."""
+    """Return the operator in dry-run mode, so that no model is asked and no secret is needed."""
     if not any(has_setting(player, DRY_RUN) for player in resolved.assignments.values()):
         return resolved
     alone = Experiment([resolved.config], ExecutionConfig(1))
@@ -176,12 +173,12 @@ def _without_models(resolved: ResolvedOperator) -> ResolvedOperator:
 
 
 def _is_not_loaded_here(player: WorkerAssignment) -> bool:
-    """Return whether a slot is played on another machine, or its settings name keys."""
+    """Return whether a slot is played on another machine, or its settings refer to secrets."""
     return "address" in player.settings or any(references(player.settings))
 
 
 def _digest(worker: str, requests: Sequence[SlotRequest]) -> str:
-    """Return a digest of everything that loading depends on: the requests and the files that they name."""
+    """Return a digest of all that loading depends on: the load requests and the files that they name."""
     told = hashlib.sha256(worker.encode())
     for index, request in enumerate(requests):
         told.update(request.message(index).SerializeToString(deterministic=True))
@@ -190,7 +187,7 @@ def _digest(worker: str, requests: Sequence[SlotRequest]) -> str:
 
 
 def _files_of(request: SlotRequest) -> Iterator[tuple[str, int, int]]:
-    """Yield path, time and size of files that settings name, and of the files beside them."""
+    """Yield path, modification time and size of files that settings name, and of the files next to them."""
     named = (value for value in request.settings.values() if isinstance(value, str) and 0 < len(value) < 4096)
     for value in named:
         path = Path(value).expanduser()
@@ -202,16 +199,16 @@ def _files_of(request: SlotRequest) -> Iterator[tuple[str, int, int]]:
                 state = file.stat()
                 yield str(file), state.st_mtime_ns, state.st_size
         except (OSError, ValueError):
-            continue  # not a path, or a file that has just gone
+            continue  # not a path, or a file that has just disappeared
 
 
 def _ignore_log(_level: int, _logger: str, _text: str) -> None:
-    """Ignore log lines of workers, since their errors are raised."""
+    """Ignore log lines of workers, because their errors are raised."""
 
 
 def _ignore(_calls_or_answers: object) -> None:
-    """Ignore calls and answers, since no model and no slot is asked."""
+    """Ignore calls and answers, because the check asks no model and no slot."""
 
 
 def _ignore_human(_slot: WorkerSlot, _request: object) -> None:
-    """Ignore questions to people, since no person is asked while slots are loaded."""
+    """Ignore questions to people, because the check asks no person."""

@@ -1,4 +1,4 @@
-"""A session in the engine's own process, for tests, notebooks, and session host processes."""
+"""Session that plays in the engine's own process, for tests, notebooks, and session host processes."""
 
 from __future__ import annotations
 
@@ -58,19 +58,18 @@ _log = logging.getLogger(__name__)
 
 _GRACE_S = 2.0
 _HASTY_GRACE_S = 0.4
-"""Seconds that a worker has to end when asked to; the shorter time applies if a person waits."""
+"""Seconds for a worker to end by itself before it is killed; this shorter time applies if a person waits."""
 
 
 class LocalSession:
-    """Plays an operator's episodes in this process; its workers are separate processes.
+    """Session that plays an operator's episodes in this process, with workers in separate processes.
 
     Args:
         resolved: The operator, checked.
-        settings: How the session plays.
+        settings: Concurrency, step limit and live view of the session.
         on_event: Receives the events.
-        secrets: Keys by slot and place in the slot's settings.
-        is_behind: Returns whether reported calls have not been passed on yet; workers then wait before they
-            make more calls.
+        secrets: API keys by slot and path in the slot's settings.
+        is_behind: Returns whether reported calls still wait to be written; workers then delay more calls.
     """
 
     def __init__(
@@ -118,7 +117,7 @@ class LocalSession:
         self._controller = SessionController(
             bound,
             self._on_engine,
-            concurrency=self._room(bound),
+            concurrency=self._parallel_episodes(bound),
             max_steps=settings.max_steps,
             keep_observations=settings.observations,
             spectator=spectator,
@@ -150,7 +149,7 @@ class LocalSession:
         )
 
     async def _compile(self) -> None:
-        """Compile what the environment needs, in a thread, so that progress events go out during the work."""
+        """Compile the functions of the environment in a thread, so that this process can report progress."""
         if not family_of(_spec(self._resolved)).compiled:
             return
         loop = asyncio.get_running_loop()
@@ -169,7 +168,7 @@ class LocalSession:
         return spectator
 
     def _people(self) -> frozenset[AgentID]:
-        """Return the slots that people play now."""
+        """Return the slots that people play at present."""
         return frozenset(
             slot
             for slot, player in self._resolved.assignments.items()
@@ -177,9 +176,9 @@ class LocalSession:
         )
 
     def _preview(self, spectator: Spectator, plan: EpisodePlan) -> None:
-        """Show how an episode will begin.
+        """Show the first state of an episode before the players are ready.
 
-        An error is only logged, since the episode itself will report it.
+        An error is only logged, because the episode itself will report it.
         """
         resolved = self._resolved
         environment = self._make_drawn()
@@ -194,16 +193,16 @@ class LocalSession:
             environment.close()
 
     def _make_drawn(self) -> Environment:
-        """Return an environment that can be rendered, or one without rendering if that is impossible."""
+        """Return an environment that renders, or one without rendering if that is impossible."""
         try:
             return self._resolved.make_environment(self._mode)
         except MosaicError as exc:
-            text = f"it plays without pictures, which cannot be had here: {exc}"
+            text = f"the operator plays without pictures, because rendering is impossible here: {exc}"
             self._on_log(logging.WARNING, "mosaic.live", text)
             self._mode = None
             return self._resolved.make_environment()
 
-    def _room(self, bound: BoundOperator) -> int:
+    def _parallel_episodes(self, bound: BoundOperator) -> int:
         """Return the number of parallel episodes: 1 if a watched session has a person's slot."""
         asked = self._settings.live is not None and any(
             player.worker_type == "human" for player in bound.players.values()
@@ -223,12 +222,12 @@ class LocalSession:
 
     @property
     def controller(self) -> SessionController:
-        """The engine; available after the start."""
+        """Engine of the session; available after the start."""
         assert self._controller is not None
         return self._controller
 
     def _on_engine(self, event: SessionEvent) -> None:
-        """Pass on an event of the engine; after an episode, add the total of steps."""
+        """Forward an event of the engine; after an episode, report the total number of steps too."""
         if not isinstance(event, EpisodeFinished):
             self._on_event(event)
             return
@@ -262,7 +261,7 @@ class LocalSession:
         else:
             self._desk.ask(slot, decision)
 
-    def _ask_anew(self) -> None:
+    def _refresh_questions(self) -> None:
         if self._desk is not None:
             self._desk.refresh()
 
@@ -271,15 +270,15 @@ class LocalSession:
 
     def pause(self) -> None:
         self.controller.pause()
-        self._ask_anew()
+        self._refresh_questions()
 
     def resume(self) -> None:
         self.controller.resume()
-        self._ask_anew()
+        self._refresh_questions()
 
     def step(self) -> None:
         self.controller.step()
-        self._ask_anew()
+        self._refresh_questions()
 
     def step_agent(self) -> None:
         self.step()
@@ -292,7 +291,7 @@ class LocalSession:
 
     def watch(self, live: LiveSettings | None) -> None:
         if self._settings.live is not None:
-            raise UsageError("this session is watched from its beginning")
+            raise UsageError("this session was opened for watching and cannot be watched twice")
         controller = self.controller
         if live is None:
             controller.watch(None)
@@ -304,7 +303,7 @@ class LocalSession:
         controller.watch(spectator, self._make_drawn if self._mode is not None else None)
 
     async def settled(self) -> None:
-        """Return at once, because all requests are done synchronously."""
+        """Return at once, because every request has been carried out when its method returns."""
 
     def answer(self, question_id: int, action: Any) -> None:
         if self._desk is not None:
@@ -317,7 +316,10 @@ class LocalSession:
         allowance: Amount | None = None,
         secrets: Mapping[str, str] | None = None,
     ) -> Mapping[str, str]:
-        """Do as :meth:`Session.rebind`; ``secrets`` holds keys by their place in the settings."""
+        """Assign another player to a slot, as :meth:`Session.rebind` does.
+
+        ``secrets`` holds API keys by their path in the settings.
+        """
         async with self._rebinding:
             resolved = self._resolved.with_assignment(agent, assignment)
             given = {agent: dict(secrets or {})}
@@ -334,7 +336,7 @@ class LocalSession:
             self._resolved = resolved
             player = Player.of(binding)
             self._bound.players = {**self._bound.players, agent: player}
-            self.controller.room = self._room(self._bound)
+            self.controller.room = self._parallel_episodes(self._bound)
             if before is not None:
                 await self._supervisor.stop_worker(before, self._grace_s)
             if self._spectator is not None:
@@ -343,7 +345,7 @@ class LocalSession:
 
     async def present(self, agent: AgentID) -> Mapping[str, Any]:
         if self._controller is None:
-            raise UsageError("the session is not running", fix="Start it first")
+            raise UsageError("the session is not running", fix="Start the session first")
         known = self._examples.get(agent)
         if known is None or known[0] is not self._resolved:  # examples are played only once
             known = self._examples[agent] = self._resolved, examples_for(self._resolved, agent)
@@ -351,15 +353,15 @@ class LocalSession:
 
     async def see(self, agent: AgentID) -> AgentObservation:
         if self._controller is None:
-            raise UsageError("the session is not running", fix="Start it first")
+            raise UsageError("the session is not running", fix="Start the session first")
         found = self._controller.asked_in(agent)
         if found is None:
-            raise UsageError(f"{agent} is not asked anything now", fix="Step until it is its turn")
+            raise UsageError(f"{agent} has no open question", fix=f"Step until it is the turn of {agent}")
         episode, decision = found
         if self._spectator is not None and self._spectator.keeps(episode, decision.agent_id):
             raise UsageError(
-                f"what {decision.agent_id} sees is kept from you while you play",
-                fix="It can be looked at in the replay",
+                f"the observation of {decision.agent_id} is hidden from you while you play",
+                fix="Open the replay to see this observation",
             )
         slot = self._supervisor.slot_of(agent)
         fed = None if slot is None else slot.fed(decision)
@@ -380,7 +382,7 @@ class LocalSession:
 
 
 def _render_mode(resolved: ResolvedOperator, live: LiveSettings) -> str | None:
-    """Return the requested render mode if the environment offers it, else ``"ansi"`` or ``None``."""
+    """Return the requested render mode if the environment supports it, else ``"ansi"`` or ``None``."""
     if live.render == "none":
         return None
     offered = envs.render_modes(_spec(resolved))

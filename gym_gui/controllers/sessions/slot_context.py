@@ -1,7 +1,7 @@
-"""Describes what a slot is shown at this moment, as plain data, for the user who edits the slot's prompt.
+"""Describes a slot and its open question as plain data, for the user who edits the slot's prompt.
 
-The data is what the slot's worker itself gets (``load`` and a question of the worker protocol):
-``{"slot": {...}, "decision": {...}}``.
+The slot's worker gets the same data (``load`` and a question of the worker protocol): ``{"slot": {...},
+"decision": {...}}``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gym_gui.core.types import AgentID, Decision, Shown
 
 
 def examples_for(resolved: ResolvedOperator, agent: AgentID) -> Mapping[str, Any]:
-    """Return example turns for a slot whose worker can show some; plays episodes to make them."""
+    """Return example turns for a slot whose worker can use some; episodes are played to make them."""
     count = most_turns(resolved, agent) if agent in resolved.views else 0
     return {SETTING: turns_by_seat(resolved, agent, count)} if count else {}
 
@@ -30,21 +30,21 @@ def slot_context(
     asked: tuple[Episode, Decision] | None,
     examples: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the data of a slot and its open question.
+    """Return the data of a slot and its open question, as its worker gets them.
 
     Args:
         resolved: The operator.
         agent: The slot.
-        asked: The episode and the slot's open question in it; ``None`` if there is none.
+        asked: The episode and the slot's open question in it; ``None`` if the slot has none.
         examples: Result of :func:`examples_for`.
 
     Raises:
         UsageError: The slot has no prompt inputs, or is not asked now.
     """
     if agent not in resolved.views:
-        raise UsageError(f"the policy of {agent} reads no text", fix="Choose a language model for it")
+        raise UsageError(f"the policy of {agent} reads no text", fix=f"Choose a language model for {agent}")
     if asked is None:
-        raise UsageError(f"{agent} is not asked anything now", fix="Step until it is its turn")
+        raise UsageError(f"{agent} has no open question", fix=f"Step until it is the turn of {agent}")
     episode, decision = asked
     slot, seat, team_context = resolved.slots[agent], agent, resolved.team_context(agent)
     if (known := episode.joined.get(decision.agent_id)) is not None:

@@ -1,4 +1,4 @@
-"""Estimates the memory of an experiment's worker processes, also with slots that share processes."""
+"""Estimates the memory of an experiment's worker processes, with or without processes shared by slots."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from gym_gui.core.config import Experiment
 from gym_gui.core.experiment.execution import Isolation
 
 PROCESS_BYTES: Final = 50_000_000
-"""Approximate memory of a worker process: 44 MB for a trained policy on vectors, 50 MB if it asks a model."""
+"""Approximate memory of a worker process: 44 MB with a trained policy, 50 MB with a language model."""
 
 
 def with_shared_processes(experiment: Experiment) -> Experiment:
-    """Return the experiment with shared processes for a team's slots, unless an operator sets otherwise."""
+    """Return the experiment with one process per team and worker, unless an operator sets otherwise."""
     return replace(experiment, execution=replace(experiment.execution, isolation="worker"))
 
 
 def worker_bytes(experiment: Experiment, operators: Sequence[ResolvedOperator], sessions: int) -> int:
-    """Return the approximate peak memory in bytes of worker processes that run at the same time.
+    """Return the approximate peak memory in bytes of the worker processes of parallel sessions.
 
     Args:
-        experiment: Says which slots share a process.
+        experiment: Experiment with the setting for slots that share a process.
         operators: All operators.
-        sessions: Session processes at work at the same time; each has workers of its own.
+        sessions: Number of session processes that play at the same time; each has its own workers.
     """
     counts = sorted(_processes(each, experiment.isolation(each.config)) for each in operators)
     largest = counts[-sessions:]

@@ -1,1 +1,1 @@
-"""What users choose before anything plays: environments, players, settings and keys."""
+"""Choices that users make before play: environments, players, settings and keys."""

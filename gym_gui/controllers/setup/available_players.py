@@ -1,4 +1,7 @@
-"""Finds the players that can be chosen: workers and trained policies; meant to be called in a thread."""
+"""Lists the players that a user can choose: workers and trained policies.
+
+Call these functions in a thread.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ Workers = tuple[list[WorkerTypeDefinition], list[WorkerStatus]]
 
 
 def find_workers() -> Workers:
-    """Return the worker types from their manifests, and the status of each: installed, or what is missing."""
+    """Return the worker types from their manifests, and the installation status of each."""
     workers = [worker for worker in known_workers() if worker.type_id != "test_worker"]
     return workers, [check_installed(worker) for worker in workers]
 

@@ -1,4 +1,4 @@
-"""Caches what a page needs of environments, workers and trained policies, found outside the GUI thread."""
+"""Caches environments, workers and trained policies for a page; lookups run outside the GUI thread."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class CatalogCache:
-    """Looks up workers and environments and caches them; trained policies are searched again each time.
+    """Cache of workers and environments; trained policies are searched again for each request.
 
     Args:
-        store: Store with the user's own policies, and with the runs that may have trained some.
+        store: Store with the user's policies and runs.
     """
 
     def __init__(self, store: Store) -> None:
@@ -37,9 +37,9 @@ class CatalogCache:
         self._closed = False
 
     async def checks(self) -> ConfigurationChecks:
-        """Return the checks for configurations, with all workers and trained policies.
+        """Return the configuration checks, which know all workers and trained policies.
 
-        The object is the same as before, unless policies were added or removed since the last call.
+        The same object is returned until policies are added or removed.
         """
         async with self._loading:
             for name in ("configuration_checks", "available_players"):
@@ -55,7 +55,7 @@ class CatalogCache:
         return self._checks
 
     def renew(self) -> None:
-        """Forget all lookups, because a worker or environments were installed."""
+        """Clear all cached lookups, because a worker or environments were installed."""
         forget_lookups()
         self._workers = self._checks = None
         for probe in filter(None, (self._probe, self._loading_probe)):
@@ -63,16 +63,16 @@ class CatalogCache:
 
     @property
     def probe(self) -> EnvironmentProbe:
-        """Probe that describes and checks environments; its process starts with the first request."""
+        """Child process that describes and checks environments; it starts with the first request."""
         if self._probe is None:
             self._probe = self._make_probe()
         return self._probe
 
     @property
     def loading_probe(self) -> EnvironmentProbe:
-        """Probe that has workers load their slots.
+        """Child process that loads slots as a test.
 
-        Separate, so that nothing else waits for a large network.
+        It is separate from :attr:`probe`, so that other requests need not wait for a large network.
         """
         if self._loading_probe is None:
             self._loading_probe = self._make_probe()
@@ -88,7 +88,7 @@ class CatalogCache:
         return probe
 
     async def env_info(self, request: EnvironmentRequest) -> EnvironmentInfo:
-        """Describe an environment; it is made in a separate process unless its description is cached.
+        """Return an environment's description; a child process makes the environment if none is cached.
 
         Raises:
             UsageError: The environment is unknown, not installed, or cannot be made with these settings.
@@ -101,7 +101,7 @@ class CatalogCache:
         return await self._env_infos.env_info(request)
 
     async def close(self) -> None:
-        """End the processes that make environments and load slots; none is started again."""
+        """End the child processes that make environments and load slots; no new one is started."""
         self._closed = True
         for probe in filter(None, (self._probe, self._loading_probe)):
             await probe.close()

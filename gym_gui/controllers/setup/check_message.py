@@ -1,4 +1,4 @@
-"""A finding about a configuration: one sentence and its severity."""
+"""Findings about a configuration: one sentence and its severity each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gym_gui.core.types import AgentID
 
 
 class Level(StrEnum):
-    """Severity of a finding, the worst first."""
+    """Severity of a finding about a configuration, the worst first."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -36,11 +36,11 @@ class Finding:
 
 
 def worst(levels: Iterable[Level]) -> Level:
-    """Return the worst of some levels; :attr:`Level.NOTE` if there are none."""
+    """Return the worst of some severities; :attr:`Level.NOTE` if there are none."""
     order = list(Level)
     return min(levels, key=order.index, default=Level.NOTE)
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return the words as text: ``a, b and c``."""
+    """Return the words as an enumeration: ``a, b and c``."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "none"

@@ -1,7 +1,7 @@
-"""Checks a configuration while it is being written: who could play each slot, and what is wrong.
+"""Checks a configuration while the user writes it: who can play each slot, and what is wrong.
 
-Everything here is fast and makes no environment: the environment's description and the policies' metadata
-are used. The engine's own check (:func:`gym_gui.controllers.engine.resolved_operator.resolve_operator`) is
+All checks are fast and make no environment: they use the environment's description and the policies'
+metadata. The engine's own check (:func:`gym_gui.controllers.engine.resolved_operator.resolve_operator`) is
 requested separately, in another process.
 """
 
@@ -38,7 +38,7 @@ from gym_gui.workers.settings.settings_schema import problems
 from gym_gui.workers.status import WorkerStatus
 
 _HEEDLESS = ("random", "noop", "cycle")
-"""Behaviors that ignore what a manager asks for."""
+"""Baseline behaviors that ignore the goals which a manager sets."""
 
 __all__ = ["ConfigurationChecks", "Finding", "Level", "Offer", "Report", "WorkerOffer"]
 
@@ -73,13 +73,13 @@ class WorkerOffer:
 
 @dataclass(frozen=True)
 class Report:
-    """Result of checking a draft.
+    """Result of checking the draft of a configuration.
 
     Attributes:
         findings: The findings, the worst first.
-        policies: Policies by slot, those that can play it and those that cannot.
-        workers: Workers by slot, likewise.
-        config: The configuration, if nothing is wrong.
+        policies: All policies by slot, with a reason if they cannot play the slot.
+        workers: All workers by slot, with a reason if they cannot play the slot.
+        config: The configuration; ``None`` if it has an error.
         parts: Agent whose part of a joint policy plays a slot, by slot. Other slots are left out.
     """
 
@@ -91,7 +91,7 @@ class Report:
 
     @property
     def level(self) -> Level:
-        """Worst level of the findings."""
+        """Worst severity of the findings."""
         return worst(finding.level for finding in self.findings)
 
     def of(self, agent: AgentID) -> list[Finding]:
@@ -100,11 +100,11 @@ class Report:
 
 
 class ConfigurationChecks:
-    """Checks drafts against the known workers and policies.
+    """Checks drafts of configurations against the known workers and policies.
 
     Args:
         workers: All known worker types.
-        statuses: Whether each worker can start on this machine; workers that are left out can.
+        statuses: Status of workers on this machine; workers without a status count as installed.
         files: Trained policies that are offered by name.
     """
 
@@ -121,20 +121,20 @@ class ConfigurationChecks:
         self._installable = {s.worker_id for s in absent if s.install.startswith("mosaic ")}
 
     def worker(self, row: WorkerAssignment) -> WorkerTypeDefinition | None:
-        """Return the worker of a row, also if the row uses an alias; ``None`` if it is unknown."""
+        """Return the worker of a slot's assignment, by id or alias; ``None`` if it is unknown."""
         known = self.workers.get(row.worker_id)
         return known or next((w for w in self.workers.values() if row.worker_id in w.aliases), None)
 
     def policy(self, row: WorkerAssignment) -> Policy | None:
-        """Return the policy that a row describes; ``None`` if no worker here knows it."""
+        """Return the policy that a slot's assignment describes; ``None`` if no known worker has it."""
         return policy_of(row, self.policies, self.worker(row))
 
     def name_of(self, rows: Rows) -> str:
-        """Return the default name of an operator, made from its deciding players."""
+        """Return the default name of an operator, made from its players."""
         return names_in_words([self.title(row) for row in rows.values()])
 
     def check(self, draft: Draft, env_info: EnvironmentInfo) -> Report:
-        """Check a draft and return everything that can be said about it."""
+        """Check a draft, and return all findings with the policies and workers for each slot."""
         workers = {agent: tuple(self._worker_offers(slot)) for agent, slot in env_info.slots.items()}
         policies = {agent: self.offers(slot) for agent, slot in env_info.slots.items()}
         findings = [*self._rows(draft, env_info), *self._links(draft), *self._seats(draft, env_info)]
@@ -161,7 +161,7 @@ class ConfigurationChecks:
         return title_of(row, self.policies, self.worker(row))
 
     def problem(self, slot: SlotInfo, row: WorkerAssignment) -> str:
-        """Return the first reason why a row's worker cannot play a slot, as a sentence; ``""`` if it can."""
+        """Return the first reason why an assignment's worker cannot play a slot; ``""`` without a reason."""
         worker = self.worker(row)
         if worker is None:
             return f"There is no worker {row.worker_id}"
@@ -171,7 +171,10 @@ class ConfigurationChecks:
         return wrong
 
     def _file(self, row: WorkerAssignment) -> PolicyFile | None:
-        """Read a row's trained policy again and return it under its offered name; ``None`` if it has none."""
+        """Return an assignment's trained policy, read again under its offered name.
+
+        ``None`` without a file.
+        """
         policy = self.policy(row)
         if policy is None or policy.file is None:
             return None
@@ -179,7 +182,7 @@ class ConfigurationChecks:
         return now and replace(now, name=policy.file.name, called=policy.file.called)
 
     def misfits(self, rows: Rows, env_info: EnvironmentInfo) -> dict[AgentID, str]:
-        """Return the slots whose player cannot play them, and why, as :meth:`problem` does."""
+        """Return the slots whose player cannot play them, with the reasons."""
         workers = {agent: self.worker(row) for agent, row in rows.items() if agent in env_info.slots}
         wrong = {
             agent: fit(env_info.slots[agent], worker, rows[agent], self._file(rows[agent]))
@@ -191,11 +194,11 @@ class ConfigurationChecks:
     # -- offered players --------------------------------------------------------------
 
     def offers(self, slot: SlotInfo) -> tuple[Offer, ...]:
-        """Return an offer for each policy, also for policies that cannot play the slot."""
+        """Return an offer for each policy, including policies that cannot play the slot."""
         return tuple(self._offer(slot, policy) for policy in self.policies)
 
     def policy_for(self, slot: SlotInfo, policy_id: object) -> Policy | None:
-        """Return the policy with this id as it is offered for a slot; ``None`` if there is none."""
+        """Return the policy with this id as it is offered for a slot; ``None`` if the id is unknown."""
         policy = next((each for each in self.policies if each.policy_id == policy_id), None)
         return None if policy is None else self._offer(slot, policy).policy
 
@@ -297,10 +300,10 @@ class ConfigurationChecks:
         workers: Mapping[AgentID, Sequence[WorkerOffer]],
         offered: set[str],
     ) -> Iterator[Finding]:
-        """Yield notes on workers that fit no slot: one per worker, and one each for two groups.
+        """Yield notes on workers that fit no slot.
 
-        The groups are workers that can be installed and workers made for other environments. A worker that is
-        chosen all the same is left out, because its slot already reports the problem.
+        There is one note per worker, one for all workers that can be installed, and one for all made for
+        other environments. A chosen worker is left out, because its slot already reports the problem.
         """
         used = {row.worker_id for row in draft.rows.values()} | offered
         offers = [offer for of_slot in workers.values() for offer in of_slot]
@@ -326,7 +329,7 @@ class ConfigurationChecks:
             yield Finding(Level.NOTE, f"{listed(elsewhere)} {are} made for other environments")
 
     def _remedy(self, worker: WorkerTypeDefinition) -> tuple[str, ...]:
-        """Return the worker's id if installing it solves the problem."""
+        """Return the worker's id in a tuple if installing the worker solves the problem; else ``()``."""
         return (worker.type_id,) if worker.type_id in self._installable else ()
 
 
@@ -336,7 +339,7 @@ def _absence(status: WorkerStatus) -> str:
 
 
 def _after(worker: WorkerTypeDefinition, reason: str) -> str:
-    """Return a reason that follows the worker's name and a colon, without repeating the name."""
+    """Return a reason in the form that follows the worker's name and a colon, without repeating the name."""
     rest = reason.removeprefix(f"{worker.display_name} ")
     return f"it {rest}" if rest != reason else without_capital(reason)
 
@@ -353,7 +356,7 @@ _NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
 
 def _other_part(slot: SlotInfo, worker: WorkerTypeDefinition, policy: Policy) -> str:
-    """Return a part of a joint policy that fits a slot without a part of its own; ``""`` if none does."""
+    """Return a part of a joint policy that fits a slot without its own part; ``""`` if none fits."""
     file = policy.file
     if file is None or len(file.agents) < 2 or part_of(file, slot.agent_id, None):
         return ""
@@ -386,7 +389,7 @@ def _checkpoint(
 
 
 def _secrets(agent: AgentID, row: WorkerAssignment) -> Iterator[Finding]:
-    """Yield a warning if a key is missing, so that it shows before the run fails."""
+    """Yield a warning if a secret is missing, so that it shows before the run fails."""
     if not any(references(row.settings)):
         return
     try:

@@ -1,8 +1,8 @@
-"""A configuration while it is being written, which may be incomplete or invalid.
+"""Draft of an operator's configuration, which may be incomplete or invalid.
 
-An :class:`OperatorConfig` refuses invalid states, but a person who writes one passes through them. A draft
-can hold such states. Every edit makes a new draft, so that edits can be undone. :meth:`Draft.config` makes
-the configuration, or says in a sentence why it cannot.
+An :class:`OperatorConfig` refuses invalid states, but a user who writes one passes through them; a draft can
+hold such states. Every edit makes a new draft, so that edits can be undone. :meth:`Draft.config` makes the
+configuration, or raises an error with the reason why it cannot.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.types import AgentID
 
 Rows = Mapping[AgentID, WorkerAssignment]
-"""The player of each slot."""
+"""Player of each slot."""
 
 SHARED = ("checkpoint", "algorithm")
-"""Settings that a link group has in common."""
+"""Settings that all slots of a link group have in common."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Draft:
-    """The state of the configuration form.
+    """State of the form in which a user writes an operator's configuration.
 
     Attributes:
         task: Environment id; ``""`` if none is chosen yet.
@@ -64,8 +64,7 @@ class Draft:
         teams: Agents of each team, or ``None`` for the family's own teams.
         rows: The player of each slot; managers are the slots ``<agent>/goal``.
         links: Slots that share a file.
-        origin: The file that the draft was read from. An environment that it names needs the same permission
-            as in any file.
+        origin: The file that the draft was read from. Code that the file names needs the user's permission.
         named: Whether the user or the file chose the name.
         host: Host on which the operator runs, from the user's hosts; ``""`` for this machine.
     """
@@ -87,7 +86,7 @@ class Draft:
 
     @classmethod
     def of(cls, config: OperatorConfig) -> Draft:
-        """Return the draft of a configuration."""
+        """Return the draft of an existing configuration."""
         links = tuple(
             Link(group.primary_agent, group.linked_agents, group.color, group.group_id)
             for group in config.link_groups
@@ -110,10 +109,10 @@ class Draft:
         )
 
     def config(self) -> OperatorConfig:
-        """Return the configuration.
+        """Return the configuration that the draft describes.
 
         Raises:
-            ConfigError: The draft is not valid yet; one sentence that names the place.
+            ConfigError: The draft is not valid yet; the message names the faulty key.
         """
         managers = {slot: row for slot, row in self.rows.items() if slot.endswith(GOAL_SUFFIX)}
         players = {slot: row for slot, row in self.rows.items() if slot not in managers}
@@ -164,7 +163,7 @@ class Draft:
     # -- edits -----------------------------------------------------------------------
 
     def following(self, before: Draft, name_of: Callable[[Rows], str]) -> Draft:
-        """Return the draft with a new default name, if its deciding players changed and no name was chosen.
+        """Return the draft with a new default name if its players changed and the user chose no name.
 
         Args:
             before: The draft before the change.
@@ -178,8 +177,8 @@ class Draft:
     def with_row(self, agent: AgentID, row: WorkerAssignment) -> Draft:
         """Return the draft with another player in a slot.
 
-        If the slot is the primary of a link, its linked slots get the same player, but keep their own part of
-        the file.
+        If the slot is the primary of a link, the linked slots get the same player, but keep their own parts
+        of the policy file.
         """
         rows = {**self.rows, agent: row}
         link = self.link_of(agent)
@@ -193,7 +192,7 @@ class Draft:
     def seated(self, env_info: EnvironmentInfo, default: Callable[[AgentID], WorkerAssignment]) -> Draft:
         """Return the draft with exactly the slots of its environment.
 
-        If the name of a row is a pattern, its player plays the slots that match it.
+        If the draft names a slot by a pattern, the pattern's player plays all slots that match.
 
         Args:
             env_info: Description of the environment.
@@ -213,7 +212,7 @@ class Draft:
         return next((link for link in self.links if agent in link.agents), None)
 
     def linked(self, primary: AgentID, agents: Sequence[AgentID]) -> Draft:
-        """Return the draft in which ``agents`` share the file of ``primary``; they leave their former links.
+        """Return the draft in which ``agents`` share the policy file of ``primary`` and leave other links.
 
         Each agent takes its own part of the file, if the file has a part with the agent's name.
         """
@@ -228,7 +227,7 @@ class Draft:
         return replace(draft, links=(*draft.links, link)).with_row(primary, self.rows[primary])
 
     def unlinked(self, agent: AgentID) -> Draft:
-        """Return the draft without an agent in its link.
+        """Return the draft with one agent removed from its link.
 
         A link without its primary, or without linked slots, is removed.
         """

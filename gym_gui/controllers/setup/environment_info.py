@@ -1,8 +1,8 @@
 """Description of an environment for the configuration form, as plain data.
 
 Making an environment may take seconds (imports, compilation) and may crash the process, so the window never
-does it. It asks a child process (:mod:`gym_gui.controllers.setup.environment_probe`) and keeps the answer as
-an :class:`EnvironmentInfo`.
+makes one. A child process (:mod:`gym_gui.controllers.setup.environment_probe`) makes it and returns an
+:class:`EnvironmentInfo`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class EnvironmentInfo:
         apis: All possible interfaces, the native one first.
         paradigm: How the agents take turns.
         slots: Slots with their spaces, as :class:`~gym_gui.core.spaces.Space`. If agents may appear that
-            cannot be named beforehand, each slot is a pattern of names, or a slot that was asked for.
+            cannot be named beforehand, each slot is a pattern of names, or a requested slot.
         teams: Agents of each team.
         max_episode_steps: Step limit that the package sets, or ``None``.
         can_have_managers: Whether the family has options for a manager to choose from.
@@ -79,19 +79,19 @@ class EnvironmentInfo:
 
     @property
     def seats(self) -> EnvironmentSeats:
-        """Slots and teams, as the engine reads them."""
+        """Slots and teams in the form that the engine uses."""
         return EnvironmentSeats(
             self.env_id, self.package, self.slots, self.teams, self.page.seats, self.appear
         )
 
     @property
     def has_seats_to_change(self) -> bool:
-        """Whether there are teams that could change sides, or teammates that could change seats."""
+        """Whether teams could swap sides or teammates could swap seats."""
         several = len(self.teams) > 1 or any(len(members) > 1 for members in self.teams.values())
         return several and not self.appear
 
     def words_of(self, agent: AgentID) -> Sequence[str]:
-        """Return the names of a slot's actions; empty if they have no names or the slot does not exist."""
+        """Return the names of a slot's actions; empty if the actions have no names or the slot is unknown."""
         slot = self.slots.get(agent)
         return slot.action_meanings if slot is not None else ()
 
@@ -100,12 +100,12 @@ class EnvironmentInfo:
         return self.page.seats.get(agent, agent)
 
     def team_of(self, agent: AgentID) -> str:
-        """Return the team of an agent, or ``""``."""
+        """Return the team of an agent; ``""`` without a team."""
         return next((team for team, members in self.teams.items() if agent in members), "")
 
     @cached_property
     def summary(self) -> str:
-        """Paradigm, agents and actions on one line."""
+        """Paradigm, number of agents and action spaces on one line."""
         one, several = ("kind of agents", "kinds of agents") if self.appear else ("agent", "agents")
         agents = f"1 {one}" if self.single else f"{len(self.slots)} {several}"
         actions = list(dict.fromkeys(short_space(slot.action_space) for slot in self.slots.values()))
@@ -132,7 +132,7 @@ class EnvironmentInfo:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> EnvironmentInfo:
-        """Read what :meth:`to_json` wrote."""
+        """Return the environment's description from the data of :meth:`to_json`."""
         slots = [_slot_from_json(slot) for slot in data["slots"]]
         return cls(
             data["env_id"],
@@ -151,7 +151,10 @@ class EnvironmentInfo:
 
     @classmethod
     def of(cls, environment: Environment, named: Iterable[AgentID] = ()) -> EnvironmentInfo:
-        """Describe an existing environment; ``named`` and errors are as for :func:`slots_in`."""
+        """Return the description of an existing environment.
+
+        Arguments and errors are as for :func:`slots_in`.
+        """
         spec = environment.spec
         return cls(
             spec.id,
@@ -198,7 +201,7 @@ def _slot_from_json(data: Mapping[str, Any]) -> SlotInfo:
 
 
 def _action_to_json(slot: SlotInfo, action: Any) -> list[str] | None:
-    """Return an action in base64 wire form; ``None`` if there is none or it is not in its space."""
+    """Return an action as base64 strings; ``None`` if it is missing or not in its space."""
     try:
         return (
             None

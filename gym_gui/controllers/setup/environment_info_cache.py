@@ -1,9 +1,8 @@
-"""Caches descriptions of environments.
+"""Caches descriptions of environments in memory and on disk.
 
 Making an environment takes a separate process (:mod:`gym_gui.controllers.setup.environment_probe`) and some
-seconds. Its description is kept in memory. It is also kept on disk until the environment's package or this
-program changes, except for an environment of the user's own code, which may change with any file that it
-reads.
+seconds. A description on disk is valid until the environment's package or MOSAIC changes. Environments of the
+user's own code are not stored on disk, because they may change with any file that they read.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ from mosaic_worker.plain_files import replace_file
 _log = logging.getLogger(__name__)
 
 SHEETS_FOLDER: Final = "environments"
-"""Folder for descriptions, below the cache folder."""
+"""Name of the folder for environments' descriptions, below the cache folder."""
 _FORMAT: Final = 7
 
 
 class EnvironmentInfos:
-    """Descriptions of environments; a probe makes each when it is first needed.
+    """Cache of environments' descriptions; a probe makes each description when it is first needed.
 
     Args:
         folder: Folder for the descriptions.
@@ -71,7 +70,7 @@ class EnvironmentInfos:
         return self._known[asked]
 
     async def seats(self, config: OperatorConfig) -> EnvironmentSeats:
-        """Return slots and teams of an operator's environment; raises the same errors as :meth:`env_info`."""
+        """Return slots and teams of an operator's environment; errors are as for :meth:`env_info`."""
         request = EnvironmentRequest.of(config)
         env_info = await self.env_info(request)
         if env_info.appear and (named := config.resolved_slots()):
@@ -84,7 +83,8 @@ class EnvironmentInfos:
     def _path(self, request: EnvironmentRequest, allowed: Sequence[Subject]) -> Path | None:
         """Return the cache file, whose name depends on all that influences its content.
 
-        The result is ``None`` for code that needed permission, or if the environment is unknown here.
+        The result is ``None`` for code that needed permission, or if this process does not know the
+        environment.
         """
         if allowed:
             return None
@@ -121,7 +121,7 @@ def fingerprint(request: EnvironmentRequest, allowed: Sequence[Subject]) -> str:
 
 
 def _newest(folder: Path) -> int:
-    """Return the newest modification time (ns) of a folder and its Python files.
+    """Return the newest modification time in ns of a folder and its Python files.
 
     A package may be edited in place, without a new version.
     """
@@ -140,4 +140,4 @@ def _write(path: Path, env_info: EnvironmentInfo) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, json.dumps(env_info.to_json()).encode(), sync=False)
     except OSError as error:
-        _log.info("the description of an environment is not kept: %s", error)
+        _log.info("the description of an environment is not cached: %s", error)

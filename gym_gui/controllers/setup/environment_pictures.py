@@ -1,4 +1,4 @@
-"""Renders a small picture of each environment when it is first needed, and caches it."""
+"""Renders and caches a small picture of each environment when it is first needed."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from mosaic_worker.plain_files import replace_file
 _log = logging.getLogger(__name__)
 
 PICTURES_FOLDER: Final = "environment_pictures"
-"""Folder for pictures, below the cache folder."""
+"""Name of the folder for environments' pictures, below the cache folder."""
 LONGEST: Final = 128
-"""Pixels of the longer side: twice the size in which lists show a picture."""
+"""Pixels of a picture's longer side, twice the size that lists show."""
 _SEED: Final = 0
 _PATIENCE_S: Final = 30.0
 
 
 class EnvironmentPictures:
-    """Renders the first frame of an episode, in a separate process, one environment after the other.
+    """Cache of environments' pictures, rendered in a child process one after the other.
 
-    The picture of an environment stays valid until its package changes. An environment that renders nothing
-    or cannot be made is not tried again until then. One that takes too long is given up, and tried again
-    another time.
+    A picture shows the first frame of an episode and is valid until the environment's package changes. An
+    environment that renders nothing or cannot be made is not tried again until then. An environment that
+    takes too long is tried again at the next request.
 
     Args:
         folder: Folder for the pictures.
-        probe: Makes environments.
+        probe: Child process that makes environments.
         patience_s: Seconds that an environment may take.
     """
 
@@ -42,7 +42,7 @@ class EnvironmentPictures:
         self._folder, self._probe, self._patience_s = folder, probe, patience_s
 
     async def png(self, env_id: str) -> bytes:
-        """Return a PNG file; ``b""`` if there is no picture.
+        """Return an environment's picture as PNG file; ``b""`` if it has none.
 
         Args:
             env_id: Canonical id of the environment.
@@ -67,9 +67,9 @@ class EnvironmentPictures:
         return drawn
 
     def _path(self, request: EnvironmentRequest) -> Path | None:
-        """Return the cache file; ``None`` if the environment should not be rendered without a request.
+        """Return the cache file of the environment's picture; ``None`` if it should not be rendered.
 
-        That holds if it is a running simulator, or compiles for minutes before an episode begins.
+        Simulators that are running, and environments that compile for minutes, are not rendered.
         """
         try:
             spec = envs.resolve(request.task)
@@ -81,7 +81,7 @@ class EnvironmentPictures:
             return None
 
     async def close(self) -> None:
-        """End the process that renders."""
+        """End the child process that renders."""
         await self._probe.close()
 
 
@@ -101,4 +101,4 @@ def _keep(path: Path, png: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, png, sync=False)
     except OSError as error:
-        _log.info("the picture of an environment is not kept: %s", error)
+        _log.info("the picture of an environment is not cached: %s", error)

@@ -1,4 +1,4 @@
-"""Asks a child process to describe an environment, to render it, or to check an operator."""
+"""Sends requests to a child process that describes or renders environments, or checks operators."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gym_gui.processes.child import ManagedChild
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 
 IDLE_S = 60.0
-"""Seconds without a request after which a child is ended, since it holds 100 MB or more."""
+"""Seconds without a request after which the child process is ended, because it takes 100 MB or more."""
 _LARGEST = 256 * 2**20
 _STOPPED = "was cancelled"
 _CLOSED = "the window is being closed"
@@ -33,7 +33,7 @@ _CLOSED = "the window is being closed"
 
 @dataclass(frozen=True)
 class EnvironmentRequest:
-    """An environment and how to make it.
+    """Environment to describe or render, with the arguments for making it.
 
     Attributes:
         task: Environment id, or ``module:factory``.
@@ -58,12 +58,12 @@ class EnvironmentRequest:
 
     @classmethod
     def of(cls, config: OperatorConfig) -> EnvironmentRequest:
-        """Return the request for the environment of an operator, with the family's own teams."""
+        """Return the request for an operator's environment, with the family's own teams."""
         made = (config.task, config.env_name, config.api, config.env_kwargs, tuple(config.manager))
         return cls(*made, origin=config.origin)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the request as plain data for the child process."""
         teams = None if self.teams is None else {team: list(agents) for team, agents in self.teams.items()}
         plain = {"task": self.task, "env_name": self.env_name, "api": self.api}
         return {
@@ -76,7 +76,7 @@ class EnvironmentRequest:
         }
 
     def vouch(self) -> list[Subject]:
-        """Return the allowed subjects that the child needs in order to make the environment.
+        """Return the code that the user has allowed and the child needs to make the environment.
 
         Raises:
             NotAllowedError: A file names code that the user has not allowed.
@@ -95,7 +95,7 @@ class EnvironmentRequest:
 
 @dataclass(frozen=True)
 class Preview:
-    """First frame of an episode.
+    """First frame of an episode, as a picture or as text.
 
     Attributes:
         picture: RGB array of shape ``(height, width, 3)``, or ``None`` if the environment renders none.
@@ -107,15 +107,14 @@ class Preview:
 
 
 class EnvironmentProbe:
-    """Runs one child process, started with the first request, and sends it one request at a time.
+    """Child process that makes environments; it starts with the first request and handles one at a time.
 
-    An environment that crashes or hangs affects only the child process: :meth:`cancel` ends it, and the next
-    request starts another one.
+    An environment that crashes or hangs affects only the child process: :meth:`cancel` ends the process, and
+    the next request starts another one.
 
     Args:
         idle_s: Seconds without a request after which the child is ended.
-        longest_s: Seconds after which a request counts as hanging; by default it may take any time, until
-            it is canceled.
+        longest_s: Seconds after which a request counts as hanging; by default, requests have no limit.
     """
 
     def __init__(self, idle_s: float = IDLE_S, *, longest_s: float | None = None) -> None:
@@ -123,7 +122,7 @@ class EnvironmentProbe:
         self._turn = asyncio.Lock()
         self._idle_s, self._longest_s = idle_s, longest_s
         self._idle: asyncio.TimerHandle | None = None
-        self._burial: asyncio.Task[ChildOutcome | None] | None = None
+        self._ending: asyncio.Task[ChildOutcome | None] | None = None
         self._closed = False
 
     @property
@@ -132,7 +131,7 @@ class EnvironmentProbe:
         return self._child is not None
 
     async def describe(self, request: EnvironmentRequest) -> EnvironmentInfo:
-        """Describe an environment.
+        """Return the description of an environment, which the child process makes.
 
         Raises:
             UsageError: The environment is unknown, not installed, or cannot be made with these settings.
@@ -141,7 +140,7 @@ class EnvironmentProbe:
         return EnvironmentInfo.from_json(header["sheet"])
 
     async def preview(self, request: EnvironmentRequest, seed: int) -> Preview:
-        """Render the first frame of the episode with seed ``seed``.
+        """Return the first frame of the episode with this seed, rendered in the child process.
 
         Raises:
             UsageError: As for :meth:`describe`, or the environment cannot be rendered.
@@ -154,32 +153,32 @@ class EnvironmentProbe:
         return Preview(np.frombuffer(body, np.uint8).reshape(header["shape"]))
 
     async def cast(self, config: OperatorConfig) -> int:
-        """Have the engine itself check an operator, without starting a worker.
+        """Check an operator with the engine's own check in the child process; no worker is started.
 
         Returns:
-            The number of seatings in which every seed is played.
+            Number of seatings, which is the number of episodes per seed.
 
         Raises:
-            UsageError: The operator is wrong; the message is the engine's.
+            UsageError: The operator has an error; the message is the engine's.
         """
         header, _ = await self._ask_child(_operator_request("cast", config), partial(_vouch, config))
         return int(header["seatings"])
 
     async def load(self, config: OperatorConfig) -> tuple[str, ...]:
-        """Have the workers of an operator load their slots (:mod:`gym_gui.controllers.sessions.load_check`).
+        """Load an operator's slots as a test in the child process (see ``sessions.load_check``).
 
         Returns:
-            The slots whose worker was still loading when the waiting time was over.
+            Slots whose worker was still loading when the time limit was reached.
 
         Raises:
-            UsageError: The operator is wrong or a slot cannot be loaded; the message is the engine's or the
-                worker's.
+            UsageError: The operator has an error or a slot cannot be loaded; the message is the engine's or
+                the worker's.
         """
         header, _ = await self._ask_child(_operator_request("load", config), partial(_vouch, config))
         return tuple(header["slow"])
 
     def cancel(self) -> None:
-        """End the child; a caller that waits for an answer gets a :class:`UsageError`."""
+        """End the child process; a caller that waits for an answer gets a :class:`UsageError`."""
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None
@@ -187,16 +186,16 @@ class EnvironmentProbe:
             self._child.kill(_STOPPED)
 
     def refuse(self) -> None:
-        """Start no child from now on."""
+        """Start no child process from now on."""
         self._closed = True
 
     async def close(self) -> None:
-        """End the child and wait until it is gone; it is not started again."""
+        """End the child process and wait until it has exited; no other is started."""
         self.refuse()
         self.cancel()
         async with self._turn:
             await self._ready_child()
-            await self._bury()  # for a child that had just answered its last request
+            await self._end_child()  # for a child that had just answered its last request
 
     async def _ask_child(
         self, request: Mapping[str, Any], vouch: Callable[[], list[Subject]]
@@ -213,13 +212,13 @@ class EnvironmentProbe:
                     header, body = await self.exchange(child, request)
             except TimeoutError:
                 child.kill(f"has not returned for {self._longest_s:g} s", ChildStatus.TIMED_OUT)
-                raise self._gone(str(request.get("task", "")), await self._bury()) from None
+                raise self._lost_error(str(request.get("task", "")), await self._end_child()) from None
             except (OSError, asyncio.IncompleteReadError, ValueError) as error:
-                raise self._gone(str(request.get("task", "")), await self._bury()) from error
+                raise self._lost_error(str(request.get("task", "")), await self._end_child()) from error
             except asyncio.CancelledError:
                 # A late answer would be taken for that of the next request.
                 self.cancel()
-                await self._bury()
+                await self._end_child()
                 raise
             self._idle = asyncio.get_running_loop().call_later(self._idle_s, self._on_idle)
         if "problem" in header:
@@ -227,22 +226,21 @@ class EnvironmentProbe:
         return header, body
 
     async def _ready_child(self) -> ManagedChild | None:
-        """Return the child if it will answer, and clean up a child that has ended.
-
-        ``None`` if there is none.
-        """
-        if self._burial is not None:
-            await self._burial
-            self._burial = None
+        """Return the running child process; clean up an ended one and return ``None``."""
+        if self._ending is not None:
+            await self._ending
+            self._ending = None
         if self._child is not None and (self._child.doomed or not self._child.running):
-            await self._bury()
+            await self._end_child()
         return self._child
 
     async def exchange(self, child: ManagedChild, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """Send the child a request and return its answer: a header, and the bytes of a picture if it has one.
+        """Send a request to the child process and return its answer.
+
+        The answer is a header, and the bytes of a picture or ``b""``.
 
         Raises:
-            OSError, asyncio.IncompleteReadError, ValueError: The child is gone, or its answer is malformed.
+            OSError, asyncio.IncompleteReadError, ValueError: The child has exited, or its answer is invalid.
         """
         assert child.stdin is not None and child.stdout is not None
         data = json.dumps(request).encode()
@@ -256,7 +254,7 @@ class EnvironmentProbe:
         return header, await child.stdout.readexactly(length)
 
     async def start(self) -> ManagedChild:
-        """Start the child for :meth:`exchange`.
+        """Start the child process for :meth:`exchange`.
 
         Raises:
             UsageError: The probe is closed.
@@ -266,7 +264,7 @@ class EnvironmentProbe:
         child = await ManagedChild.start(
             sys.executable,
             *("-P", "-m", "gym_gui.controllers.setup.environment_probe_child"),
-            name="the process that looks at environments",
+            name="the process that describes environments",
             environment=inherited(),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -277,12 +275,12 @@ class EnvironmentProbe:
         self._child = child
         return child
 
-    async def _bury(self) -> ChildOutcome | None:
+    async def _end_child(self) -> ChildOutcome | None:
         child, self._child = self._child, None
         return None if child is None else await child.end()
 
-    def _gone(self, task: str, outcome: ChildOutcome | None) -> UsageError:
-        what = f"{task} could not be looked at" if task else "the operator could not be checked"
+    def _lost_error(self, task: str, outcome: ChildOutcome | None) -> UsageError:
+        what = f"{task} could not be described" if task else "the operator could not be checked"
         fix = "Try again, or choose another environment"
         if outcome is not None and outcome.reason == _STOPPED:
             return UsageError(f"{what}: it was stopped", fix=fix)
@@ -293,7 +291,7 @@ class EnvironmentProbe:
     def _on_idle(self) -> None:
         self._idle = None
         if not self._turn.locked():
-            self._burial = asyncio.get_running_loop().create_task(self._bury())
+            self._ending = asyncio.get_running_loop().create_task(self._end_child())
 
 
 def _operator_request(do: str, config: OperatorConfig) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Run as a module: makes and describes environments for a process that must not make any.
+"""Child process that makes and describes environments for a parent process that must not make any.
 
-Messages on stdin and stdout are length-prefixed: four bytes (little endian) with the length of a JSON
-header, the header, and a body of as many bytes as the header's ``bytes`` says.
+Messages on stdin and stdout are length-prefixed: four bytes (little endian) with the length of a JSON header,
+the header, and a body of as many bytes as the header's ``bytes`` gives.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
 
 class Bench:
-    """Answers one request after the other; keeps the environment that it rendered last."""
+    """Answers requests about environments one after the other.
+
+    Keeps the environment that was rendered last.
+    """
 
     def __init__(self) -> None:
         self._drawn: tuple[str, Environment] | None = None
@@ -43,7 +46,7 @@ class Bench:
         self._folder = Path.cwd()
 
     def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """Return header and body of the answer; an error is a sentence in the header."""
+        """Return header and body of the answer to a request; an error is a sentence in the header."""
         os.chdir(self._folder)  # an earlier environment may have changed the folder
         allow(subject_of(row) for row in request["allowed"])
         doers = {
@@ -133,7 +136,7 @@ def _environment_of(
 
 
 def write_message(out: BinaryIO, header: Mapping[str, Any], body: bytes = b"") -> None:
-    """Write one message and add the length of its body to the header as ``bytes``."""
+    """Write a message with a JSON header and a body, whose length is added to the header as ``bytes``."""
     head = json.dumps({**header, "bytes": len(body)}).encode()
     out.write(struct.pack("<I", len(head)) + head + body)
     out.flush()
@@ -147,7 +150,7 @@ def _read_message(source: BinaryIO) -> dict[str, Any] | None:
 
 
 def main() -> None:
-    """Answer requests until stdin ends; output of environments goes to stderr."""
+    """Answer requests until stdin ends; the environments' own output goes to stderr."""
     enforce()
     out = os.fdopen(keep_stdout(), "wb")
     # If there is a display, SDL would open a window for environments that only render arrays.

@@ -1,4 +1,4 @@
-"""Finds out from an error message what can be installed: environments, or a worker."""
+"""Finds the install command in an error message: for environments, or for a worker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LINE: Final = re.compile(r"\bmosaic (envs|workers) install ([A-Za-z0-9][\w/:-]*
 
 @dataclass(frozen=True)
 class Missing:
-    """Something that ``mosaic … install`` can install.
+    """Missing environments or worker that ``mosaic … install`` can install.
 
     Attributes:
         what: ``envs`` or ``workers``.
@@ -24,7 +24,7 @@ class Missing:
 
     @property
     def title(self) -> str:
-        """Display name, or ``name`` if no family or worker with that name is known here."""
+        """Display name of what is missing, or ``name`` if no known family or worker has that name."""
         if self.what == "envs":
             from gym_gui.envs import families
 
@@ -36,9 +36,9 @@ class Missing:
 
 
 def missing_in(sentence: str) -> Missing | None:
-    """Return what the install command in an error message would install; ``None`` if there is no command.
+    """Return what the install command in an error message installs; ``None`` without a command.
 
-    Errors cross process borders as sentences. The command in them is the one that a person would type,
+    Errors cross process borders as sentences. The command in them is the one that a user would type,
     whichever process found the problem.
     """
     found = _LINE.search(sentence)
@@ -48,7 +48,7 @@ def missing_in(sentence: str) -> Missing | None:
 
 
 def forget_lookups() -> None:
-    """Forget cached lookups, because something was installed."""
+    """Clear cached lookups of packages and environments, because something was installed."""
     from gym_gui.envs import index, installed_distributions
 
     invalidate_caches()

@@ -1,4 +1,4 @@
-"""Assigns parts of joint policies to slots while a configuration is being written."""
+"""Assigns parts of joint policies to slots while the user writes a configuration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mosaic_worker.worker import LoadError
 
 
 def joint_file(row: WorkerAssignment) -> PolicyFile | None:
-    """Return the joint policy that a row names; ``None`` if it names none, or a policy of a single agent."""
+    """Return the joint policy of a slot's assignment; ``None`` for a policy of a single agent or none."""
     written = row.settings.get("checkpoint")
     file = read_policy_file(Path(written)) if isinstance(written, str) and written else None
     return file if file is not None and len(file.agents) > 1 else None
@@ -26,7 +26,7 @@ def part_of(file: PolicyFile, agent: AgentID, chosen: str | None) -> str:
     Args:
         file: The policy.
         agent: The slot's agent.
-        chosen: The slot's ``checkpoint_agent``.
+        chosen: The slot's ``checkpoint_agent``, or ``None``.
     """
     try:
         played = file.played_by(agent, chosen).agents
@@ -50,7 +50,7 @@ def part_findings(
     played: Mapping[AgentID, tuple[PolicyFile, str]],
     title: Callable[[WorkerAssignment], str],
 ) -> Iterator[Finding]:
-    """Yield a finding for each slot in ``played`` that names the part which plays the slot.
+    """Yield a finding for each slot in ``played`` with the part of a joint policy that plays it.
 
     ``title`` returns the display name of a player.
     """

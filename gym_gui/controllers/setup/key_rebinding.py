@@ -1,4 +1,4 @@
-"""Changes key bindings and finds keys that several slots use."""
+"""Changes key bindings of a slot, and finds keys that several slots use."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gym_gui.envs.keymaps import KeyScheme
 
 @dataclass(frozen=True, slots=True)
 class Rebound:
-    """A key scheme after a change.
+    """Key scheme of a slot after a change of one key.
 
     Attributes:
         scheme: The new scheme.
-        lost: Actions (or pushes ``(component, value)``) that lost the key and have none now.
+        lost: Actions (or pushes ``(component, value)``) that lost the key and have no key now.
     """
 
     scheme: KeyScheme
@@ -23,7 +23,7 @@ class Rebound:
 
 
 def bind_action(scheme: KeyScheme, action: int, key: str) -> Rebound:
-    """Bind a key to an action, as the action's only key, and remove it from its former action.
+    """Bind a key to an action as the action's only key, and remove the key from its former action.
 
     Args:
         scheme: The current scheme.
@@ -39,7 +39,7 @@ def bind_action(scheme: KeyScheme, action: int, key: str) -> Rebound:
 
 
 def bind_axis(scheme: KeyScheme, component: int, value: float, key: str) -> Rebound:
-    """Bind a key to one push of a continuous action, and remove it from its former push."""
+    """Bind a key to one push of a continuous action, and remove the key from its former push."""
     lost = tuple(
         (axis.component, axis.value)
         for axis in scheme.axes
@@ -80,6 +80,6 @@ def keys_of(scheme: KeyScheme) -> tuple[str, ...]:
 
 
 def _ordered(bindings: Mapping[str, int], like: KeyScheme) -> dict[str, int]:
-    """Return the bindings sorted by action, in the order in which ``like`` names the actions."""
+    """Return the bindings sorted by action, in the order of the actions in ``like``."""
     order = {action: place for place, action in enumerate(dict.fromkeys(like.bindings.values()))}
     return dict(sorted(bindings.items(), key=lambda item: order.get(item[1], len(order))))

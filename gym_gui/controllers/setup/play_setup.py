@@ -1,4 +1,4 @@
-"""Chooses players of a game that a person plays or watches: deadlines, default opponents, new players."""
+"""Chooses the players of a game that a person plays or watches: people, opponents, deadlines."""
 
 from __future__ import annotations
 
@@ -15,21 +15,23 @@ if TYPE_CHECKING:
     from gym_gui.services.policies.policy_catalog import Policy
 
 PERSON: Final = "human_worker"
-"""Id of the worker for people."""
+"""Id of the worker through which people play."""
 OPERATOR: Final = "play"
-"""Id of the operator, which also names its folder in a run."""
+"""Operator id of a game in the Play page, which also names the operator's folder in a run."""
 _MODELS: Final = frozenset({WorkerKind.LLM.value, WorkerKind.VLM.value})
 _IN_TIME: Final = 0.9
-"""Fraction of a step's time that a person has. The rest is for the way to the session and back, so that a
-fallback does not make the step late."""
+"""Fraction of a step's time that a person has to answer.
+
+The rest is for messages to and from the session, so that a fallback does not make the step late.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How time passes in a game.
+    """Speed of a game, and whether it waits for people.
 
     Attributes:
-        realtime: Whether the game runs on while a person thinks.
+        realtime: Whether the game continues while a person thinks.
         rate: Environment steps per second; in turn-based play, moves per second of the other players.
     """
 
@@ -38,10 +40,10 @@ class Clock:
 
 
 def person(clock: Clock) -> WorkerAssignment:
-    """Return the player for a slot that a person plays.
+    """Return the assignment of a slot that a person plays.
 
-    In real time, a person who does not answer within the step does nothing: the environment's no-op, or the
-    nearest action, is played and recorded as such. Otherwise the game waits for the person.
+    In real time, if the person does not answer within the step, the environment's no-op or the nearest action
+    is played and recorded as a fallback. Otherwise the game waits for the person.
     """
     if not clock.realtime:
         return WorkerAssignment(PERSON, "human")
@@ -49,7 +51,7 @@ def person(clock: Clock) -> WorkerAssignment:
 
 
 def is_person(assignment: WorkerAssignment) -> bool:
-    """Return whether a person chooses the actions; a scripted human player does not count."""
+    """Return whether a person chooses the actions of a slot; a scripted human player does not count."""
     return assignment.worker_id == PERSON and "script" not in assignment.settings
 
 
@@ -59,10 +61,10 @@ def people(config: OperatorConfig) -> tuple[str, ...]:
 
 
 def others(offers: Sequence[Offer], env_id: str) -> list[Offer]:
-    """Return the offers for other players than people; worker entries that cannot play keep their reason.
+    """Return the offered players other than people, those trained in another environment last.
 
-    Behaviors and trained policies that do not fit are left out, since there may be many. Policies trained in
-    another environment come last.
+    Behaviors and trained policies that do not fit are left out, because there may be many. Workers that
+    cannot play are included with their reason.
     """
     shown = [
         offer
@@ -74,7 +76,7 @@ def others(offers: Sequence[Offer], env_id: str) -> list[Offer]:
 
 
 def opponent(offers: Sequence[Offer], env_id: str) -> Policy | None:
-    """Return the first opponent: a baseline made for the game, else random moves, else any fitting policy."""
+    """Return the default opponent: a baseline for this game, else random moves, else any fitting policy."""
     fitting = [offer.policy for offer in offers if not offer.reason and offer.policy.complete]
     knowing = [policy for policy in fitting if policy.kind == "baseline" and policy.knows(env_id)]
     chance = [policy for policy in fitting if policy.policy_id == "random"]
@@ -89,10 +91,10 @@ def game(
     env_name: str = "",
     api: str | None = None,
 ) -> OperatorConfig:
-    """Return the operator of a game.
+    """Return the operator configuration of a game with these players.
 
     Raises:
-        ConfigError: A value is invalid.
+        ConfigError: A value of the configuration is invalid.
     """
     return OperatorConfig(OPERATOR, name or "You", env_name, task, players, api=api, named=bool(name))
 
@@ -103,12 +105,12 @@ def seated_as_written(config: OperatorConfig) -> OperatorConfig:
 
 
 def asks_models(config: OperatorConfig) -> bool:
-    """Return whether a language model plays some slot, so that decisions may cost money."""
+    """Return whether a language model plays any slot, so that decisions may cost money."""
     return any(player.worker_type in _MODELS for player in config.resolved_slots().values())
 
 
 def runs_programs(config: OperatorConfig) -> bool:
-    """Return whether a BDI program plays some slot, which reports its reasoning."""
+    """Return whether a BDI program, which reports its reasoning, plays any slot."""
     return any(player.worker_type == "bdi" for player in config.resolved_slots().values())
 
 
@@ -128,7 +130,7 @@ def with_player(config: OperatorConfig, agent: str, player: WorkerAssignment) ->
 
 
 def with_clock(config: OperatorConfig, clock: Clock) -> OperatorConfig:
-    """Return the same game with another clock for the people in it."""
+    """Return the game's configuration with another clock for its people."""
     changed = {
         slot: replace_person(player, clock) if is_person(player) else player
         for slot, player in config.workers.items()
@@ -137,7 +139,7 @@ def with_clock(config: OperatorConfig, clock: Clock) -> OperatorConfig:
 
 
 def replace_person(player: WorkerAssignment, clock: Clock) -> WorkerAssignment:
-    """Return a person's player with another clock and the same settings."""
+    """Return a person's assignment with another clock and the same settings."""
     fresh = person(clock)
     return WorkerAssignment(
         player.worker_id,
@@ -149,7 +151,7 @@ def replace_person(player: WorkerAssignment, clock: Clock) -> WorkerAssignment:
 
 
 def hands(scheme_keys: Sequence[str], *, mouse: bool, typed: bool) -> str:
-    """Return the input that a person plays with, as text: ``arrow keys``, ``W A S D``, ``mouse``."""
+    """Return a person's input device as text, such as ``arrow keys``, ``W A S D`` or ``mouse``."""
     keys = set(scheme_keys)
     if mouse:
         return "mouse"

@@ -1,4 +1,4 @@
-"""Readers that convert the position of a board game environment to a board that can be drawn."""
+"""Readers that convert the state of a board game environment to a board for drawing and clicking."""
 
 from __future__ import annotations
 

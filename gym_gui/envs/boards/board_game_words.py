@@ -24,7 +24,7 @@ SIDES: Final[Mapping[str, tuple[str, str]]] = {
     "go": ("Black", "White"),
     "checkers": ("Red", "White"),
 }
-"""Names of the first and the second player to move, by kind of board."""
+"""Names of the first and the second player to move, by kind of board game."""
 _POINTS: Final = {"q": 9, "r": 5, "b": 3, "n": 3, "p": 1}
 """Value of each chess piece in points; the king has none, because it is never captured."""
 _SET: Final = {"q": 1, "r": 2, "b": 2, "n": 2, "p": 8}
@@ -41,7 +41,7 @@ _CHESS_ENDS: Final = {
 
 
 def legal_words(board: Board) -> dict[int, str]:
-    """Return the legal moves of a position by action, in the game's notation: ``Nf3``, ``column 4``."""
+    """Return the legal moves of a board by action, in the game's notation: ``Nf3``, ``column 4``."""
     if board.kind == "chess" and is_installed("chess"):
         import chess as rules
 
@@ -56,7 +56,7 @@ def legal_words(board: Board) -> dict[int, str]:
 def can_mate(board: Board, agent: AgentID) -> bool:
     """Return whether a side of chess has enough pieces to mate; ``True`` for other games.
 
-    It also returns ``True`` if python-chess is not installed.
+    The result is also ``True`` if python-chess is not installed.
     """
     if board.kind != "chess" or not is_installed("chess"):
         return True

@@ -1,4 +1,4 @@
-"""Helpers for all readers of boards: the turn, squares, lines and two common kinds of board."""
+"""Helpers for all readers of boards: turn, squares, lines and two common kinds of board."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FILES = "abcdefghijklmnopqrstuvwxyz"
 
 
 class Turn(NamedTuple):
-    """The agent on turn, its legal actions and the last action.
+    """Agent on turn in a board game, with its legal actions and the last action.
 
     Attributes:
         agent: Agent on turn; ``""`` if the game is over.
@@ -32,7 +32,7 @@ class Turn(NamedTuple):
 
 
 def turn_of(environment: Instance) -> Turn:
-    """Return the turn of a game, read from the environment's adapter and its action mask."""
+    """Return the turn of a board game, from the environment's adapter and its action mask."""
     adapter: Any = environment.adapter
     current: Sequence[AgentID] = adapter.get_current_agents()
     game: Any = getattr(adapter, "inner", adapter)
@@ -77,7 +77,7 @@ def in_a_row(cells: Sequence[str], columns: int, wanted: int) -> tuple[Square, .
 
 
 def drops(kind: str, cells: Sequence[str], columns: int, turn: Turn, label: Callable[[int], str]) -> Board:
-    """Return a board on which pieces fall to the lowest free cell of a column; actions are column numbers."""
+    """Return a board whose pieces fall to the lowest free cell of a column; actions are column numbers."""
     rows = len(cells) // columns
 
     def height(column: int) -> int:
@@ -98,7 +98,7 @@ def placings(
     square: Callable[[int], Square],
     label: Callable[[int], str],
 ) -> Board:
-    """Return a board on which players put pieces on free squares.
+    """Return a board on whose free squares players put pieces.
 
     Args:
         kind: As in :class:`Board`.

@@ -1,4 +1,4 @@
-"""Readers of the boards of OpenSpiel games, which parse a state's text."""
+"""Readers of the boards of OpenSpiel games, which parse the text of a state."""
 
 # OpenSpiel is untyped: all its values are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
@@ -40,7 +40,7 @@ def state_of(environment: Instance) -> Any:
 
 
 def tic_tac_toe(environment: Instance) -> Board:
-    """Return the board of tic-tac-toe; actions are numbered row by row."""
+    """Return OpenSpiel's board of tic-tac-toe; actions are numbered row by row."""
     state = state_of(environment)
     lines = str(state).split()
     cells = [_MARKS[mark] for line in lines for mark in line]
@@ -56,7 +56,7 @@ def tic_tac_toe(environment: Instance) -> Board:
 
 
 def connect_four(environment: Instance) -> Board:
-    """Return the board of Connect Four; actions are column numbers."""
+    """Return OpenSpiel's board of Connect Four; actions are column numbers."""
     lines = str(state_of(environment)).split()
     cells = [_MARKS[mark] for line in lines for mark in line]
     return drops(
@@ -65,7 +65,10 @@ def connect_four(environment: Instance) -> Board:
 
 
 def go(environment: Instance) -> Board:
-    """Return the board of go; actions are numbered row by row from the bottom, and the last action passes."""
+    """Return OpenSpiel's board of go.
+
+    Actions are numbered row by row from the bottom, and the last one passes.
+    """
     grid = [parts[1] for line in str(state_of(environment)).splitlines() if (parts := _go_line(line))]
     size = len(grid)
     cells = [_STONES[mark] for line in grid for mark in line]
@@ -89,7 +92,7 @@ def _go_line(line: str) -> list[str]:
 
 
 def checkers(environment: Instance) -> Board:
-    """Return the board of checkers; a capture of several pieces takes one move for each piece."""
+    """Return OpenSpiel's board of checkers; a capture of several pieces takes one move per piece."""
     state = state_of(environment)
     size: Mapping[str, int] = state.get_game().get_parameters()
     rows, columns = size["rows"], size["columns"]
@@ -104,7 +107,7 @@ def checkers(environment: Instance) -> Board:
 
 
 def chess(environment: Instance) -> Board:
-    """Return the board of chess; OpenSpiel prints the position in Forsyth-Edwards notation."""
+    """Return OpenSpiel's board of chess, whose state prints the position in Forsyth-Edwards notation."""
     import pyspiel
 
     cells: list[str] = []
@@ -154,7 +157,7 @@ def _steps(
 def _squares(name: str, rows: int) -> tuple[Square, Square, str]:
     found = _STEP.match(name)
     if found is None:
-        raise ValueError(f"{name!r} names no two squares")
+        raise ValueError(f"{name!r} does not name two squares")
     return square_named(found[1], rows), square_named(found[2], rows), found[3]
 
 
@@ -165,17 +168,17 @@ READERS: Mapping[str, Callable[[Instance], Board]] = {
     "checkers": checkers,
     "chess": chess,
 }
-"""Readers of boards, by OpenSpiel's name of the game."""
+"""Readers of OpenSpiel's boards, by OpenSpiel's name of the game."""
 
 
 def seat_names(environment: Instance, game: str) -> dict[AgentID, str]:
-    """Return the names of the players by agent; in chess the second agent is White."""
+    """Return OpenSpiel's players' names by agent; in chess the second agent is White."""
     agents = environment.adapter.possible_agents
     return dict(zip(reversed(agents) if game == "chess" else agents, SIDES[game], strict=True))
 
 
 def words_since(environment: Instance, game: str, since: int) -> tuple[str, ...]:
-    """Return the moves played in the game's own notation, without the first ``since`` moves.
+    """Return an OpenSpiel game's moves in its own notation, without the first ``since`` moves.
 
     Args:
         environment: Environment of the game.
@@ -205,7 +208,7 @@ def words_since(environment: Instance, game: str, since: int) -> tuple[str, ...]
 
 
 def how_it_ended(environment: Instance, game: str) -> str:
-    """Return how a game of go or chess was decided; ``""`` for other games.
+    """Return how an OpenSpiel game of go or chess was decided; ``""`` for other games.
 
     OpenSpiel does not report the reason. For chess it is ``""`` too if python-chess is not installed.
     """

@@ -1,4 +1,4 @@
-"""Moves and results as text for OpenSpiel games that have no board reader."""
+"""Texts of moves and results for OpenSpiel games that have no board reader."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 HEARD: Final = frozenset({"gin_rummy", "hanabi", "kuhn_poker", "leduc_poker", "liars_dice"})
-"""Games whose moves are public; in other card games a move may be secret."""
+"""OpenSpiel games whose moves are public. In other card games a move may be secret."""
 _UNITS: Final = {"gin_rummy": "point", "kuhn_poker": "chip", "leduc_poker": "chip"}
-"""Unit of the payoff of each game."""
+"""Unit of the payoff of some OpenSpiel games."""
 _PLAYER: Final = re.compile(r"^Player: \d+ Action: ")
 _COLORS: Final = {"R": "red", "Y": "yellow", "G": "green", "W": "white", "B": "blue"}
 _HINT: Final = re.compile(r"^\(Reveal player \+(\d+) (color|rank) (\w)\)$")
@@ -18,7 +18,7 @@ _LIVES: Final = re.compile(r"^Life tokens: (\d+)$", re.MULTILINE)
 
 
 def heard_since(state: Any, names: Sequence[str], since: int) -> tuple[str, ...]:
-    """Return the players' moves as texts, without the first ``since`` moves.
+    """Return the moves of an OpenSpiel game as texts, without the first ``since`` moves.
 
     Args:
         state: OpenSpiel's state.
@@ -38,7 +38,7 @@ def heard_since(state: Any, names: Sequence[str], since: int) -> tuple[str, ...]
 
 
 def may_be_said(state: Any, names: Sequence[str]) -> dict[int, str]:
-    """Return the legal actions of the player on turn with their texts, worded as in :func:`heard_since`.
+    """Return the legal actions of the player on turn with texts like those of :func:`heard_since`.
 
     Args:
         state: OpenSpiel's state.
@@ -51,7 +51,7 @@ def may_be_said(state: Any, names: Sequence[str]) -> dict[int, str]:
 
 
 def _is_spoken(state: Any) -> bool:
-    """Return whether the game is in :data:`HEARD`; only such games get their own wording of moves."""
+    """Return whether the game is in :data:`HEARD`, so that its moves get MOSAIC's wording."""
     return str(state.get_game().get_type().short_name) in HEARD
 
 
@@ -66,7 +66,7 @@ def _word(said: str, player: int, names: Sequence[str]) -> str:
 
 
 def fireworks(state: Any) -> str:
-    """Return the result of a game of Hanabi: ``17 of 25 points``, with a note if all is lost or complete."""
+    """Return the result of a game of Hanabi, such as ``17 of 25 points``, with a note for 0 and for all."""
     parameters = state.get_game().get_parameters()
     most = int(parameters.get("colors", 5)) * int(parameters.get("ranks", 5))
     lives = _LIVES.search(str(state))

@@ -37,7 +37,10 @@ _PIECES = ("", FIRST, SECOND)
 
 
 def chess(environment: Instance) -> Board:
-    """Return the board of chess, read from a ``chess.Board``; Black's actions use a mirrored board."""
+    """Return PettingZoo's board of chess, read from a ``chess.Board``.
+
+    Black's actions use a mirrored board.
+    """
     game: Any = environment.env.board
     turn = turn_of(environment)
     player = environment.env.possible_agents.index(turn.agent) if turn.legal else 0
@@ -75,14 +78,14 @@ def _chess_square(square: int) -> Square:
 
 
 def connect_four(environment: Instance) -> Board:
-    """Return the board of Connect Four, read from a flat list of 0, 1 and 2 that begins at the top."""
+    """Return PettingZoo's board of Connect Four, read from a flat list of 0, 1 and 2 from the top."""
     marks: list[int] = environment.env.board
     cells = [_PIECES[mark] for mark in marks]
     return drops("connect_four", cells, 7, turn_of(environment), lambda action: f"column {action + 1}")
 
 
 def tictactoe(environment: Instance) -> Board:
-    """Return the board of tic-tac-toe; its squares are numbered column by column."""
+    """Return PettingZoo's board of tic-tac-toe, whose squares are numbered column by column."""
     squares: list[int] = environment.env.board.squares
     cells = [_PIECES[squares[column * 3 + row]] for row in range(3) for column in range(3)]
     return placings(
@@ -100,7 +103,10 @@ def _tictactoe_square(action: int) -> Square:
 
 
 def go(environment: Instance) -> Board:
-    """Return the board of go with rows from the top, as documented; PettingZoo renders it transposed."""
+    """Return PettingZoo's board of go with rows from the top, as documented.
+
+    PettingZoo renders it transposed.
+    """
     points: list[list[int]] = environment.env._go.board.tolist()
     size = len(points)
     cells = [_PIECES[value] for row in points for value in row]  # -1 is white, the last element of _PIECES
@@ -122,19 +128,19 @@ READERS: Mapping[str, Callable[[Instance], Board]] = {
     "tictactoe": tictactoe,
     "go": go,
 }
-"""Readers of boards, by the name of the game without its area and version."""
+"""Readers of PettingZoo's boards, by the game's name without area and version."""
 
 KINDS: Mapping[str, str] = {name: "tic_tac_toe" if name == "tictactoe" else name for name in READERS}
-"""Kind of board, by the names in :data:`READERS`."""
+"""Kind of board for each name in :data:`READERS`."""
 
 
 def seat_names(environment: Instance, game: str) -> dict[AgentID, str]:
-    """Return the names of the players by agent; in every game the first agent moves first."""
+    """Return PettingZoo's players' names by agent; in every game the first agent moves first."""
     return dict(zip(environment.env.possible_agents, SIDES[KINDS[game]], strict=True))
 
 
 def words_since(environment: Instance, game: str, actions: Sequence[int], since: int) -> tuple[str, ...]:
-    """Return the moves played in the game's own notation, without the first ``since`` moves.
+    """Return a PettingZoo game's moves in its own notation, without the first ``since`` moves.
 
     Args:
         environment: Environment of the game.
@@ -153,7 +159,7 @@ def words_since(environment: Instance, game: str, actions: Sequence[int], since:
 
 
 def how_it_ended(environment: Instance, game: str) -> str:
-    """Return how a game of chess or go was decided; ``""`` for other games.
+    """Return how a PettingZoo game of chess or go was decided; ``""`` for other games.
 
     The text is the argument ``how`` of :func:`~gym_gui.envs.boards.board_game_words.result_words`.
     """

@@ -1,4 +1,4 @@
-"""Describers that put observations into text for agents that read; each family has its own."""
+"""Describers that express observations as text for agents that read; each family has its own describer."""
 
 from __future__ import annotations
 

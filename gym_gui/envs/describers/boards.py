@@ -1,4 +1,4 @@
-"""Describes board games: boards drawn with letters, and squares named as players name them."""
+"""Describes board games as text: boards drawn with letters, and squares named as players name them."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _PIECES: Mapping[str, str] = {"chess": "KQRBNP"}
 _CHESS_PIECES = dict(zip("KQRBNP", ("king", "queen", "rook", "bishop", "knight", "pawn"), strict=True))
 FROM_CHOICES = "You answer with one of the legal moves, which you are shown at every turn."
 _STEP = re.compile(r"([a-z])(\d+)([a-z])(\d+)([a-z]?)")
-"""Move from one square to another."""
+"""Pattern of a move from one square to another."""
 _PLACE = re.compile(r"\b(column|row) (\w+)")
 _SIZES: Mapping[str, tuple[int, int]] = {
     "tic_tac_toe": (3, 3),
     "chess": (8, 8),
     "checkers": (8, 8),
 }
-"""Rows and columns of boards with a single size."""
+"""Rows and columns of board games with a single size."""
 _RULES: Mapping[str, str] = {
     "connect_four": "Players drop a piece in turn into one of the columns, where it falls to the lowest "
     "free cell. Four pieces of one's own in a row, across, up or aslant, win; a full board is a draw.",
@@ -70,21 +70,21 @@ _FORMS: Mapping[str, str] = {
     "go": 'You answer with a point, such as "{point}", or with "pass".',
     "checkers": "You answer with a move.",
 }
-"""Form of an answer if the agent is not told which moves are legal."""
+"""Sentences on how to answer if the prompt does not list the legal moves."""
 _UNTOLD: Final = "Which moves are legal you are not told."
 
 
 class BoardDescriber(SpaceDescriber):
-    """Describes the board of a game (:meth:`Environment.board`)."""
+    """Describes the position of a board game (:meth:`Environment.board`)."""
 
     def __init__(self, environment: Instance, kind: str) -> None:
-        """Make a describer; ``kind`` is as in :class:`Board` and needed before there is a position."""
+        """Make a describer; ``kind`` is as in :class:`Board`, because no position exists yet."""
         super().__init__(environment)
         self._kind, self._names, self._hides = kind, _USUAL, False
         self._read: tuple[Any, Board | None] = (None, None)
 
     def board(self, observation: Any) -> Board | None:
-        """Return the position of an observation; it is read once per observation."""
+        """Return the board of an observation; it is read only once per observation."""
         if self._read[0] is not observation or observation is None:
             self._read = observation, self.environment.board()
         return self._read[1]
@@ -102,14 +102,14 @@ class BoardDescriber(SpaceDescriber):
         return "\n".join([*lines, *self.notation(board), *self._legal(board)])
 
     def _legal(self, board: Board) -> list[str]:
-        """Return lines about the legal moves in addition to :meth:`choices`."""
+        """Return lines about the legal moves, in addition to :meth:`choices`."""
         return []
 
     def can_state(self, agent: AgentID) -> bool:
         return True
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """Return pieces by column and row, from 1 at the left and bottom: ``piece("N", 7, 1)``.
+        """Return pieces by column and row, counted from 1 at the left and bottom: ``piece("N", 7, 1)``.
 
         The facts also contain the agent's own side, and in chess what the board does not show:
         ``castling("K")``, ``en_passant(e3)``, ``quiet_moves(4)``.
@@ -126,7 +126,7 @@ class BoardDescriber(SpaceDescriber):
         return [fact("me", self.side(agent, board)), *pieces, *last, *_rights(self.fen(board))]
 
     def notation(self, board: Board) -> list[str]:
-        """Return lines with the position in a notation for programs; empty if there is none."""
+        """Return lines with the position in a notation for programs (FEN); empty if the game has none."""
         # FEN has the standard letters.
         fen = "" if self._names else self.fen(board)
         return [f"FEN: {fen}"] if fen else []
@@ -136,11 +136,11 @@ class BoardDescriber(SpaceDescriber):
         return str(self.environment.env.game_state) if board.kind == "chess" else ""
 
     def terms(self, agent: AgentID) -> Terms:
-        """Return no terms: other names apply to the marks on the board."""
+        """Return no terms, because only the marks on the board are renamed."""
         return Terms()
 
     def other_names(self, agent: AgentID, rename: Renaming, seed: int) -> Names:
-        """Return other marks for columns and rows (actions) and other letters for pieces (objects)."""
+        """Return replaced marks for columns and rows (actions) and replaced letters for pieces (objects)."""
         marks: dict[str, str] = {}
         pieces = _PIECES.get(self._kind, FIRST + SECOND)
         columns, rows = self._sides()
@@ -160,7 +160,7 @@ class BoardDescriber(SpaceDescriber):
         return [each._replace(word=self._names.action(each.word)) for each in super().actions(agent)]
 
     def _sides(self) -> tuple[list[str], list[str]]:
-        """Return the names of columns and rows, before there is a position."""
+        """Return the names of columns and rows, which are known before there is a position."""
         rows, columns = self._size()
         empty = Board(self._kind, rows, columns, ("",) * (rows * columns))
         return (
@@ -169,7 +169,7 @@ class BoardDescriber(SpaceDescriber):
         )
 
     def _size(self) -> tuple[int, int]:
-        """Return rows and columns; for boards of several sizes, those of this environment."""
+        """Return the rows and columns of the board in this environment."""
         adapter = self.environment.adapter
         actions: Any = adapter.action_space(adapter.possible_agents[0])
         if self._kind == "connect_four":
@@ -193,7 +193,7 @@ class BoardDescriber(SpaceDescriber):
         return True
 
     def side(self, agent: AgentID, board: Board) -> str:
-        """Return the pieces of ``agent``, whose turn it is."""
+        """Return a description of the pieces of ``agent``, which is on turn."""
         if board.kind == "chess":
             return "white" if _white_moves(board) else "black"
         first = agent == self.environment.adapter.possible_agents[0]
@@ -231,8 +231,8 @@ class BoardDescriber(SpaceDescriber):
             told = marks if self._kind == "tic_tac_toe" else f"{marks} {told}"
         return told.format(
             pieces=", ".join(f"{_piece(letter, names)} {piece}" for letter, piece in _CHESS_PIECES.items()),
-            move=_written("e2e4", names),
-            promotion=_written("e7e8q", names),
+            move=_with_marks("e2e4", names),
+            promotion=_with_marks("e7e8q", names),
             X=_piece(FIRST, names),
             O=_piece(SECOND, names),
         ).strip()
@@ -243,7 +243,7 @@ class BoardDescriber(SpaceDescriber):
         board = self.board(observation)
         if board is None:
             return ()
-        return tuple(Choice(move.action, _called(board, move, self._names)) for move in board.moves)
+        return tuple(Choice(move.action, _answer_for(board, move, self._names)) for move in board.moves)
 
     def _how_to_act(self, agent: AgentID) -> str:
         if self.actions(agent):
@@ -253,7 +253,7 @@ class BoardDescriber(SpaceDescriber):
         return f"{self._form() if self._hides else FROM_CHOICES}{notations}"
 
     def _form(self) -> str:
-        """Return the form of an answer if the legal moves are not listed."""
+        """Return a sentence with the form of an answer, for prompts without the legal moves."""
         columns, rows = self._sides()
         column, row = (
             _mark("column", columns[-1], self._names),
@@ -268,7 +268,7 @@ class BoardDescriber(SpaceDescriber):
 
 
 def _rights(fen: str) -> Iterator[Fact]:
-    """Yield what a chess position allows without showing it on the board."""
+    """Yield facts of a chess position that its board does not show: castling, en passant, quiet moves."""
     if fen:
         castling, passing, quiet = fen.split()[2:5]
         yield from (fact("castling", letter) for letter in castling if letter != "-")
@@ -278,7 +278,7 @@ def _rights(fen: str) -> Iterator[Fact]:
 
 
 def longest(environment: Instance) -> Limit:
-    """Return the most moves of an OpenSpiel game; other packages do not state it."""
+    """Return the most moves of an OpenSpiel game; other packages do not declare a limit."""
     game: Any = getattr(environment.env, "_env", None)
     return Limit(int(game.max_game_length()) if hasattr(game, "max_game_length") else None, "moves")
 
@@ -289,7 +289,7 @@ def _white_moves(board: Board) -> bool:
 
 
 def drawn(board: Board, names: Names = _USUAL) -> list[str]:
-    """Return the lines of a board, rows from the top, with the names of rows and columns."""
+    """Return the lines of a board as text, from the top row, with the names of rows and columns."""
     wide = max(1, *(len(cell) for cell in board.cells))
     heads = [_mark("row", _row(board, row), names) for row in range(board.rows)]
     margin = max(len(head) for head in heads)
@@ -304,23 +304,23 @@ def drawn(board: Board, names: Names = _USUAL) -> list[str]:
 
 
 def _in_marks(word: str, names: Names) -> str:
-    """Return an action's word with the current marks of its column and row."""
+    """Return an action's name with the replaced marks of its column and row."""
     return _PLACE.sub(lambda found: f"{found[1]} {_mark(found[1], found[2], names)}", word)
 
 
 def _mark(kind: str, usual: str, names: Names) -> str:
-    """Return the current mark of a column or row."""
+    """Return the replaced mark of a column or row, or its standard mark."""
     return names.marks.get(f"{kind} {usual}", usual)
 
 
 def _piece(cell: str, names: Names) -> str:
-    """Return the current letters of a piece, perhaps doubled, in its case."""
+    """Return a piece's letters (one or two equal ones) after replacement, in the case of ``cell``."""
     new = "".join(names.marks.get(f"piece {letter.upper()}", letter) for letter in cell)
     return new.lower() if cell.islower() else new
 
 
-def _written(move: str, names: Names) -> str:
-    """Return a move between squares with the current marks, and the piece that a pawn becomes."""
+def _with_marks(move: str, names: Names) -> str:
+    """Return a move such as ``e7e8q`` with replaced marks of its squares and of the promoted piece."""
     found = _STEP.fullmatch(move)
     if found is None:
         return move
@@ -330,13 +330,13 @@ def _written(move: str, names: Names) -> str:
     return f"{told}{_piece(promoted, names)}"
 
 
-def _called(board: Board, move: Move, names: Names) -> str:
-    """Return the answer that stands for a move."""
+def _answer_for(board: Board, move: Move, names: Names) -> str:
+    """Return the text with which an agent answers to play a move."""
     if board.kind == "tic_tac_toe":  # OpenSpiel counts its squares from 0
         return square(board, move.target, names)
     if not names:
         return move.label
-    return square(board, move.target, names) if move.source is None else _written(move.label, names)
+    return square(board, move.target, names) if move.source is None else _with_marks(move.label, names)
 
 
 def _row(board: Board, row: int) -> str:
@@ -352,7 +352,7 @@ def _column(board: Board, column: int) -> str:
 
 
 def square(board: Board, place: Square, names: Names = _USUAL) -> str:
-    """Return a square's name, standard or with the current marks."""
+    """Return the name of a square, with replaced marks if ``names`` has any."""
     if place == OFF_BOARD:
         return "pass"
     column = _mark("column", _column(board, place[1]), names)

@@ -1,4 +1,4 @@
-"""Describes Box2D environments, whose vectors have no table in Gymnasium's documentation."""
+"""Describes Box2D environments, for whose vectors Gymnasium's documentation has no table."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def lander(environment: Instance) -> VectorDescriber:
 
 
 def walker(environment: Instance) -> VectorDescriber:
-    """Return a describer of BipedalWalker; rewards do not depend on the terrain."""
+    """Return a describer of BipedalWalker, with or without obstacles; rewards are the same."""
     joints = tuple(
         Component(f"{joint} {what}: speed of the motor")
         for joint in ("first", "second")
@@ -108,4 +108,4 @@ DESCRIBERS: Mapping[str, Callable[[Instance], VectorDescriber]] = {
     "box2d.bipedal_walker": walker,
     "box2d.car_racing": car,
 }
-"""Function that makes the describer, by module within Gymnasium."""
+"""Functions that make describers of Box2D environments, by module within Gymnasium."""

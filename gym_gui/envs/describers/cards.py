@@ -1,4 +1,4 @@
-"""Describes PettingZoo's card games and rock, paper, scissors."""
+"""Describes PettingZoo's card games, and rock, paper, scissors."""
 
 from __future__ import annotations
 
@@ -72,22 +72,22 @@ _GAMES: Mapping[str, _Game] = {
 
 
 class _Back:
-    """A card face down, with the interface that the package's drawing needs."""
+    """Card face down, with the interface that PettingZoo's rendering of poker needs."""
 
     def get_index(self) -> str:
-        """Return the name of its picture."""
+        """Return the name of the picture of a card's back."""
         return "Card"
 
 
 class PokerDescriber(SpaceDescriber):
-    """Describes the agent's own cards, the cards on the table, and the observation's chips and raises.
+    """Describes an agent's cards in poker, the cards on the table, and the chips and raises.
 
-    The cards of others are never read. The observation contains own and open cards together; the cards on the
-    table tell which are open.
+    The cards of others are never read. The observation contains own and open cards together, and the
+    environment's list of cards on the table distinguishes them.
     """
 
     def __init__(self, environment: Any, game: str) -> None:
-        """Make a describer; ``game`` is as in the environment's name: ``"leduc_holdem"``."""
+        """Make a describer; ``game`` is part of the environment's name, such as ``"leduc_holdem"``."""
         super().__init__(environment)
         self._game = game
         self._say: Callable[[NDArray[Any]], list[str]] = {
@@ -102,7 +102,7 @@ class PokerDescriber(SpaceDescriber):
         return True
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """Return the package's picture of the table, with the backs of the others' cards."""
+        """Return PettingZoo's picture of the table, with the backs of the others' cards."""
         everybody, players = self.environment.adapter.possible_agents, self.environment.env.env.game.players
         others = [player for name, player in zip(everybody, players, strict=True) if name != agent]
         hands = [player.hand for player in others]
@@ -154,7 +154,7 @@ class PokerDescriber(SpaceDescriber):
         return [f"Your cards: {_cards(own)}", f"On the table: {_cards(table) or 'no card yet'}"]
 
     def _table(self) -> list[int]:
-        """Return the numbers of the open cards, in the order in which they were laid."""
+        """Return the numbers of the open cards in poker, in the order in which they were laid."""
         game = self.environment.env.env.game
         return [
             _SUIT_LETTERS.index(card.suit) * 13 + _RANK_LETTERS.index(card.rank) for card in game.public_cards
@@ -179,7 +179,7 @@ def _leduc(seen: NDArray[Any]) -> list[str]:
 
 
 class RockPaperScissorsDescriber(SpaceDescriber):
-    """Describes the opponent's last choice; with more than three actions, also which beats which."""
+    """Describes the opponent's last choice and, with more than three actions, which action beats which."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         words = self.environment.action_meanings(agent)
@@ -192,7 +192,7 @@ class RockPaperScissorsDescriber(SpaceDescriber):
         return True
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """Return a picture of the finished rounds; a seat does not see the others' choices of this one."""
+        """Return a picture of the finished rounds, without the others' choices in the current round."""
         env: Any = self.environment.env
         chosen = env.state
         env.state = dict.fromkeys(env.possible_agents, env._none)
@@ -221,7 +221,7 @@ class RockPaperScissorsDescriber(SpaceDescriber):
 
 
 def beaten(first: int, second: int) -> bool:
-    """Return whether the first action beats the second.
+    """Return whether the first action beats the second in rock, paper, scissors with any number of words.
 
     If both are even or both odd, the lower one wins, otherwise the higher one.
     """

@@ -1,4 +1,4 @@
-"""Describes chess in the notation of chess players and programs."""
+"""Describes chess in the notations of chess players and programs."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class ChessDescriber(BoardDescriber):
 
 
 def sans(board: chess.Board) -> list[str]:
-    """Return all legal moves as :meth:`chess.Board.san` writes each.
+    """Return all legal moves in standard algebraic notation, as :meth:`chess.Board.san` writes them.
 
-    ``san`` searches all moves again for every move, to tell pieces apart, and plays each move to test for
-    check. This function goes through the moves once and plays only those that may give check.
+    ``san`` searches all moves again for every move, to distinguish pieces, and plays each move to test for
+    check. This function searches the moves once and plays only those that may give check.
     """
     moves = list(board.legal_moves)
     pieces = [board.piece_type_at(move.from_square) or chess.PAWN for move in moves]
@@ -83,7 +83,7 @@ def sans(board: chess.Board) -> list[str]:
 
 
 def _piece(piece: int, start: int, starts: list[int]) -> str:
-    """Return a piece's letter, with what distinguishes its square from others that may move there."""
+    """Return a piece's letter, with the file or rank that tells it from others with the same target."""
     letter = chess.piece_symbol(piece).upper()
     others = [other for other in starts if other != start]
     if not others:
@@ -95,7 +95,7 @@ def _piece(piece: int, start: int, starts: list[int]) -> str:
 
 
 def _towards_king(board: chess.Board) -> tuple[dict[int, int], int]:
-    """Return the squares from which each kind could give check on an empty board, and all lines' squares."""
+    """Return from where pieces could give check: squares by kind of piece, and all lines of the king."""
     king = board.king(not board.turn)
     assert king is not None
     aslant = chess.BB_DIAG_ATTACKS[king][0]

@@ -1,4 +1,4 @@
-"""Describes classic control: positions and motions."""
+"""Describes Gymnasium's classic control environments: positions and motions in sentences."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _SIDES = ("left", "right")
 
 
 class Task(NamedTuple):
-    """One of the tasks.
+    """Description of one classic control task.
 
     Attributes:
         said: Function that returns an observation as text.
         size: Number of values in an observation.
-        about: Function that returns the goal, from the environment.
+        about: Function that returns the goal, given the environment.
         reads: Sentence that explains the text.
-        meanings: Meanings of the words of discrete actions.
+        meanings: Meanings of discrete actions, by name.
         acted: Components of a continuous action.
     """
 
@@ -37,7 +37,7 @@ class Task(NamedTuple):
 
 
 class ControlDescriber(VectorDescriber):
-    """Describes a task's numbers in sentences.
+    """Describes the observations of a classic control task in sentences.
 
     Args:
         environment: One of Gymnasium's classic control environments.
@@ -60,7 +60,7 @@ class ControlDescriber(VectorDescriber):
 
 
 def _way(value: float, names: tuple[str, str]) -> str:
-    """Return the name of the side of ``value``: negative or positive."""
+    """Return the first name for a negative ``value``, the second for a positive one."""
     return names[value > 0]
 
 
@@ -69,7 +69,7 @@ def _moves(speed: float, unit: str, verb: str = "moving", names: tuple[str, str]
 
 
 def _leans(angle: float, names: tuple[str, str], off: str) -> str:
-    """Return an angle in radians as text in degrees."""
+    """Return an angle in radians as text in degrees, with its direction."""
     return f"{number(abs(degrees(angle)))} degrees {_way(angle, names)}{off}"
 
 
@@ -101,7 +101,7 @@ def _car(seen: Sequence[float]) -> str:
 
 
 _BOTTOM = -0.5236
-"""Position at which cos(3x) is smallest: -pi / 6."""
+"""Position of the valley's bottom in MountainCar, where cos(3x) is smallest: -pi / 6."""
 _CAR_READS = "Places run from -1.2, where a wall is, to 0.6; the bottom of the valley is at -0.52."
 
 
@@ -122,7 +122,7 @@ def _strong_car_rules(env: Any) -> str:
 
 
 def _arrives(env: Any) -> str:
-    """Return what ends a game of the car."""
+    """Return a clause that says that reaching the flag ends a game of MountainCar."""
     fast = f" at a speed of {number(env.goal_velocity)} or more" if env.goal_velocity > 0 else ""
     return f"reaching it{fast} ends the game"
 
@@ -214,4 +214,4 @@ TASKS: Mapping[str, Task] = {
         },
     ),
 }
-"""Task by module within Gymnasium."""
+"""Classic control tasks by module within Gymnasium."""

@@ -19,7 +19,7 @@ from gym_gui.envs.facts import Fact, atom, fact
 NEEDS = ("health", "food", "drink", "energy")
 _WAYS = (("left", (-1, 0)), ("right", (1, 0)), ("up", (0, -1)), ("down", (0, 1)))
 _LISTED = 3
-"""Maximum number of places that are listed for one kind; for more, only their number."""
+"""Largest number of positions that are listed for one kind of object."""
 _SIGNS: Mapping[str, str] = {
     "grass": ".",
     "sand": ":",
@@ -43,17 +43,17 @@ _SIGNS: Mapping[str, str] = {
     "arrow flying up": "^",
     "arrow flying down": "v",
 }
-"""Sign on the map for the content of a cell."""
+"""Sign on the text map for each content of a cell in Crafter."""
 _SELF, _UNSEEN, _UNKNOWN = "@", "?", "*"
 HIDDEN = 0.7
-"""Share of night noise from which a cell is left out, because the picture does not show it either."""
+"""Share of night noise from which a cell is left out, because the picture does not show the cell either."""
 _EDGE = "the edge of the world"
 
 Place = tuple[int, int]
 
 
 class CrafterDescriber(SpaceDescriber):
-    """Describes what the picture shows, from the world that the picture is drawn from."""
+    """Describes what Crafter's picture shows, read from the world from which the picture is drawn."""
 
     def can_say(self, agent: AgentID) -> bool:
         return True
@@ -97,7 +97,7 @@ class CrafterDescriber(SpaceDescriber):
         yield from self._map(around)
 
     def _map(self, around: Mapping[Place, str]) -> Iterator[str]:
-        """Yield the rows of the view from the top; the list contains only the nearest things of each kind."""
+        """Yield the rows of the text map from the top, which shows all objects, not only the nearest."""
         (west, north), (east, south) = self._corners
         for y in range(north, south + 1):
             cells = ((x, y) for x in range(west, east + 1))
@@ -107,7 +107,7 @@ class CrafterDescriber(SpaceDescriber):
             )
 
     def _listed(self, around: Mapping[Place, str]) -> Iterator[str]:
-        """Yield a line for each kind of thing, with its nearest places."""
+        """Yield a line for each kind of object, with its nearest positions."""
         kinds: dict[str, list[Place]] = {}
         for place in self._nearest:
             if (kind := around.get(place)) is not None:
@@ -119,13 +119,13 @@ class CrafterDescriber(SpaceDescriber):
             yield f"- {kind}: {'; '.join(away(*place) for place in places[:_LISTED])}{more}"
 
     def _sleeps(self, has: Mapping[str, int]) -> str:
-        """Return what being asleep means for the next action."""
+        """Return a sentence on how being asleep affects the next action."""
         if has["energy"] < _rules().items["energy"]["max"]:
             return "You are asleep: whatever you choose, you sleep on."
         return "You are asleep, and wake up with your next action."
 
     def seen(self) -> dict[Place, str]:
-        """Return the content of each visible cell, by its position relative to the player."""
+        """Return the content of each visible cell, by position relative to the player (right, down)."""
         world, player = self._game._world, self._game._player
         x, y = (int(n) for n in player.pos)
         names: Mapping[int, str] = world._mat_names
@@ -157,7 +157,7 @@ class CrafterDescriber(SpaceDescriber):
 
     @cached_property
     def _corners(self) -> tuple[Place, Place]:
-        """The top left and the bottom right cell of the picture."""
+        """Positions of the top left and the bottom right cell of the picture, relative to the player."""
         return min(self._cells), max(self._cells)
 
     @cached_property
@@ -219,12 +219,12 @@ class CrafterDescriber(SpaceDescriber):
 
 
 def _along(index: int, count: int) -> float:
-    """Return the center of a cell, from -1 to 1, as the noise uses it."""
+    """Return the center of a cell along one side of the picture, from -1 to 1 as in the noise formula."""
     return (2 * index + 1) / count - 1
 
 
 def _facing(thing: Any) -> tuple[Place, str]:
-    """Return the cell that something faces, relative to it, and the direction's name."""
+    """Return the cell that a creature faces, relative to the creature, and the direction's name."""
     facing = (int(thing.facing[0]), int(thing.facing[1]))
     return facing, next(name for name, step in _WAYS if step == facing)
 
@@ -239,7 +239,7 @@ def _creature(thing: Any) -> str:
 
 
 def _rules() -> Any:
-    """Return the package's rules: requirements, results and places."""
+    """Return Crafter's module of rules: requirements, results and places."""
     return importlib.import_module("crafter.constants")
 
 
@@ -248,7 +248,7 @@ def _word(item: str) -> str:
 
 
 def _a(thing: str) -> str:
-    """Return the thing with an article, if it is countable."""
+    """Return the name of an object in Crafter, with an article if it is countable."""
     if thing in ("water", "grass", "stone", "path", "sand", "lava", "coal", "iron", _EDGE):
         return thing
     return f"{'an' if thing[0] in 'aeiou' else 'a'} {thing}"
@@ -259,7 +259,7 @@ def _uses(needed: Mapping[str, int]) -> str:
 
 
 def _meaning(action: str) -> str:
-    """Return what an action does, with its requirements from the package."""
+    """Return what an action in Crafter does, with its requirements from the package."""
     rules = _rules()
     what, _, thing = action.partition("_")
     if what == "move":

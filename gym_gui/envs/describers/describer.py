@@ -1,4 +1,4 @@
-"""Base class of describers, which put observations and actions of one environment into text."""
+"""Base class of describers, which express observations and actions of an environment as text."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from mosaic_worker.renaming import Names
 
 
 class ActionWord(NamedTuple):
-    """A discrete action as text.
+    """Name and meaning of a discrete action, for prompts.
 
     Attributes:
-        word: Word that the agent answers with, for example ``"forward"``.
+        word: Name with which the agent answers, for example ``"forward"``.
         meaning: What the action does, in a few words without a full stop; may be ``""``.
     """
 
@@ -31,7 +31,7 @@ class ActionWord(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """Longest duration of a game.
+    """Longest duration of a game, for prompts.
 
     Attributes:
         most: Largest number of units by the rules of this instance; ``None`` if there is no limit or it is
@@ -44,11 +44,11 @@ class Limit(NamedTuple):
 
 
 class Describer(ABC):
-    """Describes one environment instance; called between its steps.
+    """Describer of one environment instance; its methods are called between steps.
 
-    A describer may read the environment's state, but tells an agent only what its observation contains (and,
-    in mode ``visible_teammates``, its team-mates inside its field of view). It changes nothing, draws no
-    random numbers, and returns the same text for the same state.
+    A describer may read the environment's state, but its texts contain only the information of an agent's
+    observation (and, in mode ``visible_teammates``, the team-mates inside the field of view). It changes
+    nothing, draws no random numbers, and returns the same text for the same state.
 
     Args:
         environment: The described instance.
@@ -59,7 +59,7 @@ class Describer(ABC):
 
     @abstractmethod
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
-        """Return what ``agent`` observes now as text.
+        """Return the current observation of ``agent`` as text.
 
         Args:
             agent: A current agent.
@@ -68,7 +68,7 @@ class Describer(ABC):
         """
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """Return what ``agent`` observes now as ground facts, decoded as for :meth:`text`.
+        """Return the current observation of ``agent`` as ground facts, with the information of :meth:`text`.
 
         Args:
             agent: A current agent for which :meth:`can_state` is true.
@@ -78,7 +78,7 @@ class Describer(ABC):
         return ()
 
     def can_state(self, agent: AgentID) -> bool:
-        """Return whether there are :meth:`facts` for the observation of ``agent``."""
+        """Return whether :meth:`facts` supports the observations of ``agent``."""
         return False
 
     def measures(self, agent: AgentID) -> bool:
@@ -87,49 +87,49 @@ class Describer(ABC):
 
     @abstractmethod
     def game(self, agent: AgentID) -> str:
-        """Return the game and its goal in a few full sentences."""
+        """Return sentences about the game and its goal, for ``agent``."""
 
     def limit(self, agent: AgentID) -> Limit:
-        """Return the longest duration of a game; :meth:`briefing` states it, or a run's earlier limit."""
+        """Return the longest duration of a game; :meth:`briefing` mentions it, or a run's shorter limit."""
         return Limit(self.environment.max_episode_steps)
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
-        """Return full sentences that explain :meth:`text`; ``""`` if it needs none."""
+        """Return sentences that explain :meth:`text`; ``""`` if it needs no explanation."""
         return ""
 
     def actions(self, agent: AgentID) -> Sequence[ActionWord]:
-        """Return the words of a ``Discrete`` action space, in the order of the actions.
+        """Return the names of a ``Discrete`` action space, in the order of the actions.
 
-        Empty if there are none: then an answer is a number or a list of numbers, or :meth:`choices` returns
-        the words of each moment.
+        The result is empty if the actions have no names: then an answer is a number or a list of numbers, or
+        :meth:`choices` returns names for the current position.
         """
         return [ActionWord(word) for word in self.environment.action_meanings(agent)]
 
     def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:
-        """Return the legal actions of this moment as text, if the words depend on the position."""
+        """Return the legal actions with names, if the names depend on the current position; else ``()``."""
         return ()
 
     def any_action(self, agent: AgentID, mask: Mask | None, draw: int) -> Any:
-        """Return a random legal action of this moment.
+        """Return a random action that is legal now.
 
         Args:
             agent: A current agent.
-            mask: Legal actions of the agent.
+            mask: Mask of the agent's legal actions, or ``None``.
             draw: A random number; the same number gives the same action.
         """
         return sample_legal(to_space(self.environment.adapter.action_space(agent)), mask, draw)
 
     def terms(self, agent: AgentID) -> Terms:
-        """Return the words that can be renamed without changing the game.
+        """Return the names that can be replaced in prompts without changing the game.
 
-        By default these are the actions, if each has a meaning in addition to its word: an agent could not
-        use an unknown word that no text explains.
+        By default these are the actions, if each has a meaning in addition to its name: an agent could not
+        use an unknown name that no text explains.
         """
         words = self.actions(agent)
         return Terms(tuple(each.word for each in words) if all(each.meaning for each in words) else ())
 
     def other_names(self, agent: AgentID, rename: Renaming, seed: int) -> Names:
-        """Return new names for some of :meth:`terms`; the same seed gives the same names.
+        """Return replaced names for some of :meth:`terms`; the same seed gives the same names.
 
         Args:
             agent: A slot.
@@ -139,7 +139,9 @@ class Describer(ABC):
         return made_up(self.terms(agent), rename, seed)
 
     def retold(self, names: Names, hide_legal: bool) -> Describer:
-        """Return a describer with other marks and, if wanted, no legal actions; words are replaced later.
+        """Return a describer with replaced marks and, if requested, without legal actions.
+
+        Names in texts are replaced later, by :class:`RenamedDescriber`.
 
         Args:
             names: Names from :meth:`other_names`.
@@ -148,26 +150,26 @@ class Describer(ABC):
         return self
 
     def can_hide_legal(self, agent: AgentID) -> bool:
-        """Return whether an agent can answer without a list of legal actions."""
+        """Return whether an agent can answer if the prompt does not list the legal actions."""
         return True
 
     @property
     def names_are_marks(self) -> bool:
-        """Whether :meth:`other_names` are marks on a board, which a picture of the board does not change."""
+        """Whether :meth:`other_names` are marks on a board, which a picture of the board does not show."""
         return False
 
     def can_say(self, agent: AgentID) -> bool:
-        """Return whether the observation of ``agent`` can be put into text."""
+        """Return whether the observations of ``agent`` can be expressed as text."""
         return True
 
     def sees_all(self, agent: AgentID) -> bool:
-        """Return whether the whole picture shows ``agent`` no more than it may know."""
+        """Return whether the whole picture shows ``agent`` only what it may know."""
         return not self.environment.hidden_information
 
     def can_draw(self, agent: AgentID) -> bool:
-        """Return whether ``agent`` has a :meth:`seat_picture` in an environment that draws.
+        """Return whether :meth:`seat_picture` supports ``agent`` in an environment that renders.
 
-        By default true if the agent sees everything or its observation is a picture.
+        By default it does if the agent sees everything or its observation is a picture.
         """
         return self.sees_all(agent) or self._observes_picture(agent)
 
@@ -176,21 +178,21 @@ class Describer(ABC):
         return is_picture(space) and (len(space.shape) == 2 or space.shape[2:] in ((1,), (3,)))
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """Return a picture of what ``agent`` may see, with its own position marked, in new memory.
+        """Return a new picture of what ``agent`` may see, with its own position marked.
 
         Args:
             agent: A current agent for which :meth:`can_draw` is true.
             observation: As in :meth:`text`.
 
         Returns:
-            (H, W, 3) ``uint8``; ``None`` if nothing was drawn.
+            RGB picture of shape (H, W, 3), ``uint8``; ``None`` if nothing was drawn.
         """
         if self.sees_all(agent):
             return self.environment.picture()
         return as_picture(observation)
 
     def legend(self, agent: AgentID) -> str:
-        """Return full sentences that explain :meth:`seat_picture`, above all the place of ``agent`` in it."""
+        """Return sentences that explain :meth:`seat_picture`, above all the position of ``agent`` in it."""
         return ""
 
     def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int] | None:
@@ -201,15 +203,15 @@ class Describer(ABC):
             frame: Which picture: the whole one, or that of :meth:`seat_picture`.
 
         Returns:
-            ``None`` if the game has no cells in this picture: then a grid divides it evenly.
+            ``None`` if the picture has no cells of the game; then a grid divides it evenly.
         """
         return None
 
     def in_picture(self, agent: AgentID, place: Place, frame: Frame) -> tuple[int, int] | None:
-        """Return row and column, among a picture's :meth:`cells`, of a position relative to ``agent``.
+        """Return the cell of a picture (row, column) that shows a position relative to ``agent``.
 
         Returns:
-            ``None`` if positions cannot be found in the picture, or this one is outside of it.
+            ``None`` if the picture has no cells, or the position is outside of it.
         """
         return None
 
@@ -220,7 +222,7 @@ class Describer(ABC):
         return "\n\n".join(part for part in parts if part)
 
     def _lasts(self, agent: AgentID) -> str:
-        """Return a sentence about the longest game, from the smaller of the game's and the run's limits."""
+        """Return a sentence about the longest game, from the shorter of the game's and the run's limits."""
         (own, unit), cut = self.limit(agent), self.environment.cut_off
         if cut is not None and (own is None or cut < own):
             return f"Here a game ends after {cut} step{'s' * (cut != 1)} at the latest."

@@ -1,4 +1,4 @@
-"""Relative positions on a field seen from above that does not turn with the agent."""
+"""Texts of relative positions on a field seen from above that does not turn with the agent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=4096)
 def away(right: int, down: int) -> str:
-    """Return a relative position: ``"2 left, 1 up"``; ``"here"`` for no distance."""
+    """Return a relative position as text: ``"2 left, 1 up"``; ``"here"`` for no distance."""
     parts: list[str] = []
     if right:
         parts.append(f"{abs(right)} {'right' if right > 0 else 'left'}")
@@ -18,5 +18,5 @@ def away(right: int, down: int) -> str:
 
 
 def nearest(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return positions (right, down), the nearest first; equally near ones in a fixed order."""
+    """Return positions (right, down) sorted by distance, then by coordinates."""
     return sorted(places, key=lambda place: (abs(place[0]) + abs(place[1]), place))

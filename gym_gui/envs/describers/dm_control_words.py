@@ -1,4 +1,4 @@
-"""Describes DM Control with the suite's own names of observations and actuators."""
+"""Describes DM Control environments with the suite's own names of observations and actuators."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gym_gui.envs.describers.value_words import action_form
 
 
 class DmControlDescriber(SpaceDescriber):
-    """Describes numbers by the suite's names, and actions by their actuators."""
+    """Describes DM Control: numbers by the suite's names, and actions by their actuators."""
 
     def game(self, agent: AgentID) -> str:
         spec, game = self.environment.spec, self.environment.env

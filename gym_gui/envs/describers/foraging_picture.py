@@ -1,4 +1,4 @@
-"""Picture of a level-based foraging field with the package's own icons, without a display."""
+"""Draws a level-based foraging field with the package's own icons, without a display."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gym_gui.envs.index import package_dir
 from gym_gui.envs.pictures import Picture
 
 CELL: Final = 51
-"""Pixels of a cell with the line beside it, as in the package's own window."""
+"""Pixels of a cell of a foraging field with the line beside it, as in the package's own window."""
 _WHITE, _BLACK, _GREY, _OWN = (255, 255, 255), (0, 0, 0), (170, 170, 170), (214, 39, 40)
 
 Thing = tuple[int, int, int | None]
-"""Row, column, and level or ``None`` if unknown."""
+"""Position and level of an object: row, column, and level or ``None`` if unknown."""
 
 
 def draw(
@@ -30,14 +30,14 @@ def draw(
     own: tuple[int, int] | None = None,
     unseen: Sequence[tuple[int, int]] = (),
 ) -> Picture:
-    """Return a picture of a field like the package's window, with its icons.
+    """Return a picture of a level-based foraging field, similar to the package's window.
 
     Args:
         rows: Rows of the field.
         columns: Columns of the field.
         food: Food items.
         players: Players.
-        own: Row and column of the player that the picture is for; it gets a frame.
+        own: Row and column of the observing player, which gets a frame; ``None`` for none.
         unseen: Cells about which nothing is known; drawn grey.
     """
     picture = Image.new("RGB", (columns * CELL + 1, rows * CELL + 1), _WHITE)

@@ -28,13 +28,13 @@ _ABSENT = -1
 
 
 class _Thing(NamedTuple):
-    """A visible thing.
+    """Visible food or player in level-based foraging.
 
     Attributes:
         right: Columns to the right of the observing agent.
         down: Rows below the observing agent.
         level: Level; ``None`` if the levels of agents are not observed.
-        who: Name of an agent; ``""`` for food.
+        who: Name of the agent; ``""`` for food.
     """
 
     right: int
@@ -52,7 +52,7 @@ class _View(NamedTuple):
 
 
 class ForagingDescriber(SpaceDescriber):
-    """Describes the vectors that the package observes; image layers use the general describer."""
+    """Describes level-based foraging's vectors; image layers use the general describer."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         if self._layers:
@@ -71,10 +71,10 @@ class ForagingDescriber(SpaceDescriber):
         return not self._layers
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """Return levels and relative positions as facts.
+        """Return levels and relative positions of food and players as facts.
 
         ``level(2)``, ``food(right, down, level)``, ``player(right, down, level)``, ``who(agent_1, right,
-        down)``; and ``at(row, column)``, or ``edge(up, 1)`` if only a part of the field is visible.
+        down)``; also ``at(row, column)``, or ``edge(up, 1)`` if only a part of the field is visible.
         """
         view = self._view(agent, observation)
         found = [] if view.level is None else [fact("level", view.level)]
@@ -125,7 +125,7 @@ class ForagingDescriber(SpaceDescriber):
         return not self._layers
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """Return a picture made only from the observation; unknown cells are grey."""
+        """Return a picture of the field made only from the observation; unknown cells are grey."""
         view, game = self._view(agent, observation), self.environment.env
         rows, columns = (game.rows, game.cols) if self._sees_field else (2 * game.sight + 1,) * 2
         food, others = (
@@ -170,7 +170,7 @@ class ForagingDescriber(SpaceDescriber):
         return " ".join([own, *(f"{each[0].upper()}{each[1:]}." for each in edges)])
 
     def _edges(self, view: _View) -> Iterator[tuple[str, int]]:
-        """Yield the cells left up and to the left, if the field ends within sight."""
+        """Yield the number of cells to the upper and to the left edge, if the edge is within sight."""
         sight = self.environment.env.sight
         yield from ((way, n) for way, n in (("up", view.row), ("left", view.column)) if n < sight)
 

@@ -1,4 +1,4 @@
-"""Describer for any environment, using only its spaces and its documentation."""
+"""Describer for any environment, which uses only the spaces and the documentation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gym_gui.envs.instance import Instance
 
 
 class SpaceDescriber(Describer):
-    """Describes values by their space; the default describer of every family."""
+    """Describes observations by their space; the default describer of every family."""
 
     def __init__(self, environment: Instance) -> None:
         super().__init__(environment)

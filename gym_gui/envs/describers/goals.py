@@ -1,4 +1,4 @@
-"""Describes observations with a goal: the desired goal, the achieved goal, and the rest."""
+"""Describes observations with goals: the desired goal, the achieved goal, and the rest."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _NAMES: Mapping[int, tuple[str, ...]] = {
     7: (*_PLACE, *(f"{part} of a quaternion" for part in "wxyz")),
     15: tuple(f"{part} of fingertip {i}" for i in range(1, 6) for part in _PLACE),
 }
-"""Names of the parts of a goal by its size: positions in meters, and orientation."""
+"""Names of a goal's components by their number: positions in meters, and orientation."""
 
 
 class GoalDescriber(SpaceDescriber):
-    """Describes goals first, then each number with its name in the package's documentation.
+    """Describes goals first, then each number with its name from the package's documentation.
 
     Args:
         environment: An environment with ``observation``, ``achieved_goal`` and ``desired_goal``.
@@ -59,7 +59,7 @@ class GoalDescriber(SpaceDescriber):
         return True
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """Return ``desired_goal(1, 0.3)`` with index and value; documented numbers by their own names."""
+        """Return goals as ``desired_goal(1, 0.3)`` with index and value, and documented numbers by name."""
         found = [
             fact(key, i, round(value, 6))
             for key in (_WANTED, _ACHIEVED)
@@ -97,7 +97,7 @@ class GoalDescriber(SpaceDescriber):
 
 
 def _short(component: Component) -> Component:
-    """Return a component without formulas and without the text after the first sentence."""
+    """Return a component with its name shortened to the first sentence, without formulas."""
     return component._replace(name=_MARKS.sub("", component.name.partition(". ")[0]))
 
 

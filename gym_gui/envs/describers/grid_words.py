@@ -1,7 +1,7 @@
 """Describes an agent's view of a grid, for MiniGrid, BabyAI and MultiGrid.
 
-A view is (width, height, 3): kind, color and state of each cell, turned so that the agent looks up. The agent
-is in the middle of the bottom row, and its own cell contains what it carries.
+A view is an array of shape (width, height, 3): kind, color and state of each cell, turned so that the agent
+looks up. The agent is in the middle of the bottom row, and its own cell contains the object that it carries.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from gym_gui.envs.facts import Fact, atom, fact
 
 KINDS = ("unseen", "empty", "wall", "floor", "door", "key", "ball", "box", "goal", "lava", "agent")
-"""Kinds of cells, by number; packages may add some."""
+"""Kinds of grid cells, by number. Packages may add more."""
 COLORS = ("red", "green", "blue", "purple", "yellow", "grey")
 THINGS = ("wall", "floor", "door", "key", "ball", "box", "goal", "lava")
-"""Kinds that can have other names."""
+"""Kinds of grid cells whose names can be replaced."""
 DOORS = ("open", "closed", "locked")
 COMPASS = ("east", "south", "west", "north")
-"""Directions, by number."""
+"""Directions on a grid, by number."""
 _UNSEEN, _EMPTY, _WALL, _FLOOR, _DOOR, _GOAL, _LAVA, _AGENT = 0, 1, 2, 3, 4, 8, 9, 10
 _PLAIN = frozenset({_UNSEEN, _EMPTY, _WALL})
 _WALKABLE = frozenset({_EMPTY, _FLOOR, _GOAL})
@@ -31,17 +31,17 @@ MAP = (
     'Below "Map:" the same cells are drawn, turned so that you look up: ^ is you, # a wall, . a free cell, '
     "o something that is named above the map, ? a cell that you do not see."
 )
-"""Sentence that explains :meth:`GridView.drawn`."""
+"""Sentence that explains :meth:`GridView.drawn` in prompts."""
 _PLACES = 4096
-"""Number of cached positions; larger than the number of cells in a view."""
+"""Number of cached positions, which is larger than the number of cells in a view."""
 
 
 class Cell(NamedTuple):
-    """Content of a cell.
+    """Content of a grid cell, as name and as terms of a fact.
 
     Attributes:
         name: Name, for example ``"locked red door"``.
-        said: The same as predicate and first terms: ``("door", "red", "locked")``.
+        said: Predicate and first terms of the fact: ``("door", "red", "locked")``.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Cell(NamedTuple):
 
 
 class CellWords(dict[tuple[int, int, int], Cell]):
-    """Content of cells by kind, color and state; each is computed once.
+    """Cache of the contents of grid cells by kind, color and state.
 
     Args:
         kinds: Names of the kinds of cells, by number.
@@ -64,7 +64,7 @@ class CellWords(dict[tuple[int, int, int], Cell]):
         return found
 
     def name(self, kind: int, color: int, state: int) -> str:
-        """Return the name of a cell's content."""
+        """Return the name of a cell's content, such as ``"locked red door"``."""
         word = self._kinds[kind] if kind < len(self._kinds) else f"thing of kind {kind}"
         if kind == _LAVA:
             return "lava"
@@ -93,13 +93,13 @@ _MINIGRID = CellWords()
 
 
 class Thing(NamedTuple):
-    """A thing in view.
+    """Object in an agent's view of a grid.
 
     Attributes:
         name: Name, for example ``"locked red door"``.
         ahead: Cells ahead of the agent; negative for behind.
         right: Cells to the agent's right; negative for left.
-        said: The same as predicate and first terms: ``("door", "red", "locked")``.
+        said: Predicate and first terms of the fact: ``("door", "red", "locked")``.
     """
 
     name: str
@@ -114,18 +114,18 @@ class Thing(NamedTuple):
 
 
 class GridView:
-    """A decoded view.
+    """Decoded view of a grid, as one agent observes it.
 
     Args:
-        image: (width, height, 3).
+        image: Array of shape (width, height, 3) with kind, color and state of each cell.
         words: Names of the cells' contents.
         agents: Description of agents with known names, by their position in the view: ``"green_1, your
             team-mate, looking east"``.
         stands: Column and row of the agent; ``None`` for the middle of the bottom row.
 
     Attributes:
-        carried: What the agent carries; ``""`` for nothing.
-        things: All things except walls and empty floor, the nearest first.
+        carried: Name of the object that the agent carries; ``""`` for none.
+        things: All objects except walls and empty floor, the nearest first.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class GridView:
         return self._words[self._kinds[index], self._colors[index], self._states[index]]
 
     def _place(self, index: int) -> tuple[int, int]:
-        """Return the cells ahead of the agent and to its right."""
+        """Return the position of a cell: cells ahead of the agent, and cells to its right."""
         column, row = divmod(index, self._height)
         return self._bottom - row, column - self._middle
 
@@ -170,7 +170,7 @@ class GridView:
         return Thing(name, ahead, right, said)
 
     def facts(self) -> Iterator[Fact]:
-        """Yield all facts in view: things, walls and free floor by position, and what is directly ahead."""
+        """Yield all facts in view: objects, walls and free floor by position, and the cell ahead."""
         yield from (thing.fact for thing in self.things)
         for index, kind in enumerate(self._kinds):
             if kind == _WALL:
@@ -185,17 +185,17 @@ class GridView:
         yield fact("carrying", *(self._cell(self._own).said if self.carried else ("nothing",)))
 
     def drawn(self) -> Iterator[str]:
-        """Yield the rows of the view, the farthest first, with a sign per cell.
+        """Yield the rows of the view as text, the farthest first, with one sign per cell.
 
-        Free ways and things alone do not show walls beside the ways, or the limit of the view. Different
-        views would have the same text.
+        The map shows where walls are and where the view ends; without it, different views could have the same
+        text.
         """
         signs = [_SIGNS.get(kind, _THING) for kind in self._kinds]
         signs[self._own] = _SELF
         yield from ("".join(signs[row :: self._height]) for row in range(self._height))
 
     def way(self, ahead: int, right: int) -> str:
-        """Return the number of free cells in a direction, and what ends them.
+        """Return the number of free cells in a direction, and the object after them, as text.
 
         Args:
             ahead: 1 for straight ahead, 0 for a side.
@@ -226,14 +226,14 @@ def _placed(predicate: str, ahead: int, right: int) -> Fact:
 
 
 def _looking(state: int) -> str:
-    """Return the direction of an agent, and whether it has the ball (its direction plus 100)."""
+    """Return the direction of an agent as text, and whether it has the ball (its direction plus 100)."""
     looks = f" looking {COMPASS[state % 100]}" if state % 100 < len(COMPASS) else ""
     return f"{looks} with the ball" if state >= 100 else looks
 
 
 @lru_cache(maxsize=_PLACES)
 def place(ahead: int, right: int) -> str:
-    """Return a relative position: ``"2 ahead, 1 left"``."""
+    """Return a position relative to an agent's direction as text: ``"2 ahead, 1 left"``."""
     parts: list[str] = []
     if ahead:
         parts.append(f"{abs(ahead)} {'ahead' if ahead > 0 else 'behind'}")
@@ -243,7 +243,7 @@ def place(ahead: int, right: int) -> str:
 
 
 def listed(things: Iterable[Thing]) -> list[str]:
-    """Return a line for each name, with all its positions."""
+    """Return one line for each name of objects, with all positions of that name."""
     places: dict[str, list[str]] = {}
     for thing in things:
         places.setdefault(thing.name, []).append(place(thing.ahead, thing.right))
@@ -251,7 +251,7 @@ def listed(things: Iterable[Thing]) -> list[str]:
 
 
 def surroundings(view: GridView) -> list[str]:
-    """Return lines about an agent's surroundings: free ways, things in view, and a map."""
+    """Return lines about an agent's surroundings on a grid: free ways, objects in view, and a map."""
     lines = [f"Ahead: {view.way(1, 0)}. Left: {view.way(0, -1)}. Right: {view.way(0, 1)}."]
     if view.things:
         lines += ["In view:", *listed(view.things)]
@@ -261,13 +261,16 @@ def surroundings(view: GridView) -> list[str]:
 
 
 def absolute(own: Sequence[int], facing: int, ahead: int, right: int) -> tuple[int, int]:
-    """Return row and column of a position ahead and to the right; the inverse of :func:`relative`."""
+    """Return row and column of a position relative to an agent; the inverse of :func:`relative`."""
     x, y = ((1, 0), (0, 1), (-1, 0), (0, -1))[facing]
     return int(own[1]) + y * ahead + x * right, int(own[0]) + x * ahead - y * right
 
 
 def in_view(size: int, ahead: int, right: int) -> tuple[int, int] | None:
-    """Return row and column in a square view whose agent is in the middle of the bottom row and looks up."""
+    """Return row and column in a square view, whose agent is in the middle of the bottom row and looks up.
+
+    The result is ``None`` for a position outside the view.
+    """
     row, column = size - 1 - ahead, size // 2 + right
     return (row, column) if 0 <= row < size and 0 <= column < size else None
 

@@ -19,7 +19,7 @@ _MOVE = re.compile(r"^\((?:(Play|Discard) (\d)|Reveal player \+(\d) (color|rank)
 
 
 class Held(NamedTuple):
-    """A card in a hand.
+    """Card in a hand of Hanabi.
 
     Attributes:
         card: Color and rank, ``"R1"``; ``"XX"`` for the player's own card.
@@ -33,11 +33,11 @@ class Held(NamedTuple):
 
 
 class Position(NamedTuple):
-    """What one player observes.
+    """Observation of one player in Hanabi.
 
     Attributes:
-        counts: ``Life tokens``, ``Info tokens`` and ``Deck size``.
-        fireworks: Highest card by the color's letter.
+        counts: Numbers of ``Life tokens``, ``Info tokens`` and ``Deck size``.
+        fireworks: Rank of the highest card by the color's letter.
         hands: Hands in the order of play, from the own hand on.
         discards: Discarded cards.
     """
@@ -49,7 +49,7 @@ class Position(NamedTuple):
 
 
 def read(observation: str) -> Position:
-    """Parse OpenSpiel's text of one player's observation."""
+    """Return a Hanabi player's observation, parsed from OpenSpiel's text."""
     counts: dict[str, int] = {}
     fireworks: dict[str, int] = {}
     hands: list[list[Held]] = [[]]
@@ -70,7 +70,7 @@ def read(observation: str) -> Position:
 
 
 class HanabiDescriber(SpaceDescriber):
-    """Describes the position as OpenSpiel prints it for a player, and moves with their cards."""
+    """Describes Hanabi's position as OpenSpiel prints it for a player, and moves with their cards."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         state = self._state
@@ -97,7 +97,7 @@ class HanabiDescriber(SpaceDescriber):
         yield f"Discarded: {', '.join(map(_card, seen.discards)) or 'nothing yet'}"
 
     def _last_move(self, agent: AgentID) -> str:
-        """Return the last move, which the observation contains, too."""
+        """Return a sentence about the last move, which the observation also contains."""
         moves = [each for each in self._state.full_history() if each.player >= 0]
         if not moves:
             return ""
@@ -107,7 +107,7 @@ class HanabiDescriber(SpaceDescriber):
         return f"Last move: {'you' if names[who] == agent else names[who]}: {word.replace(agent, 'you')}"
 
     def _from(self, agent: AgentID) -> list[AgentID]:
-        """Return the players in the order of play, from ``agent`` on."""
+        """Return the players in the order of play, beginning with ``agent``."""
         names, own = list(self.environment.adapter.possible_agents), self._player(agent)
         return names[own:] + names[:own]
 
@@ -180,7 +180,7 @@ def _hints(held: Held) -> str:
 
 
 def _own_card(held: Held, every: int) -> str:
-    """Return what a card's owner knows about it; ``every`` is the number of colors plus ranks."""
+    """Return what hints say about a player's own card; ``every`` is the number of colors plus ranks."""
     told = _hints(held)
     known = f"told {told}" if told else "nothing told"
     if len(held.may) == every:

@@ -1,4 +1,4 @@
-"""Describes HighwayEnv: positions and speeds of cars, in meters and seconds."""
+"""Describes HighwayEnv: positions and speeds of cars in meters and seconds."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.value_words import number
 
 LANE = 4.0
-"""Meters between the centers of two lanes."""
+"""Distance in meters between the centers of two lanes."""
 _NOTHING = 0.05
-"""Meters, or meters per second, below which a value is left out."""
+"""Meters, or meters per second, below which a value is left out of the text."""
 _MAPPED = ["presence", "on_road"]
 _STRAIGHT = ("highway", "exit", "merge")
 _MEANINGS: Mapping[str, str] = {
@@ -43,7 +43,7 @@ _AHEAD = (
 
 
 class HighwayDescriber(SpaceDescriber):
-    """Describes each kind of the package's observations, in units instead of scales from -1 to 1."""
+    """Describes each kind of HighwayEnv's observations, in units instead of scales from -1 to 1."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         kind = self._kind(agent)
@@ -119,7 +119,7 @@ class HighwayDescriber(SpaceDescriber):
         return self._road in _STRAIGHT
 
     def _kind(self, agent: AgentID) -> Any:
-        """Return the package's observation type of an agent."""
+        """Return HighwayEnv's observation type of an agent."""
         return self._of_agent(self.environment.env.observation_type, "agents_observation_types", agent)
 
     def _of_agent(self, kind: Any, parts: str, agent: AgentID) -> Any:
@@ -153,7 +153,7 @@ class HighwayDescriber(SpaceDescriber):
 
 
 def _is_map(kind: Any) -> bool:
-    """Return whether an observation is only a grid of cars and lanes."""
+    """Return whether a HighwayEnv observation is only a grid of cars and lanes."""
     return type(kind).__name__ == "OccupancyGridObservation" and list(kind.features) == [
         "presence",
         "on_road",
@@ -161,7 +161,7 @@ def _is_map(kind: Any) -> bool:
 
 
 def _car(kind: Any, row: NDArray[np.float64]) -> dict[str, float]:
-    """Return the features of one car in meters, seconds and radians."""
+    """Return the features of one observed car in meters, seconds and radians."""
     ranges: Mapping[str, Sequence[float]] = (kind.features_range or {}) if kind.normalize else {}
     car: dict[str, float] = {}
     for name, value in zip(kind.features, row.tolist(), strict=True):
@@ -190,7 +190,7 @@ def _left_or_right(metres: float) -> str:
 
 
 def _aside(speed: float) -> list[str]:
-    """Return the sideways speed of a car, or nothing."""
+    """Return a car's sideways speed as a list with one text; an empty list if the speed is negligible."""
     way = "right" if speed > 0 else "left"
     return [f"moving {way} at {number(abs(speed))} m/s"] if abs(speed) >= _NOTHING else []
 
@@ -248,7 +248,7 @@ def _when(row: NDArray[Any], step: float) -> str:
 
 
 def _runs(times: Sequence[int], step: float) -> list[str]:
-    """Return steps as seconds; successive steps form one span."""
+    """Return time steps as text in seconds; successive steps become one interval."""
     spans: list[list[int]] = []
     for time in times:
         if spans and time == spans[-1][-1] + 1:

@@ -1,4 +1,4 @@
-"""What texts leave out of observations, and why; used by the families' pages and by the test.
+"""Lists parts of observations that texts leave out, with reasons, for the families' pages and a test.
 
 A seat's text, facts and observation carry the same information: equal text means equal facts and an equal
 observation, except for the losses listed here.
@@ -41,7 +41,7 @@ class Loss:
 
     @property
     def sentence(self) -> str:
-        """Sentence that says what is left out, and why."""
+        """Sentence that names the missing part and the reason."""
         return f"{self.what}: {self.why}."
 
 
@@ -109,7 +109,7 @@ LOSSES: Final = (
 
 
 def losses_of(family: str, env_id: str = "*") -> Iterator[Loss]:
-    """Yield what is left out in a family, or in one of its environments.
+    """Yield the parts of observations that texts leave out in a family, or in one of its environments.
 
     Args:
         family: Name of the family.
@@ -121,7 +121,10 @@ def losses_of(family: str, env_id: str = "*") -> Iterator[Loss]:
 
 
 def carried(family: str, env_id: str, observation: Any) -> Any:
-    """Return the part of an observation that its text contains; ``None`` if it has none of its numbers."""
+    """Return the part of an observation that its text contains.
+
+    ``None`` if the text has none of its numbers.
+    """
     for loss in losses_of(family, env_id):
         if loss.parts and isinstance(observation, Mapping):
             seen = cast("Mapping[str, Any]", observation)

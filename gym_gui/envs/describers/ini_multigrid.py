@@ -1,4 +1,4 @@
-"""Describes INI's MultiGrid: MiniGrid's rooms for several agents."""
+"""Describes INI MultiGrid: MiniGrid's rooms for several agents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gym_gui.envs.facts import Fact, fact
 
 
 class _Aim(NamedTuple):
-    """Goal of a room.
+    """Goal of a room in INI MultiGrid.
 
     Attributes:
         doing: The rewarded action, as the beginning of a sentence.
@@ -36,11 +36,11 @@ _AIMS = {
     ),
     "LockedHallwayEnv": _Aim("Unlocking a door", last="With the last door that is unlocked the game ends."),
 }
-"""Goal by class; rooms of other classes have no rewards."""
+"""Goals of INI MultiGrid's rooms by class; rooms of other classes have no rewards."""
 
 
 class IniMultiGridDescriber(TeamGridDescriber):
-    """Describes the view of one of several agents, and their common rewards."""
+    """Describes the view of one of several agents in INI MultiGrid, and their common rewards."""
 
     package: ClassVar[str] = "multigrid"
     loads: ClassVar[str] = "while you carry something, that is in your cell instead of yours."
@@ -93,12 +93,12 @@ class IniMultiGridDescriber(TeamGridDescriber):
         return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
 
     def sees_all(self, agent: AgentID) -> bool:
-        """Return false: a view only reaches ahead and does not show agents in the same cell."""
+        """Return ``False``: a view reaches only ahead and does not show agents in the same cell."""
         return False
 
 
 def _paid(game: Any) -> Iterator[str]:
-    """Yield sentences about rewards, who gets them, and what ends the game, from its settings."""
+    """Yield sentences about rewards, who gets them, and what ends the game, from the game's settings."""
     aim = next((_AIMS[cls.__name__] for cls in type(game).__mro__ if cls.__name__ in _AIMS), None)
     if aim is None:
         yield "Nothing is rewarded."

@@ -1,4 +1,4 @@
-"""Describes managers' choices and controllers' tasks, together with the agents' own observations."""
+"""Describes managers' choices and the tasks of the agents below, with these agents' own observations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ENDED = {"over": "it is done", "budget": "its moves are spent, and it is not do
 
 
 class TwoLevelDescriber(Describer):
-    """Describes the slots of managers and of the agents below them.
+    """Describer of the slots of managers and of the agents below them.
 
     Args:
         environment: The instance with managers.
@@ -48,12 +48,12 @@ class TwoLevelDescriber(Describer):
         if not self._adapter.manages(agent):
             option = self._adapter.running(seat)
             if option is not None:
-                yield _said("option", option)
+                yield _option_fact("option", option)
             return
-        yield from (_said("can", option) for _, option in self._adapter.startable(agent))
+        yield from (_option_fact("can", option) for _, option in self._adapter.startable(agent))
         last, why = self._adapter.last(seat)
         if last is not None:
-            yield _said("last", last)
+            yield _option_fact("last", last)
             yield fact("ended", why)
 
     def can_state(self, agent: AgentID) -> bool:
@@ -63,7 +63,7 @@ class TwoLevelDescriber(Describer):
         return not self._adapter.manages(agent) and self._own.measures(self._adapter.behind(agent)[0])
 
     def terms(self, agent: AgentID) -> Terms:
-        """Return no terms: options name actions and things in their own words."""
+        """Return no terms, because options name actions and objects themselves."""
         return Terms()
 
     def can_hide_legal(self, agent: AgentID) -> bool:
@@ -123,7 +123,7 @@ def _with_meaning(option: Option) -> str:
     return f"{option.name} ({option.meaning})" if option.meaning else option.name
 
 
-def _said(predicate: str, option: Option) -> Fact:
+def _option_fact(predicate: str, option: Option) -> Fact:
     """Return an option as a fact, word by word: ``can(go_to, yellow, key)``."""
     words = (word for argument in option.arguments for word in argument.split())
     return fact(predicate, atom(option.skill), *map(_term, words))

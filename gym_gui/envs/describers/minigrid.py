@@ -1,4 +1,4 @@
-"""Describes MiniGrid and BabyAI."""
+"""Describes MiniGrid and BabyAI environments."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from gym_gui.envs.pictures import Picture
 _AGENT = 10
 _TILE = 32
 _LARGEST = 64
-"""Side length in cells or pixels from which an array is a picture and not a grid."""
+"""Side length from which an array is a picture in pixels and not a grid of cells."""
 ACTIONS: Mapping[str, str] = {
     "left": "turn left on the spot",
     "right": "turn right on the spot",
@@ -49,11 +49,11 @@ ACTIONS: Mapping[str, str] = {
     ),
     "done": "do nothing",
 }
-"""What MiniGrid's actions do; INI's MultiGrid has the same actions."""
+"""Meanings of MiniGrid's actions, which INI MultiGrid has, too."""
 
 
 class MiniGridDescriber(SpaceDescriber):
-    """Describes the view: things by name and position, relative to the agent."""
+    """Describes a view in MiniGrid: objects by name and position, relative to the agent."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         seen = _read_observation(observation)
@@ -82,7 +82,7 @@ class MiniGridDescriber(SpaceDescriber):
         return [each for each in found if not (seen.whole and each.predicate == "carrying")]
 
     def grid_view(self, observation: Any) -> GridView | None:
-        """Return the grid of an observation; ``None`` if the observation is a picture."""
+        """Return the decoded grid of an observation; ``None`` if the observation is a picture."""
         seen = _read_observation(observation)
         return None if seen is None else seen.view
 
@@ -108,7 +108,7 @@ class MiniGridDescriber(SpaceDescriber):
         return Limit(int(game.max_steps) if fixed else None)
 
     def _aim(self) -> str:
-        """Return what is rewarded, with the time limit if each mission has its own."""
+        """Return sentences about rewards, with the time limit if each mission has its own."""
         game = self.environment.env
         if not minigrid_rules.pays(game):
             return "Nothing is rewarded."
@@ -130,7 +130,7 @@ class MiniGridDescriber(SpaceDescriber):
         return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
 
     def terms(self, agent: AgentID) -> Terms:
-        """Return kinds of things, their colors, and the title, which the game's text contains."""
+        """Return kinds of objects, their colors, and the game's title as names that can be replaced."""
         return super().terms(agent)._replace(things=(*THINGS, *COLORS, self.environment.title))
 
     def sees_all(self, agent: AgentID) -> bool:
@@ -172,13 +172,13 @@ class MiniGridDescriber(SpaceDescriber):
 
 
 class _Seen(NamedTuple):
-    """A decoded observation.
+    """Decoded MiniGrid observation.
 
     Attributes:
         view: The grid around the agent.
         mission: The agent's mission; ``""`` if there is none.
         direction: Number of the agent's direction; ``None`` if the observation does not contain it.
-        whole: Whether the view shows the whole grid; such a view lacks what the agent carries.
+        whole: Whether the view shows the whole grid; such a view does not contain the carried object.
     """
 
     view: GridView
@@ -188,7 +188,7 @@ class _Seen(NamedTuple):
 
 
 def _read_observation(observation: Any) -> _Seen | None:
-    """Decode an observation; return ``None`` for a picture."""
+    """Return a decoded MiniGrid observation; ``None`` for a picture."""
     told: Mapping[str, Any] = {"image": observation}
     if isinstance(observation, Mapping):
         told = cast("Mapping[str, Any]", observation)
@@ -204,7 +204,7 @@ def _read_observation(observation: Any) -> _Seen | None:
 
 
 def how_far(size: int, through: bool) -> str:
-    """Return sentences about the size of a view and the form of its positions.
+    """Return sentences about the size of a view and the form of positions, for prompts.
 
     Args:
         size: Side length of the view in cells; the agent is in the middle of the bottom row.
@@ -219,13 +219,13 @@ def how_far(size: int, through: bool) -> str:
 
 
 def _is_view(image: Any) -> bool:
-    """Return whether an array is a table of cells and not a picture."""
+    """Return whether an array is a grid of cells and not a picture."""
     shape = getattr(image, "shape", ())
     return len(shape) == 3 and shape[2] == 3 and max(shape) < _LARGEST
 
 
 def _turned(image: NDArray[Any], x: int, y: int) -> tuple[NDArray[Any], int, tuple[int, int]]:
-    """Return the whole grid turned so that the agent at (x, y) looks up, its direction and its new cell."""
+    """Return the grid turned so that the agent at (x, y) looks up, the agent's direction, and its cell."""
     facing = int(image[x, y, 2])
     turned = np.rot90(image, -(facing + 1))
     ((x, y),) = np.argwhere(turned[:, :, 0] == _AGENT)
@@ -240,7 +240,7 @@ _PLACED = ("SynthLoc-*", "SynthSeq-*", "*BossLevel*")
 
 
 class Phrase(NamedTuple):
-    """Words of missions and their meaning.
+    """Words of BabyAI's missions and their meaning.
 
     Attributes:
         words: Words as missions contain them.
@@ -284,7 +284,7 @@ PHRASES = (
 
 
 def meanings(env_id: str) -> str:
-    """Return the meanings of the words in an environment's missions; ``""`` if none is needed."""
+    """Return sentences that explain the words in BabyAI's missions; ``""`` for other environments."""
     task = env_id.removeprefix("BabyAI-")
     if task == env_id:
         return ""

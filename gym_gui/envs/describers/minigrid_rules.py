@@ -1,4 +1,4 @@
-"""Rules of MiniGrid games beyond their missions: ends and rewards, read from the classes."""
+"""Rules of MiniGrid games beyond their missions: ends and rewards, read from the environments' classes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def sentences(env: Any) -> Iterator[str]:
-    """Yield the rules of one environment that not all environments have.
+    """Yield sentences about rules that only some MiniGrid environments have.
 
     Args:
         env: The innermost environment, which need not have been reset.
@@ -21,7 +21,7 @@ def sentences(env: Any) -> Iterator[str]:
 
 
 def actions(env: Any) -> Mapping[str, str]:
-    """Return the meanings of actions that differ from other environments."""
+    """Return the meanings of actions that differ from those of other MiniGrid environments."""
     for cls in type(env).__mro__:
         if cls.__name__ in _ACTIONS:
             return _ACTIONS[cls.__name__]
@@ -29,7 +29,7 @@ def actions(env: Any) -> Mapping[str, str]:
 
 
 def names(env: Any, method: str, word: str) -> bool:
-    """Return whether a class below MiniGrid's own uses the name ``word`` in the code of ``method``."""
+    """Return whether a class below ``MiniGridEnv`` uses the name ``word`` in the code of ``method``."""
     for cls in type(env).__mro__:
         if cls.__name__ == "MiniGridEnv":
             return False
@@ -40,7 +40,7 @@ def names(env: Any, method: str, word: str) -> bool:
 
 
 def pays(env: Any) -> bool:
-    """Return whether the environment can pay a reward: a goal square, or rewards in a ``step`` of its own."""
+    """Return whether a MiniGrid environment can pay a reward: by a goal square, or in its own ``step``."""
     return names(env, "_gen_grid", "Goal") or names(env, "step", "_reward")
 
 
@@ -93,7 +93,7 @@ _RULES: Mapping[str, str | Callable[[Any], str]] = {
     "OpenDoorsOrder": _DOORS,
     "PickupDist": _strict("Picking up something else"),
 }
-"""Rule by class; a function returns the rule of an instance."""
+"""Sentences about rules by class; a function returns the sentence for an instance."""
 
 _STOPS: Mapping[str, str] = {
     "toggle": "end the game without reward",

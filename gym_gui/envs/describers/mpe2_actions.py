@@ -1,7 +1,7 @@
-"""Words for the actions of particle worlds."""
+"""Names of the actions in particle worlds."""
 
 from __future__ import annotations
 
 MOVES = ("noop", "left", "right", "down", "up")
 LETTERS = "ABCDEFGHIJ"
-"""Letters of messages, as the package draws them."""
+"""Letters of agents' messages, as MPE2 draws them."""

@@ -1,4 +1,4 @@
-"""Rewards and ends of MuJoCo's tasks."""
+"""Describes rewards and ends of Gymnasium's MuJoCo tasks."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gym_gui.envs.describers.value_words import bounds_of, number
 
 
 class _Body(NamedTuple):
-    """One task.
+    """Reward and healthy ranges of one MuJoCo task.
 
     Attributes:
         wanted: Sentences about the reward.
         height: Range of heights in meters within which the game continues.
         angle: Range of angles in radians within which the game continues.
-        usual: Numbers that are fixed in the code of environments without such arguments.
+        usual: Numbers by attribute that are fixed in the code of environments without such arguments.
     """
 
     wanted: str
@@ -66,11 +66,14 @@ _PARTS = {
     "qfrc_actuator": "the forces of the joints",
     "cfrc_ext": "forces from outside on the bodies",
 }
-"""Description of the numbers after positions and velocities, by the package's name."""
+"""Descriptions of a MuJoCo observation's numbers after positions and velocities, by the package's name."""
 
 
 def about(name: str, env: Any) -> str:
-    """Return the goal of a module's task, with the numbers that ``env`` was made with."""
+    """Return sentences about a MuJoCo task's reward and end, with the numbers of ``env``.
+
+    ``""`` if unknown.
+    """
     body = _BODIES.get(name)
     if body is None:
         return ""
@@ -85,14 +88,14 @@ def about(name: str, env: Any) -> str:
 
 
 def further(env: Any) -> str:
-    """Return a sentence about the numbers after positions and velocities, if ``env`` states them."""
+    """Return a sentence about a MuJoCo observation's unnamed numbers; ``""`` if ``env`` declares none."""
     sizes: Mapping[str, int] = getattr(env, "observation_structure", {})
     parts = [f"{said} ({sizes[part]})" for part, said in _PARTS.items() if sizes.get(part)]
     return f"The numbers without a name are, in this order: {', '.join(parts)}." if parts else ""
 
 
 class _Numbers(dict[str, str]):
-    """Numbers of an environment instance that fill in a task's sentences."""
+    """Mapping from names in a task's sentences to the numbers of an environment instance."""
 
     def __init__(self, env: Any, usual: Mapping[str, Any]) -> None:
         super().__init__()

@@ -42,7 +42,7 @@ _COLLECTING: Mapping[str, str] = {
 
 
 class MultiGridDescriber(TeamGridDescriber):
-    """Describes the field of a sport and its rules."""
+    """Describes the field and the rules of a sport in MOSAIC MultiGrid."""
 
     package: ClassVar[str] = "mosaic_multigrid"
     loads: ClassVar[str] = "a dot on it is a ball that it carries."
@@ -69,7 +69,7 @@ class MultiGridDescriber(TeamGridDescriber):
         return _FieldWords(self._zones())
 
     def _zones(self) -> dict[int, str]:
-        """Return the team of an end zone by its color: the game draws a team's zone in the other's color."""
+        """Return the team of an end zone by its color: a team's zone is drawn in the other team's color."""
         env = self.environment.env
         zones = cast("Mapping[Any, int]", getattr(env, "endzone_positions", {}))
         return {env.grid.get(*place).encode()[1]: _color(team) for place, team in zones.items()}
@@ -89,7 +89,7 @@ class MultiGridDescriber(TeamGridDescriber):
         return Limit(int(self.environment.env.max_steps))
 
     def _company(self, agent: AgentID) -> str:
-        """Return a sentence about the other players."""
+        """Return a sentence about the other players of a match."""
         _, mates, others = self.environment.company(agent)
         with_whom = f"With you {'plays' if len(mates) == 1 else 'play'} {', '.join(mates)}" if mates else ""
         against = f"{'against' if mates else 'You play against'} {', '.join(others)}" if others else ""
@@ -162,7 +162,7 @@ class MultiGridDescriber(TeamGridDescriber):
 
 
 class _FieldWords(CellWords):
-    """Names of cells in which an end zone belongs to the team that defends it.
+    """Names of cells on a field, on which an end zone belongs to the team that defends it.
 
     Args:
         zones: Team of an end zone by its color.
@@ -184,7 +184,8 @@ class _FieldWords(CellWords):
 def _marks(env: Any) -> dict[str, int]:
     """Return the column of each team's goal or end zone, by the team's color; empty if there is none.
 
-    End zones are on the field only after a game has begun, but where a team scores is known before.
+    End zones are on the field only after a game has begun, but the column in which a team scores is known
+    before.
     """
     if hasattr(env, "endzone_positions"):
         first, second = SimpleNamespace(team_index=0), SimpleNamespace(team_index=1)

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def slot_names(env: Any) -> dict[int, str]:
-    """Return slot names by agent index: the team's color and a number within the team."""
+    """Return MultiGrid's slot names by agent index: the team's color and a number within the team."""
     names: dict[int, str] = {}
     size: dict[str, int] = {}
     for agent in env.agents:
@@ -18,6 +18,6 @@ def slot_names(env: Any) -> dict[int, str]:
 
 
 def team_color(team: int) -> str:
-    """Return a team's color: the package draws team ``t`` in its ``t``-th color (1 green, 2 blue, …)."""
+    """Return a MultiGrid team's color: team ``t`` has the package's ``t``-th color (1 green, 2 blue, …)."""
     colors: Any = importlib.import_module("mosaic_multigrid.core.constants").Color
     return str(colors.from_index(int(team) % len(colors)).value)

@@ -24,12 +24,12 @@ _OWN: Mapping[str, str] = {"more": "go on reading a long message", "wait": "wait
 
 
 def words(actions: Sequence[Any]) -> tuple[str, ...]:
-    """Return a word for each action: ``north``, ``far north``, ``kick``."""
+    """Return a name for each NetHack command: ``north``, ``far north``, ``kick``."""
     return tuple(map(word, actions))
 
 
 def word(action: Any) -> str:
-    """Return the name of a command; a plain character keeps its own name."""
+    """Return the name of a NetHack command; a plain character keeps its own name."""
     kind, name = type(action).__name__, str(action.name)
     if kind.startswith("Compass"):
         return f"far {_COMPASS[name]}" if kind.endswith("Longer") else _COMPASS[name]
@@ -39,7 +39,7 @@ def word(action: Any) -> str:
 
 
 def meaning(action: Any) -> str:
-    """Return what a command does, and its key in NetHack, which also answers questions."""
+    """Return what a NetHack command does, with its key, which also answers questions."""
     kind, name = type(action).__name__, word(action)
     if kind.startswith("Compass"):
         way = _COMPASS[str(action.name)]
@@ -54,7 +54,7 @@ def meaning(action: Any) -> str:
 
 @lru_cache(maxsize=1)
 def _comments() -> Mapping[str, str]:
-    """Return the comment beside each command in NLE's source."""
+    """Return the comment beside each command in NLE's source, by command."""
     spec = importlib.util.find_spec("nle.nethack.actions")
     if spec is None or spec.origin is None:
         return {}

@@ -1,4 +1,4 @@
-"""Describes NetHack and MiniHack: message, status, map, visible things and inventory."""
+"""Describes NetHack and MiniHack: message, status, map, visible objects and inventory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gym_gui.envs.describers.value_words import number
 from gym_gui.envs.pictures import Picture
 
 PLAIN = ("wall", "floor of a room", "dark part of a room", "corridor", "lit corridor", "stone", "")
-"""Map symbols that need no name."""
+"""Descriptions of NetHack's map symbols that are left out of the list of visible objects."""
 _HUNGER = ("satiated", "", "hungry", "weak from hunger", "fainting", "fainted", "starved")
 _LOAD = ("", "burdened", "stressed", "strained", "overtaxed", "overloaded")
 _ALIGNMENTS: Mapping[int, str] = {-1: "chaotic", 0: "neutral", 1: "lawful"}
@@ -47,11 +47,11 @@ _PENALTIES: Mapping[str, str] = {
 }
 _TILE, _AROUND = 16, 4
 LINE, _LINES = 2 * _TILE, 3
-"""Height of a text line below the map in pixels, and number of lines: the message and two status lines."""
+"""Height in pixels of a text line at NetHack's map, and number of lines (message and two status lines)."""
 
 
 class NetHackDescriber(SpaceDescriber):
-    """Describes the screen, with names for its letters."""
+    """Describes NetHack's screen, with names for its letters."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         return "\n".join(self._lines(cast("Mapping[str, NDArray[Any]]", observation)))
@@ -95,7 +95,7 @@ class NetHackDescriber(SpaceDescriber):
         )
 
     def _things(self, glyphs: NDArray[Any], column: int, row: int) -> list[str]:
-        """Return a line for each kind of visible thing, with its positions from the player, nearest first."""
+        """Return a line for each kind of visible object, with its positions relative to the player."""
         said = self._descriptions()
         kinds: dict[str, list[tuple[int, int]]] = {}
         for y, x in np.argwhere(self._notable[glyphs]).tolist():
@@ -111,13 +111,13 @@ class NetHackDescriber(SpaceDescriber):
         return [line for _, line in sorted(lines)]
 
     def _descriptions(self) -> NDArray[Any]:
-        """Return the game's own description of each cell, as its command ``;`` gives it."""
+        """Return NetHack's own description of each cell, as its command ``;`` gives it."""
         game: Any = self.environment.env
         return game.last_observation[game._observation_keys.index("screen_descriptions")]
 
     @cached_property
     def _notable(self) -> NDArray[np.bool_]:
-        """For each glyph, whether it is more than ground or wall."""
+        """Mask by glyph number: whether a map symbol is more than ground or wall."""
         nethack: Any = importlib.import_module("nle.nethack")
         notable = np.ones(int(nethack.MAX_GLYPH) + 1, np.bool_)
         for i in range(87):
@@ -142,7 +142,7 @@ class NetHackDescriber(SpaceDescriber):
         return Limit(int(self.environment.env._max_episode_steps), "actions")
 
     def _paid(self) -> str:
-        """Return sentences about rewards beyond the aim, from the environment's settings."""
+        """Return sentences about rewards in addition to the aim, from the environment's settings."""
         env = self.environment.env
         parts: list[str] = []
         if getattr(env, "reward_manager", True) is None:
@@ -172,7 +172,7 @@ class NetHackDescriber(SpaceDescriber):
         return [ActionWord(word(action), meaning(action)) for action in self.environment.env.actions]
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """Return the nine by nine cells around the player."""
+        """Return a picture of the nine by nine cells around the player."""
         whole = self.environment.picture()
         if whole is None:
             return None
@@ -198,7 +198,7 @@ def _text(line: NDArray[Any]) -> str:
 
 
 def _strength(raw: int) -> str:
-    """Return the strength in the game's form: between 18 and 19 it has a hundred steps."""
+    """Return the strength as NetHack prints it, such as ``18/50`` between 18 and 19."""
     if raw <= 18:
         return str(raw)
     return f"18/{raw - 18:02d}" if raw <= 118 else str(raw - 100)
@@ -209,7 +209,7 @@ def _name_at(names: Sequence[str], index: int) -> str:
 
 
 def _map(chars: NDArray[Any]) -> Iterator[str]:
-    """Yield the rows of the map without its empty margins."""
+    """Yield the rows of NetHack's map without its empty margins."""
     filled = chars != ord(" ")
     if not filled.any():
         return
@@ -219,13 +219,13 @@ def _map(chars: NDArray[Any]) -> Iterator[str]:
 
 
 def _rows(chars: NDArray[Any]) -> list[str]:
-    """Return rows of characters as strings, decoded in one step."""
+    """Return rows of a character array as strings, decoded in one step."""
     whole, wide = chars.tobytes().decode("latin-1"), chars.shape[1]
     return [whole[at : at + wide] for at in range(0, len(whole), wide)]
 
 
 def _way(east: int, south: int) -> str:
-    """Return a relative position: ``"3 east, 1 south"``."""
+    """Return a relative position as text: ``"3 east, 1 south"``."""
     parts = [f"{abs(east)} {'east' if east > 0 else 'west'}"] if east else []
     parts += [f"{abs(south)} {'south' if south > 0 else 'north'}"] if south else []
     return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""Describes OpenSpiel's games with the text of their own states."""
+"""Describes OpenSpiel's games with the text that their states print."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gym_gui.envs.describers.describer import Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 
 _HANDS = re.compile(r"^Cards \(public(?: player_\d+)+\): (?P<cards>-?\d+(?: -?\d+)+)", re.MULTILINE)
-"""Pattern of hands in repeated poker, which prints all cards at the end of a hand, even folded ones."""
+"""Pattern of hands in repeated poker, which prints all cards at the end of a hand, even folded cards."""
 
 
 class OpenSpielDescriber(SpaceDescriber):
-    """Describes the state for one player, and actions with the game's own names.
+    """Describes an OpenSpiel state for one player, and actions with the game's own names.
 
-    A state of a game with hidden cards prints, for each player, only what that player may know.
+    A state of a game with hidden cards prints, for each player, only information that the player may have.
     """
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
@@ -40,7 +40,7 @@ class OpenSpielDescriber(SpaceDescriber):
         return "\n".join([told, *counted])
 
     def _kept(self, words: str, player: int) -> str:
-        """Return a printed state without what only others may know."""
+        """Return a printed state without the parts that only other players may know."""
         rules = self._rules
 
         def instead(found: re.Match[str]) -> str:
@@ -71,7 +71,7 @@ class OpenSpielDescriber(SpaceDescriber):
 
     @property
     def _rules(self) -> Rules:
-        """Rules of this game; empty if :data:`RULES` has none."""
+        """Rules of this OpenSpiel game; empty if :data:`RULES` has none."""
         return RULES.get(self.environment.spec.id.rpartition("/")[2], Rules(""))
 
     def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:
@@ -93,7 +93,7 @@ class OpenSpielDescriber(SpaceDescriber):
 
 
 def _own_hand(hands: re.Match[str], player: int) -> str:
-    """Return the open card and the player's own."""
+    """Return the open card and the player's own card, in the form that repeated poker prints."""
     public, *held = hands["cards"].split()
     return f"Cards (public player_{player}): {public} {held[player]}"
 
@@ -102,13 +102,13 @@ def _own_hand(hands: re.Match[str], player: int) -> str:
 
 
 class Rules(NamedTuple):
-    """Rules of a game that a player must know.
+    """Rules of an OpenSpiel game that a player must know, and the format of its printed states.
 
     Attributes:
         game: Goal and rules.
         reading: Meaning of a printed state.
-        betrays: Pattern of parts of a printed state that a player may not know; its group ``player`` is the
-            player that a part is about.
+        betrays: Pattern of parts of a printed state that other players may not know; the group ``player`` is
+            the player to whom a part belongs.
         instead: Replacement for such a part, with the pattern's groups.
         numbers: Counts that an observation contains and a printed state lacks: index, value of one unit, and
             what is counted.

@@ -14,16 +14,16 @@ _CAPITALS: Final = string.ascii_uppercase
 _HEADS: Final = "bdfgjklmnprtvz"
 _VOWELS: Final = "aeiou"
 _TAILS: Final = "bfgvz"
-"""Final letters that few English words have after an open syllable."""
+"""Final letters of made-up words, which few English words have after an open syllable."""
 _WORDS: Final = frozenset({"debug", "kebab"})
 
 
 class Terms(NamedTuple):
-    """Terms that can have other names.
+    """Names in prompts that can be replaced by made-up words.
 
     Attributes:
-        actions: Words of actions, all of which the briefing explains.
-        things: Kinds of things, colors, and the name of the game.
+        actions: Names of actions, all of which the briefing explains.
+        things: Kinds of objects, colors, and the name of the game.
     """
 
     actions: Sequence[str] = ()
@@ -31,12 +31,12 @@ class Terms(NamedTuple):
 
 
 def made_up(terms: Terms, rename: Renaming, seed: int) -> Names:
-    """Return meaningless words for the terms that get new names.
+    """Return meaningless words in place of some names in prompts.
 
     Args:
-        terms: Terms that can have other names.
-        rename: Which terms get new names.
-        seed: Seed of the words; the words for things do not depend on whether actions have new names.
+        terms: Names that can be replaced.
+        rename: Which of these names are replaced.
+        seed: Seed of the words; the words for objects do not depend on whether actions are replaced.
     """
     taken = {word.lower() for word in (*terms.actions, *terms.things)}
     things = list(dict.fromkeys(term.lower() for term in terms.things))
@@ -48,7 +48,10 @@ def made_up(terms: Terms, rename: Renaming, seed: int) -> Names:
 
 
 def _words(seed: int, of: str, taken: Collection[str]) -> Iterator[str]:
-    """Yield words of five letters; words for actions begin with other letters than words for things."""
+    """Yield made-up words of five letters.
+
+    Those for actions begin with other letters than those for objects.
+    """
     rng, known = random.Random(f"{of} {seed}"), {*taken, *_WORDS}
     heads = _HEADS[:7] if of == "actions" else _HEADS[7:]
     while True:
@@ -59,7 +62,7 @@ def _words(seed: int, of: str, taken: Collection[str]) -> Iterator[str]:
 
 
 def letters(usual: Sequence[str], seed: int, but: Collection[str] = ()) -> dict[str, str]:
-    """Return another capital letter for each given one, all different, and unused ones if possible.
+    """Return another capital letter for each given letter, all different, and unused ones if possible.
 
     Args:
         usual: Letters, or other strings that get a letter.
@@ -76,7 +79,7 @@ def letters(usual: Sequence[str], seed: int, but: Collection[str] = ()) -> dict[
 
 
 def numbers(usual: Sequence[str], seed: int) -> dict[str, str]:
-    """Return another number with two digits for each given one.
+    """Return another number with two digits for each given number.
 
     Args:
         usual: Numbers as text.

@@ -1,4 +1,4 @@
-"""Goal of each role in each particle world, with the numbers of the world's rewards."""
+"""Texts of each role's goal in each particle world (MPE2), with the numbers of the world's rewards."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from gym_gui.envs.describers.value_words import number
 
 COLORS = ("red", "green", "blue")
-"""Colors of landmarks, in order, if a color names the target."""
+"""Colors of landmarks, in order, in particle worlds in which a color names the target."""
 _TREASURES = ("blue", "orange", "green", "red", "purple", "brown")
 _BOUND = (
     " Leaving the world costs too, across and up each for itself: from 0.9 to 1 away from its middle up to "
@@ -130,13 +130,13 @@ _ROLES: Mapping[str, Mapping[str, str]] = {
 
 
 class Goals:
-    """Goals of the agents in one world.
+    """Goals of the agents in one particle world.
 
     Args:
         name: Module of the world.
         scenario: Scenario of the world, with the rules.
         world: The world.
-        local_ratio: Share of an agent's own reward in its pay; the rest is the shared reward.
+        local_ratio: Weight of an agent's own reward in its reward; the rest is the shared reward.
 
     Attributes:
         treasures: Colors of the kinds of treasure.
@@ -160,7 +160,7 @@ class Goals:
         }
 
     def of(self, body: Any) -> str:
-        """Return the goal of ``body`` in sentences; ``""`` in an unknown world."""
+        """Return the goal of an agent's ``body`` in sentences; ``""`` in an unknown world."""
         told = _EVERYBODY.get(self._name, "") or self._roles.get(self._role(body), "")
         for word, said in {"{colour}": self._deposits.get(body.name, ""), **self._shares}.items():
             told = told.replace(word, said)

@@ -1,4 +1,4 @@
-"""Picture of a particle world for one agent, made only from the agent's observation."""
+"""Draws a particle world for one agent, only from the agent's observation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SIDE: Final = 640
 MESH: Final = 0.5
 _ROOM: Final = 1.12
-"""Ratio of the picture's reach to the farthest thing, and the smallest reach."""
+"""Ratio of the picture's reach to the distance of the farthest object."""
 _INK, _LINES, _PAPER = (0, 0, 0), (225, 225, 225), (255, 255, 255)
 _HUES: Mapping[str, tuple[int, int, int]] = {
     "red": (215, 60, 60),
@@ -40,16 +40,16 @@ def drawn(
     sizes: Mapping[str, float],
     own_size: float,
 ) -> Picture:
-    """Return a picture of an observation, centered on the agent.
+    """Return a picture of an observation in a particle world, centered on the agent.
 
     Args:
-        things: Names of visible things, with their distance to the right and up.
+        things: Names of visible objects, with their distances to the right and up.
         notes: Further lines of text.
-        sizes: Radius by kind of thing.
+        sizes: Radius by kind of object.
         own_size: Radius of the agent.
 
     Returns:
-        (:data:`SIDE`, :data:`SIDE`, 3); the scale is chosen so that the farthest thing fits.
+        RGB picture of shape (:data:`SIDE`, :data:`SIDE`, 3), scaled so that the farthest object fits.
     """
     from PIL import Image, ImageDraw
 
@@ -80,7 +80,7 @@ def drawn(
 
 
 def _kind(name: str) -> str:
-    """Return a name without its number: ``landmark 0``, ``agent_1``."""
+    """Return an object's name without its number, such as ``landmark`` for ``landmark 0``."""
     return _NUMBER.sub("", name).replace("_", " ")
 
 
@@ -90,7 +90,7 @@ def _hue(name: str) -> tuple[int, int, int]:
 
 
 def _written(draw: ImageDraw, place: tuple[float, float], name: str) -> None:
-    """Write a name below its position, inside the picture."""
+    """Draw a name below its position, inside the picture."""
     wide = draw.textlength(name, font_size=14)
     x = min(max(place[0] - wide / 2, 2), SIDE - wide - 2)
     y = min(place[1] + 3, SIDE - 18)

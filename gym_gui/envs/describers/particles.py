@@ -1,4 +1,4 @@
-"""Describes particle worlds: things by position relative to the agent, decoded from its vector."""
+"""Describes particle worlds (MPE2): objects by relative position, decoded from an agent's vector."""
 
 from __future__ import annotations
 
@@ -29,38 +29,38 @@ _MEANINGS = {
     "up": "push yourself up",
 }
 _STILL = 0.005
-"""Distances below this count as zero, because two decimals are written."""
+"""Distances below this count as zero, because texts have two decimals."""
 
 
 class Vector:
-    """Reader of an observation vector, from its start."""
+    """Reader that takes numbers from an observation vector one after the other."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self._values: list[float] = values.tolist()
         self._at = 0
 
     def take(self, count: int) -> list[float]:
-        """Return the next numbers."""
+        """Return the next ``count`` numbers."""
         start, self._at = self._at, self._at + count
         return self._values[start : self._at]
 
     def pairs(self, count: int) -> list[list[float]]:
-        """Return the next pairs of numbers: positions or velocities."""
+        """Return the next ``count`` pairs of numbers: positions or velocities."""
         return [self.take(2) for _ in range(count)]
 
 
 def away(dx: float, dy: float) -> str:
-    """Return a relative position as text: ``0.52 right, 0.31 up (0.61 away)``."""
+    """Return a relative position with its distance as text: ``0.52 right, 0.31 up (0.61 away)``."""
     sides = _sides(dx, dy)
     return f"{sides} ({hypot(dx, dy):.2f} away)" if sides else "here"
 
 
 class Seen(NamedTuple):
-    """A thing in an observation, with its position relative to the agent; as text, one line.
+    """Object in a particle world's observation, with its relative position; as text, one line.
 
     Attributes:
-        name: Name of the thing.
-        place: Distance to the right and up.
+        name: Name of the object.
+        place: Distances to the right and up.
         more: Further text after the position.
     """
 
@@ -76,7 +76,10 @@ Line = str | Seen
 
 
 def _sides(dx: float, dy: float) -> str:
-    """Return ``0.52 right, 0.31 up``; kept simple, because it runs hundreds of times per second."""
+    """Return a relative position as ``0.52 right, 0.31 up``.
+
+    Fast, because it runs hundreds of times per second.
+    """
     across = "" if -_STILL < dx < _STILL else f"{dx:.2f} right" if dx > 0 else f"{-dx:.2f} left"
     along = "" if -_STILL < dy < _STILL else f"{dy:.2f} up" if dy > 0 else f"{-dy:.2f} down"
     return f"{across}, {along}" if across and along else across or along
@@ -88,7 +91,7 @@ def _moving(velocity: Sequence[float]) -> str:
 
 
 def one_hot(values: Sequence[float]) -> int | None:
-    """Return the index of the one value that is 1 while all others are 0; ``None`` if there is none."""
+    """Return the index of the only value that is 1 while all others are 0; ``None`` if there is none."""
     which = None
     for i, value in enumerate(values):
         if value:
@@ -99,7 +102,7 @@ def one_hot(values: Sequence[float]) -> int | None:
 
 
 def _letter(values: Sequence[float]) -> str:
-    """Return a message as text: its letter, or its numbers if it is no letter, or that there is none."""
+    """Return an agent's message as text: its letter, its numbers if it is no letter, or "nothing yet"."""
     if not any(values):
         return "nothing yet"
     which = one_hot(values)
@@ -107,7 +110,10 @@ def _letter(values: Sequence[float]) -> str:
 
 
 class ParticleDescriber(SpaceDescriber):
-    """Decodes each world's vector in the order in which the world's own ``observation`` writes it."""
+    """Describes particle worlds.
+
+    Decodes each world's vector in the order in which ``observation`` writes it.
+    """
 
     def __init__(self, environment: Instance) -> None:
         super().__init__(environment)
@@ -124,12 +130,12 @@ class ParticleDescriber(SpaceDescriber):
         return "\n".join(map(str, said(self._bodies[agent], Vector(np.asarray(observation)))))
 
     def can_draw(self, agent: AgentID) -> bool:
-        """Return whether the observation has positions; agents that only speak or only listen have none."""
+        """Return whether the observation contains positions, unlike those of pure speakers and listeners."""
         body = self._bodies.get(agent)
         return body is not None and body.movable and hasattr(self, f"_{self._name}")
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture:
-        """Return a picture of the things in the observation, centered on the agent."""
+        """Return a picture of the objects in the observation, centered on the agent."""
         body = self._bodies[agent]
         lines: list[Line] = [*getattr(self, f"_{self._name}")(body, Vector(np.asarray(observation)))]
         things = [(each.name, each.place) for each in lines if isinstance(each, Seen)]
@@ -168,14 +174,14 @@ class ParticleDescriber(SpaceDescriber):
         )
 
     def _sizes(self) -> Iterator[str]:
-        """Yield the size of each kind of thing."""
+        """Yield the name and the size of each kind of object, with its top speed if it has one."""
         kinds = {self._sort(body.name): body for body in self._world.entities}
         for kind, body in kinds.items():
             speed = "" if body.max_speed is None else f" (speed at most {number(body.max_speed)})"
             yield f"{kind} {number(body.size)}{speed}"
 
     def _sort(self, name: str) -> str:
-        """Return the name of a thing without its number."""
+        """Return an object's kind: its name without its number."""
         kind = name.replace("_", " ").rpartition(" ")[0]
         hard = self._name in ("simple_tag", "simple_world_comm")
         return "obstacle" if hard and kind == "landmark" else kind
@@ -350,7 +356,7 @@ class ParticleDescriber(SpaceDescriber):
         yield from _listed(names, seen.pairs(len(names)))
 
     def _nearest(self, seen: Vector, names: Sequence[str], limit: str) -> tuple[list[str], list[list[float]]]:
-        """Return names and positions of visible things; nearest ones have no name of their own."""
+        """Return names and positions of visible objects; if only the nearest are visible, names are ranks."""
         near: int | None = getattr(self._scenario, limit, None)
         if near is None:
             return list(names), seen.pairs(len(names))
@@ -364,7 +370,7 @@ def _listed(names: Sequence[str], places: Sequence[Sequence[float]]) -> Iterator
 
 
 def _own_motion(velocity: Sequence[float], place: Sequence[float] | None = None) -> str:
-    """Return the agent's motion and, if known, its position."""
+    """Return a sentence about the agent's motion and, if known, its position."""
     sides = _sides(*velocity)
     moves = f"You move {sides}" if sides else "You are at rest"
     if place is None:
@@ -374,5 +380,5 @@ def _own_motion(velocity: Sequence[float], place: Sequence[float] | None = None)
 
 
 def _color(values: Sequence[float]) -> str:
-    """Return the color of the landmark: the strongest of three values."""
+    """Return the color of a landmark from three values, of which the largest decides."""
     return COLORS[values.index(max(values))] if values else ""

@@ -1,4 +1,4 @@
-"""Describes SISL's pursuit and multiwalker."""
+"""Describes SISL's pursuit and multiwalker environments."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from gym_gui.envs.describers.value_words import number
 from gym_gui.envs.pictures import Picture, framed
 
 Counts = Sequence[Sequence[float]]
-"""Counts in a view: columns from the left, cells from the top."""
+"""Numbers of agents or walls per cell of a view: columns from the left, cells from the top."""
 _CELL, _WALL, _PURSUER, _EVADER = 48, (150, 150, 150), (220, 30, 30), (60, 90, 255)
-"""Side of a cell in pixels, and the colors of a view."""
+"""Side of a cell in pixels, and RGB colors of the background, walls, pursuers and evaders."""
 _WAYS = (("left", -1, 0), ("right", 1, 0), ("up", 0, -1), ("down", 0, 1))
 
 
@@ -29,7 +29,7 @@ _SHARED = " What you earn is shared: each of you is paid the mean."
 
 
 class PursuitDescriber(SpaceDescriber):
-    """Describes what is around a pursuer; an observation is (row, column, walls/pursuers/evaders)."""
+    """Describes the surroundings of a pursuer; an observation is (row, column, walls/pursuers/evaders)."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         walls, pursuers, evaders = np.asarray(observation).transpose(2, 1, 0).tolist()
@@ -48,7 +48,7 @@ class PursuitDescriber(SpaceDescriber):
         return True
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture:
-        """Return a picture of the cells in the observation."""
+        """Return a picture of the cells in the pursuer's observation."""
         walls, pursuers, evaders = np.asarray(observation).transpose(2, 1, 0)
         return _drawn(walls, pursuers, evaders)
 
@@ -110,7 +110,7 @@ class PursuitDescriber(SpaceDescriber):
 
 
 def _drawn(walls: NDArray[Any], pursuers: NDArray[Any], evaders: NDArray[Any]) -> Picture:
-    """Return a view, (columns, rows) each, as a picture."""
+    """Return a picture of a view in pursuit; each array has shape (columns, rows)."""
     from PIL import Image, ImageDraw
 
     size = len(walls)
@@ -129,7 +129,7 @@ def _drawn(walls: NDArray[Any], pursuers: NDArray[Any], evaders: NDArray[Any]) -
 
 
 def _places(counts: Counts, reach: int, *, own: bool = False) -> str:
-    """Return the cells with agents, and their number if several; ``own``: counts include the viewer."""
+    """Return the cells with agents as text, with their number if several; ``own`` excludes the viewer."""
     found = {
         (x - reach, y - reach): int(n) - (own and x == reach and y == reach)
         for x, column in enumerate(counts)
@@ -144,7 +144,7 @@ def _places(counts: Counts, reach: int, *, own: bool = False) -> str:
 
 
 def _ways(walls: Counts, reach: int) -> Iterator[tuple[str, str]]:
-    """Yield the number of free cells in each direction."""
+    """Yield each direction with the number of cells that are free of walls."""
     for word, right, down in _WAYS:
         free = 0
         while free < reach and not walls[reach + right * (free + 1)][reach + down * (free + 1)]:
@@ -153,7 +153,7 @@ def _ways(walls: Counts, reach: int) -> Iterator[tuple[str, str]]:
 
 
 def _map(walls: Counts, reach: int) -> Iterator[str]:
-    """Yield the rows of walls from the top, with the viewer's own cell."""
+    """Yield the rows of a text map of walls from the top, with the viewer's own cell."""
     for y in range(len(walls)):
         cells = ("#" if column[y] else "." for column in walls)
         yield "".join("@" if (x, y) == (reach, reach) else cell for x, cell in enumerate(cells))
@@ -168,11 +168,11 @@ WALKER_SEES = (
     *("right neighbour, to the right", "right neighbour, up"),
     *("package, to the right", "package, up", "package angle"),
 )
-"""Components of a multiwalker observation, in order."""
+"""Names of the components of a multiwalker observation, in order."""
 
 
 class WalkerDescriber(SpaceDescriber):
-    """Describes a walker's vector with the names of its documentation."""
+    """Describes multiwalker: a walker's vector with the names of its documentation."""
 
     def names(self, agent: AgentID) -> Sequence[str]:
         return WALKER_SEES

@@ -1,4 +1,4 @@
-"""Describes a game with unknown names, to test whether a model sees or only remembers."""
+"""Describes a game with replaced names, to test whether a model reads the prompt or remembers the game."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from mosaic_worker.renaming import Names
 
 
 class RenamedDescriber(Describer):
-    """Describer that returns another describer's text with other names.
+    """Describer that replaces names in the text of another describer.
 
     Args:
         told: Describer with the standard names.
-        names: The other names.
+        names: The replaced names.
     """
 
     def __init__(self, told: Describer, names: Names) -> None:

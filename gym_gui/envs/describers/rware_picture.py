@@ -1,4 +1,4 @@
-"""Picture of a robotic warehouse like the package's own window, without a display."""
+"""Draws a robotic warehouse like the package's own window, without a display."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from gym_gui.envs.pictures import Picture
 
 CELL: Final = 31
-"""Pixels of a cell with the line beside it, as in the package's own window."""
+"""Pixels of a warehouse cell with the line beside it, as in the package's own window."""
 _PADDING = 2
 _WAYS: Mapping[str, tuple[int, int]] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 _GROUND, _LINES, _GOAL, _GREY = (255, 255, 255), (0, 0, 0), (60, 60, 60), (170, 170, 170)
@@ -21,7 +21,7 @@ _ROBOT, _LOADED, _OWN = (255, 140, 0), (255, 0, 0), (255, 0, 255)
 
 
 class Robot(NamedTuple):
-    """A robot to draw.
+    """Robot in a picture of a warehouse.
 
     Attributes:
         row: Row of the robot.
@@ -46,7 +46,7 @@ def draw(
     own: tuple[int, int] | None = None,
     outside: Iterable[tuple[int, int]] = (),
 ) -> Picture:
-    """Return a picture of a warehouse like the package's window.
+    """Return a picture of a robotic warehouse, similar to the package's window.
 
     Args:
         rows: Rows of the picture.
@@ -54,7 +54,7 @@ def draw(
         goals: Row and column of each goal.
         shelves: Whether a shelf is requested, by its row and column.
         robots: All robots.
-        own: Row and column of the robot that the picture is for; it gets a frame.
+        own: Row and column of the observing robot, which gets a frame; ``None`` for none.
         outside: Cells outside of the warehouse; drawn grey.
     """
     picture = Image.new("RGB", (columns * CELL + 1, rows * CELL + 1), _GROUND)

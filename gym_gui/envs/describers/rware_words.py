@@ -1,4 +1,4 @@
-"""Describes the robotic warehouse: the cell of a robot and the cells around it."""
+"""Describes a robotic warehouse: the cell of a robot and the cells around it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gym_gui.envs.facts import Fact, fact
 from gym_gui.envs.pictures import Picture
 
 _WAYS = ("up", "down", "left", "right")
-"""Directions in the order of the package."""
+"""Directions of robots, in the order of the package."""
 _MEANINGS = (
     "do nothing",
     "one cell on in the way that you face",
@@ -29,7 +29,7 @@ _SELF = 8
 
 
 class _Cell(NamedTuple):
-    """A visible cell.
+    """Cell of a warehouse that a robot observes.
 
     Attributes:
         right: Columns to the right of the robot.
@@ -66,7 +66,7 @@ class _View(NamedTuple):
 
 
 class WarehouseDescriber(SpaceDescriber):
-    """Describes the vectors that robots observe; image layers and dictionaries use the general describer."""
+    """Describes the vectors that warehouse robots observe; other observations use the general describer."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         if not self._flat:
@@ -77,10 +77,10 @@ class WarehouseDescriber(SpaceDescriber):
         return self._flat
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """Return ``at``, ``facing``, ``carrying``, ``corridor``, and cells with their relative position.
+        """Return the robot's state and the surrounding cells as facts.
 
-        ``shelf``, ``asked_for`` and ``robot`` have the distance to the right and down; the robot's own cell
-        is 0, 0.
+        ``at``, ``facing``, ``carrying`` and ``corridor`` describe the robot. ``shelf``, ``asked_for`` and
+        ``robot`` have the distances of a cell to the right and down; the robot's own cell is 0, 0.
         """
         view = self._view(observation)
         found = [fact("at", view.row, view.column), fact("facing", view.faces)]
@@ -138,7 +138,7 @@ class WarehouseDescriber(SpaceDescriber):
         return self._flat
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """Return a picture made from the observation and the plan of the warehouse."""
+        """Return a picture made from the robot's observation and the plan of the warehouse."""
         view, game = self._view(observation), self.environment.env
         reach, (rows, columns) = game.sensor_range, game.grid_size
         size = 2 * reach + 1
@@ -217,6 +217,6 @@ class WarehouseDescriber(SpaceDescriber):
         return _View(round(y), round(x), bool(carries), faces, bool(rest[4]), cells)
 
     def _names(self, view: _View) -> dict[tuple[int, int], AgentID]:
-        """Return robots by their position relative to the observing one."""
+        """Return the other robots' names by position relative to the observing robot."""
         agents = zip(self.environment.adapter.possible_agents, self.environment.env.agents, strict=True)
         return {(int(each.x) - view.column, int(each.y) - view.row): name for name, each in agents}

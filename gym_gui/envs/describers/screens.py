@@ -1,4 +1,4 @@
-"""Describes Butterfly's games whose agents observe the screen: the place of each agent on the screen."""
+"""Describes Butterfly's games whose agents observe the screen: the position of each agent on the screen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gym_gui.envs.pictures import Picture, framed
 
 
 class PongDescriber(SpaceDescriber):
-    """Describes cooperative_pong; both paddles see the whole screen."""
+    """Describes cooperative_pong, in which both paddles see the whole screen."""
 
     def sees_all(self, agent: AgentID) -> bool:
         return True
@@ -29,7 +29,7 @@ class PongDescriber(SpaceDescriber):
 
 
 class PistonDescriber(SpaceDescriber):
-    """Describes pistonball; a piston observes the part of the screen around it."""
+    """Describes pistonball, in which a piston observes the part of the screen around it."""
 
     def legend(self, agent: AgentID) -> str:
         return "The picture shows what is above you and beside you: you are the piston in the middle."

@@ -1,4 +1,4 @@
-"""Describer that asks a served environment for its own text."""
+"""Describer that asks a served environment for its own texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_gui.envs.facts import Fact, fact
 
 
 class ServedDescriber(SpaceDescriber):
-    """Describes an environment in its own words, which its server returns."""
+    """Describes a served environment with the texts that its server returns."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         return str(self._ask("text", agent))

@@ -1,4 +1,4 @@
-"""Describes several agents on one grid, as text and pictures; base of MOSAIC's and INI's MultiGrid."""
+"""Describes several agents on one grid as text and pictures; base of MOSAIC's and INI's MultiGrid."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from gym_gui.envs.facts import Fact, fact
 from gym_gui.envs.pictures import Picture, framed
 
 Mates = Mapping[tuple[int, int], str]
-"""Descriptions of team-mates by position: cells ahead and to the right."""
+"""Descriptions of team-mates by relative position: cells ahead and to the right."""
 _INSET = 7
-"""Inset of the frame around the agent, in pixels of its tile, so that the frame stays inside the picture."""
+"""Inset in pixels of the frame around the agent, so that the frame stays inside the picture."""
 
 
 class TeamGridDescriber(SpaceDescriber):
-    """Describes the view by things with relative positions, or as a picture of its cells.
+    """Base class that describes a grid view: objects by relative position, or a picture of the cells.
 
     Attributes:
         package: Import name of the package with the grid and the tiles.
-        loads: Sentence about how a picture shows the things that agents carry.
+        loads: Sentence about how a picture shows the objects that agents carry.
     """
 
     package: ClassVar[str]
@@ -68,19 +68,18 @@ class TeamGridDescriber(SpaceDescriber):
         ]
 
     def view(self, seen: Mapping[str, Any], mates: Mates) -> GridView:
-        """Return the grid of an observation."""
+        """Return the decoded grid of an observation."""
         return GridView(np.asarray(seen["image"]), agents=mates)
 
     @cached_property
     def bodies(self) -> Mapping[AgentID, Any]:
-        """The package's agents, by name."""
+        """The package's agent objects, by agent name."""
         return dict(zip(self.environment.adapter.possible_agents, self.environment.env.agents, strict=True))
 
     def _mates(self, agent: AgentID) -> Mates:
-        """Return descriptions of team-mates by relative position, with their direction and load.
+        """Return descriptions of visible team-mates by relative position, with direction and load.
 
-        Only what the view shows is used: a team-mate at a cell that the view does not show as an agent is
-        left out.
+        A team-mate at a cell that the view does not show as an agent is left out.
         """
         own = self.bodies[agent]
         mates: dict[tuple[int, int], str] = {}
@@ -95,11 +94,11 @@ class TeamGridDescriber(SpaceDescriber):
         return mates
 
     def load(self, body: Any) -> str:
-        """Return what another agent carries, as the end of a sentence; ``""`` if views do not show it."""
+        """Return a clause about another agent's load; ``""`` if views do not show loads."""
         return ""
 
     def terms(self, agent: AgentID) -> Terms:
-        """Return the terms as in MiniGrid; agents keep their names, although these begin with a color."""
+        """Return the names that can be replaced, as in MiniGrid; agents keep their names."""
         things = ("end zone", "switch", *THINGS, *COLORS, self.environment.title)
         return super().terms(agent)._replace(things=things)
 
@@ -111,7 +110,7 @@ class TeamGridDescriber(SpaceDescriber):
         return str(self.bodies[agent].state.color.value)
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture:
-        """Return the cells of the agent's view in the package's tiles, turned so that the agent looks up."""
+        """Return a picture of the agent's view in the package's tiles, turned so that the agent looks up."""
         seen = cast("Mapping[str, Any]", observation)
         rows = view_tiles(self.package, np.asarray(seen["image"]), int(seen["direction"]), self.color(agent))
         picture = np.concatenate([np.concatenate(row, axis=1) for row in rows])
@@ -148,21 +147,21 @@ class TeamGridDescriber(SpaceDescriber):
 
 
 TILE = 64
-"""Side of a cell in pixels."""
+"""Side of a cell in pixels, in pictures of a grid view."""
 _UNSEEN, _EMPTY, _BALL, _AGENT = 0, 1, 6, 10
 _UP, _CARRIES = 3, 100
-"""Number of the direction up, and the number added to the direction of an agent with a ball."""
+"""Code of the direction "up", and the number added to the direction code of an agent with a ball."""
 _DARK = np.full((TILE, TILE, 3), 40, np.uint8)
 
 
 def view_tiles(package: str, view: NDArray[Any], facing: int, color: str) -> list[list[Picture]]:
-    """Return rows of tiles, the farthest first.
+    """Return the tiles of a grid view row by row, the farthest row first.
 
     Args:
         package: Import name of the package that draws the tiles: ``mosaic_multigrid``, which marks an agent
-            with a ball, or ``multigrid``, which draws the thing in place of the observing agent.
-        view: (columns, rows, 3): kind, color and state of each cell, turned so that the observing agent looks
-            up from the middle of the last row. Its own cell contains what it carries.
+            with a ball, or ``multigrid``, which draws a carried object in place of the observing agent.
+        view: Array of shape (columns, rows, 3) with kind, color and state of each cell, turned so that the
+            observing agent looks up from the middle of the last row. Its own cell holds the carried object.
         facing: Number of the agent's direction; directions in the view are those on the field.
         color: Color of the agent's triangle.
     """
@@ -175,7 +174,7 @@ def view_tiles(package: str, view: NDArray[Any], facing: int, color: str) -> lis
 
 
 class _Tiles:
-    """Draws single cells."""
+    """Draws single cells of a grid view with the package's own code."""
 
     def __init__(self, package: str) -> None:
         self._marks = package == "mosaic_multigrid"
@@ -186,7 +185,7 @@ class _Tiles:
         self._thing: Any = things.WorldObj
 
     def of(self, cell: NDArray[Any], facing: int) -> Picture:
-        """Return a cell of the view."""
+        """Return the tile of a cell in a grid view."""
         kind, color, state = (int(part) for part in cell)
         if kind == _UNSEEN:
             return _DARK
@@ -196,7 +195,7 @@ class _Tiles:
         return self._rendered(None if kind == _EMPTY else self._thing.from_array(cell))
 
     def agent(self, color: str, looks: int, carries: NDArray[Any] | None) -> Picture:
-        """Return a cell with an agent."""
+        """Return the tile of a cell with an agent, which may carry an object."""
         agent = self._agent(index=0)
         agent.reset()
         agent.state.color = color

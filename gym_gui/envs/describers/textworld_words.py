@@ -1,4 +1,4 @@
-"""Describes TextWorld: the game's text, with the commands that it accepts at the moment."""
+"""Describes TextWorld: the game's text, with the commands that the game accepts at the moment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_gui.envs.describers.generic import SpaceDescriber
 
 
 class TextWorldDescriber(SpaceDescriber):
-    """Describes the game's text and commands, which are no ``choices``: actions have no numbers."""
+    """Describes TextWorld's text and commands; commands are no ``choices``, because they have no numbers."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         state = self.environment.env.state
@@ -24,7 +24,7 @@ class TextWorldDescriber(SpaceDescriber):
         return f"{task}{observation}\n\nLegal moves: {commands}"
 
     def any_action(self, agent: AgentID, mask: Mask | None, draw: int) -> str:
-        """Return one of the commands that the game accepts now: other words are no moves."""
+        """Return one of the commands that the game accepts now; other words do nothing."""
         commands: Sequence[str] = self.environment.env.state.admissible_commands or ("look",)
         return commands[draw % len(commands)]
 
@@ -46,7 +46,7 @@ class TextWorldDescriber(SpaceDescriber):
         )
 
     def can_hide_legal(self, agent: AgentID) -> bool:
-        """Return false: the list of accepted commands is part of the text."""
+        """Return ``False``: the list of accepted commands is part of the text."""
         return False
 
     def _how_to_act(self, agent: AgentID) -> str:

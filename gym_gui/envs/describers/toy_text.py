@@ -29,22 +29,22 @@ def _cell(place: Cell) -> str:
 
 
 def _cell_fact(predicate: str, place: Cell) -> Fact:
-    """Return a fact about a cell by row and column, both from 1 as in :func:`_cell`."""
+    """Return a fact about a cell, with row and column counted from 1 as in :func:`_cell`."""
     return fact(predicate, place[0] + 1, place[1] + 1)
 
 
 def _towards(start: Cell, end: Cell, names: tuple[str, str, str, str]) -> str:
-    """Return the distance between two cells, with given names for up, down, left and right."""
+    """Return the way between two cells as text, with given names for up, down, left and right."""
     rows, columns = end[0] - start[0], end[1] - start[1]
     parts = [f"{abs(n)} {names[i + (n > 0)]}" for n, i in ((rows, 0), (columns, 2)) if n]
     return ", ".join(parts) or "here"
 
 
 class ToyDescriber(SpaceDescriber):
-    """Base class for the toy text environments.
+    """Base class of the describers of toy text environments.
 
     Attributes:
-        meanings: Meaning of each action's word, in the order of the actions.
+        meanings: Meaning of each action by its name, in the order of the actions.
     """
 
     meanings: ClassVar[Mapping[str, str]] = {}
@@ -56,7 +56,7 @@ class ToyDescriber(SpaceDescriber):
         return " ".join(filter(None, (super().game(agent), self.rules())))
 
     def rules(self) -> str:
-        """Return sentences about rewards and the end of a game."""
+        """Return sentences about rewards and the end of a game; ``""`` by default."""
         return ""
 
     def _how_to_act(self, agent: AgentID) -> str:
@@ -68,13 +68,13 @@ class ToyDescriber(SpaceDescriber):
 
 
 _GROUND: Mapping[bytes, str] = {b"H": "hole", b"G": "goal"}
-"""Kinds of cells other than ice."""
+"""Kinds of cells other than ice on FrozenLake's map."""
 _SIGNS = "SFHG"
-"""Letters of the map: start, ice, hole, goal."""
+"""Letters of FrozenLake's map: start, ice, hole, goal."""
 
 
 class _Lake(NamedTuple):
-    """A parsed map.
+    """Parsed map of FrozenLake.
 
     Attributes:
         ground: Kind of each cell, by row and column.
@@ -87,7 +87,7 @@ class _Lake(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _read_map(letters: bytes, columns: int) -> _Lake:
-    """Parse a map with a letter per cell; the result is cached, because the map stays the same."""
+    """Return a parsed map with one letter per cell; cached, because the map stays the same."""
     cells = [(divmod(i, columns), letters[i : i + 1]) for i in range(len(letters))]
     return _Lake(
         {place: _GROUND.get(letter, "ice") for place, letter in cells},
@@ -128,13 +128,13 @@ class LakeDescriber(ToyDescriber):
         return "\n".join(lines if self._shared() else [*self._map(), *lines])
 
     def _read(self, observation: Any) -> tuple[Cell, _Lake]:
-        """Return the agent's cell and the map."""
+        """Return the agent's cell and the parsed map."""
         desc = self.environment.env.desc
         columns = int(desc.shape[1])
         return divmod(int(observation), columns), _read_map(desc.tobytes(), columns)
 
     def _around(self, at: Cell, lake: _Lake) -> Iterator[tuple[str, str]]:
-        """Yield each direction with the kind of cell it leads to."""
+        """Yield each direction with the kind of the neighboring cell."""
         for way, (rows, columns) in _STEPS.items():
             yield way, lake.ground.get((at[0] + rows, at[1] + columns), "edge")
 
@@ -164,7 +164,7 @@ class LakeDescriber(ToyDescriber):
         )
 
     def _rewards(self) -> dict[bytes, float]:
-        """Return the reward for stepping onto each kind of cell."""
+        """Return the reward for stepping onto each kind of cell, by letter."""
         env, paid = self.environment.env, dict[bytes, float]()
         ground = env.desc.reshape(-1)
         for start, moves in env.P.items():
@@ -176,7 +176,7 @@ class LakeDescriber(ToyDescriber):
         return paid
 
     def _chance(self) -> float:
-        """Return the probability that a move succeeds, from the first cell with several outcomes."""
+        """Return the probability that a move goes where the agent wants, from the transition table."""
         for moves in self.environment.env.P.values():
             if len(moves[0]) == 3:
                 return float(moves[0][1][0])
@@ -195,7 +195,7 @@ class LakeDescriber(ToyDescriber):
         ]
 
     def _shared(self) -> bool:
-        """Return whether all instances have this map, so that the briefing can contain it."""
+        """Return whether all instances have the same map, so that the briefing can contain it."""
         spec: Any = getattr(self.environment.env, "spec", None)
         asked: Mapping[str, Any] = spec.kwargs if spec is not None else {}
         return asked.get("desc") is not None or asked.get("map_name", "4x4") is not None
@@ -389,4 +389,4 @@ DESCRIBERS: Mapping[str, type[ToyDescriber]] = {
     "tabular.cliffwalking": CliffDescriber,
     "tabular.blackjack": BlackjackDescriber,
 }
-"""Describer class by module within Gymnasium."""
+"""Describer classes of toy text environments, by module within Gymnasium."""

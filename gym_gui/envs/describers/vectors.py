@@ -1,4 +1,4 @@
-"""Describes vectors with named components; the names come from the environment's documentation."""
+"""Describes vectors with named components, whose names come from the environment's documentation."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from gym_gui.envs.facts import Fact, atom, fact
 from gym_gui.envs.instance import Instance
 
 _REST = 512
-"""Maximum number of unnamed components that are written one by one; enough for the largest bodies."""
+"""Largest number of unnamed components for which the text lists each value."""
 _RULE = re.compile(r"[\s|:-]+")
 _UNIT = re.compile(r"\(([^()]+)\)\s*$")
 _NO_UNITS = frozenset({"", "v", "unitless"})
 
 
 class Component(NamedTuple):
-    """One component of a vector.
+    """Named component of an observation or action vector.
 
     Attributes:
         name: Name of the component.
@@ -40,7 +40,7 @@ class Component(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Table of components in a documentation.
+    """Table of a vector's components in a docstring.
 
     Attributes:
         named: Components of the vector, in order.
@@ -52,7 +52,7 @@ class Table(NamedTuple):
 
 
 def table_of(documentation: str, of: str) -> Table:
-    """Return the first table of a docstring whose columns begin with ``Num`` and ``of``.
+    """Return the components in a docstring's table whose columns begin with ``Num`` and ``of``.
 
     Gymnasium's docstrings have such tables with ``of`` = ``Observation`` and ``Action``. A row that is in the
     vector only with an option has ``excluded`` in place of its number.
@@ -96,7 +96,7 @@ def _component(columns: Sequence[str], cells: Sequence[str]) -> Component:
 
 
 class VectorDescriber(SpaceDescriber):
-    """Describes each number with name and unit; in the texts, only the briefing states the bounds.
+    """Describes each number of a vector with name and unit; only the briefing contains the bounds.
 
     Args:
         environment: An environment whose observation is a vector.
@@ -104,7 +104,7 @@ class VectorDescriber(SpaceDescriber):
         acted: Components of a continuous action.
         about: Further sentences about the game.
         reads: Further sentences about reading an observation.
-        meanings: Meaning of the words of discrete actions.
+        meanings: Meanings of discrete actions, by name.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class VectorDescriber(SpaceDescriber):
         return found + self._bounds[agent]
 
     def _bound_facts(self, agent: AgentID) -> list[Fact]:
-        """Return the facts about bounds, which are the same at every step."""
+        """Return the facts about a vector's bounds, which are the same at every step."""
         space = self._space(agent)
         ends = (np.asarray(end, np.float64) for end in (space.low, space.high))
         low, high = (np.broadcast_to(end, space.shape) for end in ends)
@@ -244,7 +244,7 @@ def _unnamed_values(values: Sequence[float]) -> str:
 def documented(
     environment: Instance, documentation: str, about: str = "", reads: str = ""
 ) -> VectorDescriber:
-    """Return a describer from the tables of a docstring, if the vector is long enough for them.
+    """Return a describer with the names in a docstring's tables, if the vector is long enough for them.
 
     Args:
         environment: The environment.
@@ -259,7 +259,7 @@ def documented(
 
 
 def observed_in(environment: Instance, documentation: str) -> tuple[Component, ...]:
-    """Return the components of an observation from a docstring's table; empty if there is none."""
+    """Return the named components of an observation from a docstring's table; empty without a table."""
     space: Any = environment.adapter.observation_space(environment.adapter.possible_agents[0])
     size = int(np.prod(getattr(space, "shape", None) or (0,)))
     return tuple(_of_size(table_of(documentation, "Observation"), environment, size))

@@ -28,20 +28,20 @@ _WAYS = {
 
 
 class VizdoomDescriber(SpaceDescriber):
-    """Describes game variables by name, and the game's notifications."""
+    """Describes ViZDoom's game variables by name, and the game's notifications."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         return "\n".join(self._lines(observation))
 
     def can_say(self, agent: AgentID) -> bool:
-        """Return whether there is more than a screen, whose content the text never describes."""
+        """Return whether an observation contains more than a screen, which no text describes."""
         return bool(self.environment.env.variables) or "notifications" in self._space(agent).spaces
 
     def can_state(self, agent: AgentID) -> bool:
         return bool(self.environment.env.variables)
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        """Return facts with the package's names: ``health(100)``, ``ammo2(26)``."""
+        """Return ViZDoom's variables as facts with the package's names: ``health(100)``, ``ammo2(26)``."""
         return [fact(atom(name), round(value, 3)) for name, value in self._variables(observation)]
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
@@ -55,11 +55,11 @@ class VizdoomDescriber(SpaceDescriber):
         return [ActionWord(word, "press nothing" if word == "noop" else "") for word in words]
 
     def can_draw(self, agent: AgentID) -> bool:
-        """Return true: each player has a screen."""
+        """Return ``True``, because each player has a screen."""
         return True
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """Return the screen alone, without the additional buffers of the whole picture."""
+        """Return the player's screen, without the additional buffers of the whole picture."""
         return as_picture(observation["screen"])
 
     def _lines(self, observation: Any) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Describes knights, archers, zombies."""
+"""Describes PettingZoo's knights, archers, zombies."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.pictures import Picture, framed
 
 WIDTH, HEIGHT = 1280, 720
-"""Size of the field in pixels, from the package's documentation; observed positions are relative to it."""
+"""Size of the field in pixels, by which the package divides the observed positions."""
 _KINDS = ("zombie", "archer", "knight", "sword", "arrow", "")
-"""Kinds of rows with marks, in the order of the marks."""
+"""Kinds of objects in rows with marks, in the order of the marks."""
 _WEAPONS = {"arrow": "Arrow in flight", "sword": "Mace of a knight"}
 _ROW = 5
-"""Numbers of a row: distance, position right and down, heading right and down."""
+"""Count of numbers in a row: distance, position right and down, heading right and down."""
 _TURN, _STEP = 10, 25
 
 
 class Seen(NamedTuple):
-    """A thing on the field, relative to the agent.
+    """Object on the field of knights, archers, zombies, relative to the agent.
 
     Attributes:
         kind: ``"zombie"``, ``"sword"``, ``"arrow"``, or the name of an agent.
         right: Pixels to the right.
         down: Pixels down.
-        turned: Direction of the thing, in degrees to the right of up.
+        turned: Direction of the object, in degrees to the right of up.
     """
 
     kind: str
@@ -71,7 +71,7 @@ class ZombiesDescriber(SpaceDescriber):
         return "\n".join(lines)
 
     def sees_all(self, agent: AgentID) -> bool:
-        """Return true if the observation is numbers, which cover everything on the field."""
+        """Return whether the observation is numbers, which cover all objects on the field."""
         return not self._observes_picture(agent)
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
@@ -87,7 +87,7 @@ class ZombiesDescriber(SpaceDescriber):
         return "In the picture you are in the middle."
 
     def _things(self, agent: AgentID, rows: Sequence[Sequence[float]]) -> Iterator[Seen]:
-        """Yield everything except the agent itself."""
+        """Yield all objects on the field except the agent itself."""
         marked = bool(rows) and len(rows[0]) > _ROW
         kinds = () if marked else self._order(len(rows))
         for i, row in enumerate(rows):
@@ -98,7 +98,7 @@ class ZombiesDescriber(SpaceDescriber):
                 yield Seen(kind, row[-4] * WIDTH, row[-3] * HEIGHT, _turned(row[-2], row[-1]))
 
     def _order(self, count: int) -> list[str]:
-        """Return the kinds of rows without marks, from their order."""
+        """Return the kinds of the rows of an observation without marks, from the rows' order."""
         env: Any = self.environment.env
         everybody = self.environment.adapter.possible_agents
         agents = [name for kind in ("archer", "knight") for name in everybody if name.startswith(kind)]
@@ -125,7 +125,7 @@ class ZombiesDescriber(SpaceDescriber):
         return Limit(int(self.environment.env.max_cycles))
 
     def _losing(self, archer: bool) -> str:
-        """Return a sentence about what removes an agent from the game."""
+        """Return a sentence about what takes an agent out of the game."""
         env: Any = self.environment.env
         edge = ", and so does walking over the edge" if env.line_death else ""
         if env.killable_archers if archer else env.killable_knights:
@@ -155,7 +155,7 @@ def _rounded(value: float) -> int:
 
 
 def _turned(right: float, down: float) -> int:
-    """Return a heading in degrees to the right of up."""
+    """Return a direction as degrees clockwise from up."""
     return round(math.degrees(math.atan2(right, -down)))
 
 
@@ -168,7 +168,7 @@ def _from_up(degrees: int) -> str:
 
 
 def _where(thing: Seen, heading: tuple[float, float]) -> str:
-    """Return distance and direction: ``"210 away, 35 degrees to the right"``."""
+    """Return an object's distance and direction as text: ``"210 away, 35 degrees to the right"``."""
     ahead = thing.right * heading[0] + thing.down * heading[1]
     aside = heading[0] * thing.down - heading[1] * thing.right
     degrees = round(math.degrees(math.atan2(aside, ahead)))

@@ -1,1 +1,1 @@
-"""Readers of the documentation of environments, and its conversion for people."""
+"""Readers of environments' documentation, which convert it for people."""

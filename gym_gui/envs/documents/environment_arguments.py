@@ -1,9 +1,9 @@
-"""Arguments of an environment's class or function, read from its source without importing its package.
+"""Reads the arguments of an environment's class or function from its source, without importing its package.
 
 Names, defaults and types come from the signature. A sentence on each argument comes from the documentation,
 which may use Google's ``name: text``, Sphinx's ``:param name: text``, a list (``- `name`: text``) or a table,
 as Gymnasium does. The result is JSON Schema with one property for each argument, like the settings of
-workers. An argument without a JSON type has its sentence only.
+workers. An argument without a JSON type has only its sentence.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _TYPES: Final[Mapping[str, str]] = {
     "Sequence": "array",
 }
 _NOT_SET: Final = frozenset({"self", "cls", "render_mode", "args", "kwargs"})
-"""Parameters that are not reported; the caller sets the render mode."""
+"""Parameters that are left out of the result, such as the render mode, which the caller sets."""
 _MARKS: Final = re.compile(r"[`*]+|<[^>]+>|\{\w+\}(?=`)")
 _SHORT: Final = 200
 
 
 def arguments_of(point: str | Callable[..., Any]) -> Arguments:
-    """Return the arguments of ``"module:name"``, or of a class or function; empty if there is no source."""
+    """Return the arguments of ``"module:name"``, or of a class or function; empty without source code."""
     if callable(point):
         return _of_callable(point)
     found = source.find(point)
@@ -52,7 +52,7 @@ def arguments_of(point: str | Callable[..., Any]) -> Arguments:
         for each in source.classes(found):
             text += f"\n{each.text}"
         taken = {**_of_classes(source.classes(found)), **taken}
-    return _told(taken, text)
+    return _with_descriptions(taken, text)
 
 
 def _of_callable(point: Callable[..., Any]) -> Arguments:
@@ -64,21 +64,21 @@ def _of_callable(point: Callable[..., Any]) -> Arguments:
     node = tree.body[0] if tree.body else None
     text = inspect.getdoc(point) or ""
     if isinstance(node, ast.FunctionDef):
-        return _told(_of_function(node, frozenset()), text)
+        return _with_descriptions(_of_function(node, frozenset()), text)
     if isinstance(node, ast.ClassDef):
-        return _told(_of_classes(iter([source.Found("", tree, node)])), text)
+        return _with_descriptions(_of_classes(iter([source.Found("", tree, node)])), text)
     return {}
 
 
 def _of_classes(classes: Iterator[source.Found]) -> Arguments:
-    """Return the arguments of a class, with those that it passes on to its base classes by ``**kwargs``."""
+    """Return the arguments of a class, and those that ``**kwargs`` passes on to its base classes."""
     taken: Arguments = {}
     given: frozenset[str] = frozenset()
     for each in classes:
         made = _function(each.node.body, "__init__") if each.node is not None else None
         if made is None:
             continue
-        own = _told(_of_function(made, given), ast.get_docstring(made) or "")
+        own = _with_descriptions(_of_function(made, given), ast.get_docstring(made) or "")
         if given:
             # The derived class itself passes the required arguments of its base class; a caller cannot.
             own = {
@@ -134,7 +134,7 @@ def _schema(annotation: ast.expr | None, default: ast.expr | None) -> dict[str, 
 
 
 def with_default(about: Mapping[str, Any], value: Any) -> dict[str, Any]:
-    """Return a property with a default; a missing type is inferred from the default.
+    """Return an argument's JSON Schema with a default; a missing type is inferred from the default.
 
     A default of ``None`` makes the type nullable.
     """
@@ -147,7 +147,10 @@ def with_default(about: Mapping[str, Any], value: Any) -> dict[str, Any]:
 
 
 def _type_of(value: Any) -> str:
-    """Return the JSON type of a default, or ``""``; an int gives "number", as floats may be valid too."""
+    """Return the JSON type of a default, or ``""``.
+
+    An int gives "number", because floats may be valid, too.
+    """
     match value:
         case bool():
             return "boolean"
@@ -224,15 +227,15 @@ def _name(node: ast.expr) -> str:
 # -- descriptions from the documentation
 
 
-def _told(taken: Arguments, text: str) -> Arguments:
-    """Return the arguments with a description from the documentation where there is one."""
-    said = {name: _said(name, text) for name, about in taken.items() if "description" not in about}
+def _with_descriptions(taken: Arguments, text: str) -> Arguments:
+    """Return the arguments with descriptions from the documentation, if it has any."""
+    said = {name: _description_of(name, text) for name, about in taken.items() if "description" not in about}
     return {
         name: about | ({"description": said[name]} if said.get(name) else {}) for name, about in taken.items()
     }
 
 
-def _said(name: str, text: str) -> str:
+def _description_of(name: str, text: str) -> str:
     for pattern in (
         rf"^[ \t]*\|[ \t]*`{name}`[^|\n]*\|(?:[^|\n]*\|)*?[ \t]*(?P<text>[^|\n]{{12,}})\|[ \t]*$",
         rf"^[ \t]*:param(?: \w+)? {name}:[ \t]*(?P<text>.+(?:\n[ \t]+(?!:).+)*)",

@@ -1,4 +1,4 @@
-"""Conversion of environments' docstrings to Markdown for a narrow column."""
+"""Converts environments' docstrings to Markdown for a narrow column."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _NO_PROSE = re.compile(r"[|#>]|[-+*] |\d+\. |<|!\[|:\w+:|@|\$\$|={3}|-{3}|`\w+`\
 
 
 def clean(docstring: str) -> str:
-    """Return a docstring as plain Markdown.
+    """Return an environment's docstring as plain Markdown.
 
-    It removes the title, figures and pictures (which are on a web site), PettingZoo's line and table on how
-    to import the environment, and HTML. Tables, lists and code stay.
+    The title, figures and pictures (which are on a web site), PettingZoo's line and table on how to import
+    the environment, and HTML are removed. Tables, lists and code stay.
     """
     text = inspect.cleandoc(docstring)
     text = _FIGURE.sub("", text)
@@ -69,7 +69,7 @@ def _without_first_heading(lines: list[str]) -> list[str]:
 
 
 def title(docstring: str) -> str:
-    """Return the first-level heading at the start of a docstring, or ``""``."""
+    """Return the first-level heading at the start of a docstring; ``""`` if there is none."""
     for line in inspect.cleandoc(docstring).splitlines():
         if line.startswith("# "):
             return line[2:].strip()
@@ -79,7 +79,7 @@ def title(docstring: str) -> str:
 
 
 def first_sentence(markdown: str) -> str:
-    """Return the first sentence of prose without Markdown marks; ``""`` if there is none."""
+    """Return the first sentence of prose in Markdown, without marks; ``""`` if there is none."""
     prose: list[str] = []
     fenced = False
     for line in [*markdown.splitlines(), ""]:

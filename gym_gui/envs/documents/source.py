@@ -1,7 +1,7 @@
-"""Reader of the documentation in a package's source, which does not import the package.
+"""Reads the documentation of an environment from its package's source, without importing the package.
 
 Importing an environment's module may take seconds, may start pygame, and fails if a package that it needs is
-missing. Reading its documentation from the file avoids all this.
+missing. Reading the file avoids all this.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DEPTH = 8
 
 @dataclass(frozen=True)
 class Found:
-    """Module and class that define a name.
+    """Module and class in whose source a name is defined.
 
     Attributes:
         module: Dotted name of the module.
@@ -36,12 +36,12 @@ class Found:
 
     @property
     def module_text(self) -> str:
-        """Docstring of the module."""
+        """Docstring of the module; ``""`` without one."""
         return ast.get_docstring(self.tree) or ""
 
     @property
     def text(self) -> str:
-        """Docstring of the class."""
+        """Docstring of the class; ``""`` without one."""
         return (ast.get_docstring(self.node) or "") if self.node is not None else ""
 
 
@@ -52,10 +52,10 @@ def find(entry_point: str) -> Found | None:
 
 
 def classes(found: Found) -> Iterator[Found]:
-    """Yield the class and its base classes, nearest first, if their source is found.
+    """Yield a class and its base classes, nearest first, as far as their source is found.
 
-    If ``found`` is not a class (PettingZoo's ``env`` is a function), it starts with the classes of the module
-    named ``raw_env`` or ``parallel_env``, or with all classes of the module if none has such a name.
+    If ``found`` is not a class (PettingZoo's ``env`` is a function), the first are the classes of the module
+    named ``raw_env`` or ``parallel_env``, or all classes of the module if none has such a name.
     """
     waiting = [found] if found.node is not None else _environments_in(found)
     seen: set[int] = set()
@@ -72,7 +72,7 @@ def classes(found: Found) -> Iterator[Found]:
 
 
 def render_modes(found: Found) -> tuple[str, ...] | None:
-    """Return ``metadata["render_modes"]`` from the source of a class or its bases, or ``None``."""
+    """Return ``metadata["render_modes"]`` from the source of a class or its bases; ``None`` if missing."""
     for each in classes(found):
         for statement in each.node.body if each.node is not None else ():
             value = _assigned(statement, "metadata")
@@ -87,7 +87,7 @@ def render_modes(found: Found) -> tuple[str, ...] | None:
 
 
 def of_object(thing: Any) -> str:
-    """Return the docstring of a class or function object, or ``""``."""
+    """Return the docstring of a class or function object; ``""`` without one."""
     return inspect.getdoc(thing) or ""
 
 

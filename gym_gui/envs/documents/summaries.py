@@ -1,6 +1,6 @@
 """One-sentence summaries of environments whose own documentation does not begin with such a sentence.
 
-The keys are a family's own names: modules for Gymnasium, class names for MiniGrid.
+The keys are the names that a family uses: modules for Gymnasium, class names for MiniGrid.
 """
 
 from __future__ import annotations

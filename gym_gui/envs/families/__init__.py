@@ -1,4 +1,4 @@
-"""Families that come with the program, in the order in which names are looked up."""
+"""Families of environments that come with MOSAIC; an id is looked up in them in this order."""
 
 from __future__ import annotations
 

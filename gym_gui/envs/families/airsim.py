@@ -17,7 +17,7 @@ _VEHICLES: Mapping[str, str] = {
 
 
 class AirSimFamily(SimulatorFamily):
-    """Vehicles under ids such as ``airsim/Drone-v0``."""
+    """Family of drones and cars in Unreal Engine, under ids such as ``airsim/Drone-v0``."""
 
     name: ClassVar[str] = "airsim"
     title: ClassVar[str] = "AirSim"
@@ -46,9 +46,12 @@ class AirSimFamily(SimulatorFamily):
         return ("velocity x", "velocity y", "velocity z", "yaw rate")
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
-        """Return the keys that the environment states: the direction of a number depends on its frame."""
-        told: Sequence[Sequence[Any]] = environment.env.metadata["pushes"]
-        pushes = [(str(role), int(part), float(value), str(word)) for role, part, value, word in told]
+        """Return the keys from the environment's metadata.
+
+        The effect of a number depends on its coordinate frame.
+        """
+        stated: Sequence[Sequence[Any]] = environment.env.metadata["pushes"]
+        pushes = [(str(role), int(part), float(value), str(word)) for role, part, value, word in stated]
         return of_pushes(pushes, player, self.pace(environment.spec))
 
 

@@ -1,4 +1,4 @@
-"""BabaIsAI: levels whose rules are words that can be pushed."""
+"""BabaIsAI: levels of a puzzle whose rules are words on the board that can be pushed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gym_gui.envs.remote_env import Wanted
 
 _DISTRACTIONS = ("", "-distr_obj", "-distr_rule", "-distr_obj_rule", "-distr_obj-irrelevant_rule")
-"""Suffixes of the level variants; most levels have one of each."""
+"""Suffixes of level names that add useless objects or rules; most levels exist with each of them."""
 _ALSO_WINS = "-distr_win_rule"
 _TASKS: Mapping[str, tuple[str, ...]] = {
     "goto_win": (*_DISTRACTIONS, _ALSO_WINS),
@@ -45,11 +45,11 @@ _MORE: Mapping[str, str] = {
     "fixed_you": "it always begins at the same place",
 }
 ARCHIVE = "https://github.com/nacloos/baba-is-ai/archive/ad466e027ad0a08f253ac2bf48550a2eb21b5ecc.tar.gz"
-"""URL of the package."""
+"""URL from which the package is installed."""
 
 
 class BabaIsAIFamily(OwnPythonFamily):
-    """Levels under ids such as ``babaisai/two_room-break_stop-make_win``."""
+    """Family of BabaIsAI levels, under ids such as ``babaisai/two_room-break_stop-make_win``."""
 
     name: ClassVar[str] = "babaisai"
     title: ClassVar[str] = "BabaIsAI"

@@ -1,4 +1,4 @@
-"""BALROG's environments, with its texts for language models and its scores."""
+"""BALROG's environments, with the texts for language models and the scores of that benchmark."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 _PLAYED = "mosaic_env_server.shims.balrog:Balrog"
 _EVALUATED = "mosaic_env_server.shims.balrog_evaluator:Evaluated"
-"""The same environment run by BALROG's evaluator, used if ``env_kwargs`` name a folder for its results."""
+"""Entry point of BALROG's evaluator, used if ``env_kwargs`` has ``results``, a folder for its files."""
 _CONFIG = "lib/python*/site-packages/balrog/config/config.yaml"
 _BEGINNINGS: Mapping[str, str] = {"babyai": "BabyAI-MixedTrainLocal-v0/", "babaisai": "env/"}
-"""Prefix of all tasks of an environment in BALROG, which ids leave out."""
+"""Prefix that BALROG puts before all tasks of an environment, and that ids leave out."""
 _TITLES: Mapping[str, str] = {
     "babyai": "BabyAI",
     "babaisai": "Baba Is AI",
@@ -42,7 +42,7 @@ _SUMMARIES: Mapping[str, str] = {
 
 
 class BalrogFamily(OwnPythonFamily):
-    """``balrog/babyai/goto``: BALROG's name of the environment, then of the task."""
+    """Family of BALROG's tasks, under ids such as ``balrog/babyai/goto`` (environment and task)."""
 
     name: ClassVar[str] = "balrog"
     title: ClassVar[str] = "BALROG"
@@ -82,7 +82,7 @@ class BalrogFamily(OwnPythonFamily):
         ]
 
     def _config(self) -> Mapping[str, Any]:
-        """Return BALROG's own configuration, which lists its tasks."""
+        """Return BALROG's own configuration file as a mapping; it lists the tasks."""
         found = sorted(environment_folder(self.name).glob(_CONFIG))
         if not found:
             raise MissingDependencyError(f"{self.title}'s config.yaml", self.install)
@@ -117,7 +117,7 @@ class BalrogFamily(OwnPythonFamily):
 
 
 def _parts(spec: EnvSpec) -> tuple[str, str]:
-    """Return BALROG's name of the environment and the id's part of the task."""
+    """Return BALROG's name of the environment, and its name of the task without the common prefix."""
     game, _, task = spec.id.removeprefix("balrog/").partition("/")
     return game, task
 

@@ -1,4 +1,4 @@
-"""bsuite: small experiments, each about one ability that learning needs."""
+"""bsuite: small experiments, each of which tests one ability of a learning algorithm."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ _SUMMARIES: Mapping[str, str] = {
     "umbrella_distract": "Take an umbrella or not, and be paid later; most of what is seen means nothing.",
     "umbrella_length": "Take an umbrella or not, and be paid much later, by chance beside it.",
 }
-"""Summary by experiment; the variants ``_noise`` and ``_scale`` change the rewards."""
+"""Summary by experiment; the variants with the suffixes ``_noise`` and ``_scale`` change the rewards."""
 _CHANGED = {"_noise": "Rewards are noisy.", "_scale": "Rewards are scaled."}
 
 
 class BsuiteFamily(OwnPythonFamily):
-    """``bsuite/catch/0``: the first setting of each experiment is listed, the others are found by name.
+    """Family of bsuite's experiments, under ids such as ``bsuite/catch/0``.
 
-    Experiments with digits to read (``mnist``) are left out, because their pictures are downloaded.
+    The list contains setting 0 of each experiment; the other settings are found by their id. Experiments with
+    digits to read (``mnist``) are left out, because their pictures are downloaded.
     """
 
     name: ClassVar[str] = "bsuite"

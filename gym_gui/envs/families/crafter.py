@@ -1,4 +1,4 @@
-"""Crafter: a survival game seen from above, with the ids that its package registers with old Gym."""
+"""Crafter: a survival game seen from above, under the ids that its package registered with old Gym."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _KEYS: Mapping[str, str] = {
 
 
 class CrafterFamily(Family):
-    """Crafter with and without rewards."""
+    """Family of Crafter with and without rewards."""
 
     name: ClassVar[str] = "crafter"
     title: ClassVar[str] = "Crafter"

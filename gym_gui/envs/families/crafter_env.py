@@ -20,27 +20,26 @@ _SEEDS = 2**31 - 1
 
 
 class _Game(crafter.Env):
-    """Crafter with an order of creatures that does not depend on memory addresses.
+    """Crafter game whose order of creatures does not depend on memory addresses.
 
-    Crafter's chunks are sets of objects, and a random object of a chunk is removed: with the same seed,
-    that would be a different object in each process.
+    Crafter's chunks are sets of objects, and the game removes a random object of a chunk. Without a fixed
+    order, the same seed would remove a different object in each process.
     """
 
     def _balance_object(self, chunk: Any, objs: Any, *rules: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         super()._balance_object(chunk, sorted(objs, key=self._number), *rules)
 
     def _number(self, thing: Any) -> int:
-        """Return the index of an object in the world, counted from the first."""
+        """Return the index of an object in the world's list of objects."""
         return int(self._world._obj_map[tuple(thing.pos)])
 
 
 class CrafterEnv(gymnasium.Env[Pixels, int]):
-    """A world of 64 x 64 cells; the agent observes 9 x 7 cells around it and its inventory.
+    """Environment of 64 x 64 cells; the agent observes 9 x 7 cells around it and its inventory.
 
-    The agent must eat, drink, sleep and fight to survive. It can gather things, build tools and so reach
-    more: 22 achievements in all. The first time of each is worth 1; each point of health lost or won is worth
-    0.1 (Hafner, "Benchmarking the Spectrum of Agent Capabilities", 2021). An episode ends when health is
-    gone.
+    The agent must eat, drink, sleep and fight to survive, and can collect materials and build tools. There
+    are 22 achievements. The first time of each pays 1; each point of health lost or gained pays -0.1 or 0.1
+    (Hafner, "Benchmarking the Spectrum of Agent Capabilities", 2021). An episode ends when health is 0.
 
     Args:
         reward: Whether there are rewards.
@@ -82,10 +81,10 @@ class CrafterEnv(gymnasium.Env[Pixels, int]):
         return seen, float(reward), died, bool(over) and not died, info
 
     def render(self) -> Any:
-        """Return a larger picture of the observation.
+        """Return the observation as a larger picture.
 
-        At night Crafter draws noise with the world's own random numbers. Their state is restored, so that
-        drawing changes nothing.
+        At night Crafter adds noise with the world's own random generator. The generator's state is restored,
+        so that rendering does not change the episode.
         """
         if self.render_mode != "rgb_array":
             return None

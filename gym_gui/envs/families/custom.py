@@ -1,4 +1,4 @@
-"""Environments of the user: registered in this process, or named ``module:factory``."""
+"""The user's own environments: registered in this process, or given as ``module:factory``."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class Registered:
         self._families: dict[str, Family] = {}
 
     def add(self, spec: EnvSpec, family: Family | None) -> None:
-        """Add an environment.
+        """Register an environment, with a family of its own if it has one.
 
         Raises:
-            UsageError: The name is taken.
+            UsageError: An environment with this id is registered already.
         """
         if spec.id in self._specs:
             raise UsageError(f"an environment {spec.id!r} is registered already")
@@ -47,16 +47,16 @@ class Registered:
             self._families[spec.id] = family
 
     def remove(self, env_id: str) -> None:
-        """Remove an environment; an unknown one is ignored."""
+        """Remove a registered environment; do nothing if the id is unknown."""
         self._specs.pop(env_id, None)
         self._families.pop(env_id, None)
 
     def family_of(self, env_id: str) -> Family | None:
-        """Return the family that was registered with ``env_id``, or ``None``."""
+        """Return the family registered together with ``env_id``, or ``None``."""
         return self._families.get(env_id)
 
     def all(self) -> list[EnvSpec]:
-        """Return all registered environments, in order."""
+        """Return all registered environments, in the order of their registration."""
         return list(self._specs.values())
 
 
@@ -64,7 +64,7 @@ registered = Registered()
 
 
 class CustomFamily(Family):
-    """The user's own environments; how they take turns is known only after they are made."""
+    """Family of the user's own environments, whose interface is known only once one is made."""
 
     name: ClassVar[str] = "custom"
     title: ClassVar[str] = "Own environments"
@@ -77,7 +77,7 @@ class CustomFamily(Family):
         return ""  # its author may have chosen any name
 
     def lookup(self, names: Iterable[str]) -> EnvSpec | None:
-        """Return a registered environment, else an unchecked spec for ``module:factory``."""
+        """Return a registered environment, or an unchecked spec for a name ``module:factory``."""
         known = {spec.id: spec for spec in registered.all()}
         for name in names:
             if name in known:
@@ -88,7 +88,9 @@ class CustomFamily(Family):
         return None
 
     def named_by(self, spec: EnvSpec, origin: Origin) -> EnvSpec:
-        """Return the spec with a factory as ``origin`` names it; a registered environment stays as it is.
+        """Return the spec with its factory looked up from ``origin``, the file that names the environment.
+
+        A registered environment is returned unchanged.
 
         Raises:
             UsageError: The module does not exist.
@@ -111,7 +113,10 @@ class CustomFamily(Family):
         return mujoco_gl.drawable(made) if render_mode is not None and mujoco_in(inside) else made
 
     def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
-        """Return the source of ``module:factory``, whose module may lie beside the file that names it."""
+        """Return the source of ``module:factory``.
+
+        Its module may be in the folder of the file that names it.
+        """
         if callable(spec.entry_point):
             return None
         module, _, path = spec.entry_point.partition(":")
@@ -123,14 +128,14 @@ class CustomFamily(Family):
         return EnvironmentSource((*beside, f"import {module}"), called(f"{module}.{path}", **kwargs))
 
     def _factory(self, spec: EnvSpec) -> Factory:
-        """Return the spec's factory; one registered by name comes from Python code of the user."""
+        """Return the spec's factory; a spec without one was registered by the user's Python code."""
         return spec.traits.get("factory") or Factory(str(spec.entry_point), TYPED)
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
         return adapt(env, None if spec.traits.get("api_unknown") else spec.api)
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """Return a team for each agent if the agents can only act in turns, else the default."""
+        """Return one team per agent if agents can only act in turns, else the default teams."""
         metadata: Mapping[str, Any] = getattr(adapter.env, "metadata", None) or {}
         in_turns = adapter.paradigm is SteppingParadigm.SEQUENTIAL
         if len(adapter.possible_agents) > 1 and in_turns and not metadata.get("is_parallelizable"):
@@ -138,23 +143,23 @@ class CustomFamily(Family):
         return super().teams(spec, adapter)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Return the outcome by returns, after the end of the game, if teams play against each other."""
+        """Return each team's outcome by its return at the end of an episode; ``None`` before."""
         if not environment.adapter.is_episode_done():
             return None
         return ranked(team_returns(environment.teams, returns))
 
     def describer(self, environment: Instance) -> Describer:
-        """Return a describer from the documentation, if it has a table like Gymnasium's environments."""
+        """Return a describer made from the class's documentation, if that has a table like Gymnasium's."""
         from gym_gui.envs.describers import vectors
 
         return vectors.documented(environment, self.documentation(environment.spec))
 
     def simulator(self, environment: Instance) -> Simulator | None:
-        """Return MuJoCo's simulator, if the environment is built on Gymnasium's MuJoCo class."""
+        """Return MuJoCo's simulator if the environment has Gymnasium's MuJoCo class, else ``None``."""
         return simulator_in(environment.env)
 
     def draw_plans(self, environment: Instance, plans: Sequence[Plan]) -> None:
-        """Draw plans as lines in MuJoCo's scene."""
+        """Draw plans as lines in MuJoCo's scene, if the environment uses MuJoCo."""
         if mujoco_in(environment.env):
             mujoco_plans.mark(environment.env, plans)
 
@@ -164,7 +169,7 @@ class CustomFamily(Family):
 
 
 def _accepts(factory: Callable[..., Any], name: str, *, by_name: bool = False) -> bool:
-    """Return whether ``factory`` accepts a keyword; with ``by_name``, ``**kwargs`` does not count."""
+    """Return whether ``factory`` accepts a keyword argument; with ``by_name``, ``**kwargs`` is not enough."""
     try:
         parameters = inspect.signature(factory).parameters
     except (TypeError, ValueError):

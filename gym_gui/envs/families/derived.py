@@ -1,4 +1,4 @@
-"""Families that derive training environments from other families' tasks, with a prefix before their ids."""
+"""Families that make training environments from other families' tasks, under ids with a prefix."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from gym_gui.envs.spec import EnvSpec
 
 
 class DerivedFamily(Family):
-    """``<prefix><task>``: a single-agent environment made from another family's task.
+    """Family ``<prefix><task>``: single-agent environments made from other families' tasks.
 
-    Its environments are found by name and not listed. A derived environment has the task itself as
-    ``environment``, and the played agent as ``agent``.
+    Its environments are found by id and are not listed. A derived environment has the attributes
+    ``environment``, the task's environment, and ``agent``, the agent that is trained.
 
     Args:
         families: Families of the tasks.
 
     Attributes:
-        behind: Interface with which the task itself is made.
+        behind: Interface with which the task's environment is made.
     """
 
     behind: ClassVar[str]
@@ -35,14 +35,14 @@ class DerivedFamily(Family):
 
     @property
     def prefix(self) -> str:
-        """Prefix before a task's name."""
+        """Prefix of ids, before the name of a task."""
         return self.prefixes[0]
 
     def specs(self) -> Sequence[EnvSpec]:
         return ()
 
     def ids(self) -> list[str]:
-        """Return the ids of all tasks whose package is installed."""
+        """Return the ids for all tasks whose packages are installed."""
         specs = [spec for family in self._families if family.installed for spec in family.specs()]
         return [f"{self.prefix}{spec.id}" for spec in specs if self.behind in spec.apis]
 
@@ -68,28 +68,28 @@ class DerivedFamily(Family):
                 return found if found is not None and self.behind in found.apis else None
         return None
 
-    def _behind(self, spec: EnvSpec) -> tuple[Family, EnvSpec]:
+    def _task_of(self, spec: EnvSpec) -> tuple[Family, EnvSpec]:
         task: EnvSpec = spec.traits["behind"]
         return next(family for family in self._families if family.name == task.family), task
 
     def title_of(self, spec: EnvSpec) -> str:
-        family, task = self._behind(spec)
+        family, task = self._task_of(spec)
         return family.title_of(task)
 
     def doc_url(self, spec: EnvSpec) -> str:
-        family, task = self._behind(spec)
+        family, task = self._task_of(spec)
         return family.doc_url(task)
 
     def needs(self, spec: EnvSpec) -> tuple[str, ...]:
-        family, task = self._behind(spec)
+        family, task = self._task_of(spec)
         return (*family.modules, *family.needs(task))
 
     def pace(self, spec: EnvSpec) -> Pace:
-        family, task = self._behind(spec)
+        family, task = self._task_of(spec)
         return family.pace(task)
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        family, task = self._behind(spec)
+        family, task = self._task_of(spec)
         env = family.build(task, render_mode=render_mode, env_kwargs=env_kwargs)
         environment = Environment(task, family.adapter(task, env), family)
         try:
@@ -99,7 +99,7 @@ class DerivedFamily(Family):
             raise
 
     def derive(self, environment: Environment) -> Any:
-        """Return the environment derived from a task.
+        """Return the training environment made from a task's environment.
 
         Raises:
             UsageError: The task is not suitable.

@@ -1,4 +1,4 @@
-"""DeepMind's Control Suite: bodies in MuJoCo that swing, walk, reach and carry; and soccer for teams."""
+"""DeepMind's Control Suite: single bodies in MuJoCo, and soccer for teams."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _SUMMARIES: Mapping[str, str] = {
     "swimmer": "Swim to a target with a chain of joints.",
     "walker": "Keep a flat body with two legs upright, and walk or run.",
 }
-"""Summary by domain."""
+"""Summary of a task by its domain (body) in the suite."""
 
 
 class DmControlFamily(Family):
-    """The suite's tasks, under Shimmy's names, and its soccer."""
+    """Family of the suite's tasks, under Shimmy's ids, and of its soccer."""
 
     name: ClassVar[str] = "dm_control"
     title: ClassVar[str] = "DM Control Suite"
@@ -51,7 +51,7 @@ class DmControlFamily(Family):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"dmc": "", "gymnasium": "", "gym": ""}
     documented: ClassVar[bool] = False
-    """False, because the suite's modules only state their domain's name."""
+    """False, because the documentation of the suite's modules is only the domain's name."""
     web_page: ClassVar[str] = (
         "https://github.com/google-deepmind/dm_control/blob/main/dm_control/suite/README.md"
     )
@@ -98,20 +98,20 @@ class DmControlFamily(Family):
         return of_space(space, player, self.pace(environment.spec), components=parts)
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """Return home and away as teams in soccer, in the order of the agents."""
+        """Return ``home`` and ``away`` as teams of soccer, in the order of the agents."""
         if spec.traits["domain"] != _SOCCER:
             return super().teams(spec, adapter)
         agents, size = adapter.possible_agents, spec.traits["size"]
         return {"home": agents[:size], "away": agents[size:]}
 
     def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:
-        """Return goals by team in soccer."""
+        """Return the goals of each team in soccer; ``None`` for other tasks."""
         if environment.spec.traits["domain"] != _SOCCER:
             return None
         return {team: float(goals) for team, goals in environment.env.goals.items()}
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Return the outcome by goals."""
+        """Return each team's outcome by goals in soccer; ``None`` for other tasks."""
         scores = self.scores(environment, returns)
         return None if scores is None else ranked(scores)
 

@@ -1,4 +1,4 @@
-"""DM Control's tasks through Shimmy, reproducible and drawn on any machine."""
+"""DM Control's tasks through Shimmy, with reproducible episodes and rendering on any machine."""
 
 # dm_control is untyped, and Shimmy's environment knows types of it.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -28,30 +28,29 @@ def suite_task(domain: str, task: str, render_mode: str | None, env_kwargs: Mapp
         env_kwargs: ``task_kwargs`` and ``environment_kwargs`` of the suite, ``render_kwargs`` of Shimmy.
 
     Raises:
-        MissingDependencyError: Pictures are requested, and no way of drawing works here.
+        MissingDependencyError: Pictures are requested, but no rendering library works on this machine.
     """
     draw_with_what_there_is(render_mode)
     suite: Any = import_module("dm_control.suite")
-    _mend_quadruped(import_module("dm_control.suite.quadruped"))
+    _restore_in1d(import_module("dm_control.suite.quadruped"))
     kwargs = dict(env_kwargs)
     drawn = {**_PICTURE, **kwargs.pop("render_kwargs", {})}
     # Some models are generated at random when they are made (lqr): fix the seed.
     kwargs["task_kwargs"] = {"random": 0, **(kwargs.get("task_kwargs") or {})}
-    return _of_shimmy()(suite.load(domain, task, **kwargs), render_mode=render_mode, render_kwargs=drawn)
+    return _suite_class()(suite.load(domain, task, **kwargs), render_mode=render_mode, render_kwargs=drawn)
 
 
 def draw_with_what_there_is(render_mode: str | None) -> None:
-    """Make dm_control use a drawing backend that works on this machine.
+    """Make dm_control use a rendering library that works on this machine.
 
-    By default dm_control takes the first library that it can import, which cannot draw without a display.
-    It chooses at its import, which Shimmy may have caused for an OpenSpiel game; then it must choose
-    again.
+    By default dm_control takes the first library that it can import, which may need a display. It chooses at
+    its import. If Shimmy has imported it earlier, for an OpenSpiel game, its rendering module is reloaded.
 
     Args:
-        render_mode: ``None`` draws nothing, and nothing is changed.
+        render_mode: Render mode of the environment; with ``None`` this function does nothing.
 
     Raises:
-        MissingDependencyError: No way of drawing works here.
+        MissingDependencyError: No rendering library works on this machine.
     """
     if render_mode is None:
         return
@@ -61,8 +60,8 @@ def draw_with_what_there_is(render_mode: str | None) -> None:
         reload(drawing)
 
 
-def _of_shimmy() -> Callable[..., Any]:
-    """Return a class over Shimmy's, defined late because the import loads MuJoCo's drawing."""
+def _suite_class() -> Callable[..., Any]:
+    """Return a subclass of Shimmy's environment, defined at call time because the import loads MuJoCo."""
     base: Any = import_module("shimmy.dm_control_compatibility").DmControlCompatibilityV0
 
     class SuiteTask(base):
@@ -104,7 +103,7 @@ def _copied(seen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _OlderNumpy:
-    """numpy with ``in1d``, which the quadruped needs and numpy 2.4 has removed in favor of ``isin``."""
+    """Module ``numpy`` with ``in1d``, which the quadruped calls and which numpy 2.4 replaced by ``isin``."""
 
     in1d = staticmethod(np.isin)
 
@@ -112,6 +111,6 @@ class _OlderNumpy:
         return getattr(np, name)
 
 
-def _mend_quadruped(module: Any) -> None:
+def _restore_in1d(module: Any) -> None:
     if module.np is np and not hasattr(np, "in1d"):
         module.np = _OlderNumpy()

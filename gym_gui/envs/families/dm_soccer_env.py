@@ -1,4 +1,4 @@
-"""DM Control's soccer through Shimmy: reproducible, drawn on any machine, with correct truncations."""
+"""DM Control's soccer through Shimmy, with reproducible episodes, rendering on any machine and truncation."""
 
 # dm_control is untyped, and Shimmy's environment knows types of it.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -21,7 +21,7 @@ _PICTURE: Final[Mapping[str, int]] = {"width": 480, "height": 360, "camera_id": 
 
 
 def soccer(team_size: int, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-    """Make a match.
+    """Make a soccer match.
 
     Args:
         team_size: Number of players in each team.
@@ -31,7 +31,7 @@ def soccer(team_size: int, render_mode: str | None, env_kwargs: Mapping[str, Any
 
     Raises:
         UsageError: The walker does not exist.
-        MissingDependencyError: Pictures are requested, and no way of drawing works here.
+        MissingDependencyError: Pictures are requested, but no rendering library works on this machine.
     """
     draw_with_what_there_is(render_mode)
     package: Any = import_module("dm_control.locomotion.soccer")
@@ -41,15 +41,15 @@ def soccer(team_size: int, render_mode: str | None, env_kwargs: Mapping[str, Any
         raise UsageError(f"there is no walker {walker!r}", fix=f"Use one of {', '.join(_WALKERS)}")
     drawn = {**_PICTURE, **kwargs.pop("render_kwargs", {})}
     match = package.load(team_size, walker_type=package.WalkerType[walker.upper()], **kwargs)
-    return _of_shimmy()(match, render_mode, drawn)
+    return _soccer_class()(match, render_mode, drawn)
 
 
-def _of_shimmy() -> Any:
-    """Return a class over Shimmy's, defined late because the import loads MuJoCo's drawing."""
+def _soccer_class() -> Any:
+    """Return a subclass of Shimmy's environment, defined at call time because the import loads MuJoCo."""
     base: Any = import_module("shimmy.dm_control_multiagent_compatibility").DmControlMultiAgentCompatibilityV0
 
     class Soccer(base):
-        """Shimmy's environment, reproducible and drawn into memory; a goal terminates, time truncates.
+        """Shimmy's soccer with reproducible episodes; a goal terminates them, the time limit truncates them.
 
         Attributes:
             goals: Goals of ``home`` and ``away`` in this episode.

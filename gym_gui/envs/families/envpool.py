@@ -1,7 +1,7 @@
-"""EnvPool: environments in C++ that are stepped in batches, under ids of their own.
+"""EnvPool: environments in C++ that are stepped in batches.
 
-These environments differ from those of other families: their random generators differ, and their observations
-may.
+They have ids of their own, because their random generators, and some of their observations, differ from those
+of the original environments.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class EnvPoolFamily(Family):
-    """Environments under ids such as ``envpool/CartPole-v1``."""
+    """Family of EnvPool's environments, under ids such as ``envpool/CartPole-v1``."""
 
     name: ClassVar[str] = "envpool"
     title: ClassVar[str] = "EnvPool"

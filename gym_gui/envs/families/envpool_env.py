@@ -1,8 +1,8 @@
-"""EnvPool's environments as single environments that are stepped together.
+"""EnvPool's environments, each with Gymnasium's interface, and stepped together.
 
-EnvPool (https://envpool.readthedocs.io) makes several environments at once and fixes their seeds then. Here
-each episode has its own seed. So episodes that begin together are made together as one *pool*, and steps that
-start together are played together, in C++ and on all cores.
+EnvPool (https://envpool.readthedocs.io) makes several environments at once and fixes their seeds then. In
+MOSAIC each episode has its own seed. So episodes that begin together are made as one new *pool*, and steps
+that start together are computed together, in C++ and on all cores.
 """
 
 # EnvPool is typed for each environment by itself.
@@ -26,11 +26,14 @@ _NO_LIMIT = 2**31 - 1
 
 
 class Pools:
-    """Makes pools of one environment.
+    """Makes pools of one environment: objects of EnvPool, each with several instances of that environment.
 
     Args:
-        name: EnvPool's id.
+        name: EnvPool's id of the environment.
         options: Options of ``envpool.make``.
+
+    Raises:
+        UsageError: The environment has several players.
     """
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
@@ -39,7 +42,7 @@ class Pools:
         self._asked: dict[PooledEnv, int] = {}
         first = self.make_pool([0])
         if first.config["max_num_players"] > 1:
-            raise UsageError(f"{name} of EnvPool is for several players, which are not told apart here")
+            raise UsageError(f"{name} of EnvPool has several players, which MOSAIC does not support")
         self.observation_space, self.action_space = first.observation_space, first.action_space
         self.metadata: Mapping[str, Any] = {"render_modes": ["rgb_array"]}
         limit = int(first.config["max_episode_steps"])
@@ -47,7 +50,7 @@ class Pools:
         first.close()
 
     def make_pool(self, seeds: list[int]) -> Any:
-        """Return EnvPool's own object, with one environment per seed."""
+        """Return a new EnvPool object with one instance per seed."""
         threads = min(len(seeds), os.cpu_count() or 1)
         return self._make(
             self._name,
@@ -59,11 +62,11 @@ class Pools:
         )
 
     def ask(self, env: PooledEnv, seed: int) -> None:
-        """Request an episode, before its first observation is read."""
+        """Note that an environment requests an episode with a seed; :meth:`begin` makes the episode."""
         self._asked[env] = seed
 
     def begin(self, env: PooledEnv) -> None:
-        """Make one pool for all requested episodes, if ``env`` is among them."""
+        """Make one pool for all requested episodes; do nothing if ``env`` has not requested one."""
         if env in self._asked:
             asked, self._asked = self._asked, {}
             pool = Pool(self.make_pool(list(asked.values())))
@@ -72,7 +75,7 @@ class Pools:
 
 
 class Pool:
-    """Environments that are stepped together.
+    """Several instances of an environment that EnvPool steps together; each has a row number.
 
     Args:
         made: EnvPool's object.
@@ -88,15 +91,18 @@ class Pool:
         weakref.finalize(self, made.close)
 
     def first(self, row: int) -> Any:
-        """Return observation and info at the start of an episode."""
+        """Return observation and info at the start of a row's episode."""
         return self._results.pop(row)
 
     def send(self, row: int, action: Any) -> None:
-        """Queue an action."""
+        """Queue the action of a row for the next :meth:`receive`."""
         self._pending[row] = action
 
     def receive(self, row: int) -> Any:
-        """Return observation, reward, terminated, truncated and info of a queued step."""
+        """Return observation, reward, terminated, truncated and info of a row's queued action.
+
+        The first call plays the queued actions of all rows.
+        """
         if row not in self._results:
             rows = np.fromiter(self._pending, np.int32, len(self._pending))
             self.made.send(np.asarray(list(self._pending.values())), rows)
@@ -109,11 +115,11 @@ class Pool:
 
 
 class PooledEnv:
-    """One environment with Gymnasium's interface.
+    """One row of a pool, with Gymnasium's interface.
 
     Args:
         pools: Maker of the environment's pools.
-        render_mode: ``rgb_array``; without it nothing is drawn.
+        render_mode: ``rgb_array``, or ``None`` for no pictures.
     """
 
     def __init__(self, pools: Pools, render_mode: str | None) -> None:
@@ -129,11 +135,11 @@ class PooledEnv:
         return self
 
     def enter(self, pool: Pool, row: int) -> None:
-        """Set the pool and the row for the episode that begins."""
+        """Assign the pool and row in which the requested episode takes place."""
         self._pool, self._row = pool, row
 
     def reset_async(self, seed: int | None) -> None:
-        """Begin an episode; :meth:`reset` with the same seed returns its result."""
+        """Request an episode; :meth:`reset` with the same seed returns its first observation."""
         if not self._begun:
             self._begun = True
             drawn = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
@@ -150,7 +156,7 @@ class PooledEnv:
         return self._pool.first(self._row)
 
     def step_async(self, action: Any) -> None:
-        """Start a step; :meth:`step` with the same action returns its result."""
+        """Queue an action; :meth:`step` with the same action returns its result."""
         if self._pool is not None and not self._stepping:
             self._stepping = True
             self._pool.send(self._row, action)
@@ -163,11 +169,11 @@ class PooledEnv:
         return self._pool.receive(self._row)
 
     def render(self) -> Any:
-        """Return a picture, (H, W, 3) ``uint8``."""
+        """Return a picture as a ``uint8`` array of shape (H, W, 3); ``None`` before the first episode."""
         return None if self._pool is None else self._pool.made.render(env_ids=[self._row])[0]
 
     def close(self) -> None:
-        """Leave the pool, which is closed when its last environment has left."""
+        """Release this environment's pool, which EnvPool closes when no environment uses it."""
         self._pool = None
 
 
@@ -183,5 +189,5 @@ def _row(shown: Any, at: int) -> Any:
 
 
 def _info(info: Mapping[str, Any], at: int) -> Mapping[str, Any]:
-    """Return the info of one environment, without EnvPool's own entries."""
+    """Return a row's info without the entries that EnvPool adds."""
     return {key: _row(value, at) for key, value in info.items() if key not in ("env_id", "players")}

@@ -1,4 +1,4 @@
-"""Level-based foraging: agents load food together if their levels add up to the food's level."""
+"""Level-based foraging: agents pick up food together if the sum of their levels reaches the food's level."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _ID = re.compile(
     r"Foraging(?P<near>-2s)?-(?P<size>\d+)x(?P=size)-(?P<players>\d+)p-(?P<food>\d+)f(?P<coop>-coop)?-v3"
 )
 _SIZES, _PLAYERS, _FOOD = range(5, 20), range(2, 10), range(1, 5)
-"""Sizes, players and food in the names that the package registers."""
+"""Grid sizes, numbers of players and numbers of food items in the ids that the package registers."""
 _LISTED = ((8, 10, 15), (2, 3, 4), (2, 3))
-"""Sizes, players and food of the listed environments; nearly two thousand others are found by name."""
+"""Grid sizes, players and food of the listed environments; nearly 2000 further ones are found by id."""
 _ROLES: Mapping[str, str] = {
     "none": "wait",
     "north": "up",
@@ -32,7 +32,7 @@ _ROLES: Mapping[str, str] = {
 
 
 class ForagingFamily(Family):
-    """Fields of food for agents ``agent_0``, ``agent_1``, … of one team."""
+    """Family of foraging on a grid, for agents ``agent_0``, ``agent_1``, … of one team."""
 
     name: ClassVar[str] = "lbforaging"
     title: ClassVar[str] = "Level-based foraging"
@@ -69,7 +69,7 @@ class ForagingFamily(Family):
         return SimultaneousAdapter(env)
 
     def success(self, environment: Instance) -> bool | None:
-        """Return whether all food is gone."""
+        """Return whether all food has been picked up."""
         return not environment.env.field.any()
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Level-based foraging with pictures that need no display, and with correct truncations."""
+"""Level-based foraging, with pictures that need no display and with correct truncation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _IDLE = 0
 
 
 def foraging(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> TupleParallel:
-    """Make an environment of the package.
+    """Make an environment of the package ``lbforaging``.
 
     Args:
         env_id: Id under which the package registers the environment.
@@ -30,14 +30,14 @@ def foraging(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]
 
 
 class _Foraging(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Fixes two flaws of the package: it reports a time limit as termination, and draws only in a window."""
+    """Corrects the package, which reports a time limit as termination and renders only in a window."""
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": 5}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        """Begin an episode; clear the players' positions first, which would otherwise block cells."""
+        """Begin an episode; first clear the players' positions, which would otherwise block cells."""
         for player in self.unwrapped.players:
             player.position = None
         return self.env.reset(seed=seed, options=options)

@@ -1,4 +1,4 @@
-"""Environments that Gymnasium registers itself, or that a module registered with it in this process."""
+"""Environments that Gymnasium registers itself, or that another module registered with Gymnasium."""
 
 from __future__ import annotations
 
@@ -88,20 +88,20 @@ _SOLVED: Mapping[str, Callable[[tuple[float, bool]], bool]] = {
     "toy_text.blackjack": _rewarded,
 }
 _SHAPED = frozenset({"box2d.lunar_lander", "box2d.bipedal_walker"})
-"""Environments that pay each step for progress toward the goal."""
+"""Environments that pay a reward in each step for progress toward the goal."""
 _ADVICE = frozenset({"toy_text.taxi"})
-"""Environments whose ``info["action_mask"]`` marks moves that change something; all moves are legal."""
+"""Environments whose ``info["action_mask"]`` marks the actions with an effect, although all are legal."""
 
 
 def last_step(environment: Instance) -> tuple[float, bool]:
-    """Return reward and ``terminated`` of the episode's last step."""
+    """Return reward and ``terminated`` of the episode's last step; 0 and ``False`` with several agents."""
     adapter: Any = environment.adapter
     adapter = getattr(adapter, "inner", adapter)
     return adapter.last_step if isinstance(adapter, SingleAgentAdapter) else (0.0, False)
 
 
 def success_in_info(environment: Instance) -> bool | None:
-    """Return ``info["is_success"]`` or ``info["success"]``; ``None`` if neither exists."""
+    """Return the only agent's ``info["is_success"]`` or ``info["success"]``; ``None`` if both are missing."""
     info = environment.adapter.info("agent_0")
     for key in ("is_success", "success"):
         if key in info:
@@ -110,7 +110,7 @@ def success_in_info(environment: Instance) -> bool | None:
 
 
 class GymnasiumFamily(Family):
-    """Classic control and toy text, and whatever a user registered with Gymnasium."""
+    """Family of classic control, toy text, and environments that users registered with Gymnasium."""
 
     name: ClassVar[str] = "gymnasium"
     title: ClassVar[str] = "Gymnasium"
@@ -133,7 +133,7 @@ class GymnasiumFamily(Family):
         return next((spec for spec in specs if spec is not None), None)
 
     def _spec_of(self, row: Mapping[str, Any]) -> EnvSpec | None:
-        """Return the spec of a registry row; ``None`` if it does not belong to this family."""
+        """Return the spec for an entry of Gymnasium's registry; ``None`` if another family has it."""
         entry = _entry(row["entry_point"])
         if entry is None or not self._is_mine(entry) or row["id"].startswith(_ADAPTERS):
             return None
@@ -173,11 +173,14 @@ class GymnasiumFamily(Family):
         return EnvironmentSource(("import gymnasium",), call)
 
     def simulator(self, environment: Instance) -> Simulator | None:
-        """Return the MuJoCo simulator, also of a user's own environment."""
+        """Return the environment's MuJoCo simulator, also inside a user's environment.
+
+        ``None`` without one.
+        """
         return simulator_in(environment.env)
 
     def draw_plans(self, environment: Instance, plans: Sequence[Plan]) -> None:
-        """Draw plans as lines in MuJoCo's scene."""
+        """Draw plans as lines in MuJoCo's scene, if the environment uses MuJoCo."""
         if mujoco_in(environment.env):
             mujoco_plans.mark(environment.env, plans)
 
@@ -226,7 +229,7 @@ class GymnasiumFamily(Family):
         return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
 
     def describer(self, environment: Instance) -> Describer:
-        """Return a special describer if there is one, else one made from Gymnasium's documentation."""
+        """Return the environment's own describer, else one made from Gymnasium's documentation."""
         from gym_gui.envs.describers import box2d, classic_control, mujoco, toy_text, vectors
 
         area = _area(environment.spec)
@@ -244,7 +247,7 @@ class GymnasiumFamily(Family):
         return vectors.documented(environment, self._tables(environment.spec), about, reads)
 
     def options(self, environment: Instance, agent: str) -> OptionLibrary | None:
-        """Return waypoint options if the observation contains the agent's position."""
+        """Return options that lead to waypoints; ``None`` if observations lack the agent's position."""
         from gym_gui.envs.options.waypoints import TRACKS, waypoint_options
 
         track = TRACKS.get(_VERSIONED.sub("", _area(environment.spec)))
@@ -253,7 +256,10 @@ class GymnasiumFamily(Family):
         return waypoint_options(track)
 
     def _tables(self, spec: EnvSpec) -> str:
-        """Return the documentation; older versions of MuJoCo environments use the newest version's."""
+        """Return the documentation.
+
+        An old version of a MuJoCo environment uses that of the newest version.
+        """
         own = self.documentation(spec)
         if "| Num" in own or not isinstance(spec.entry_point, str) or not _area(spec).startswith("mujoco."):
             return own
@@ -267,7 +273,7 @@ class GymnasiumFamily(Family):
 
 
 class Box2DFamily(GymnasiumFamily):
-    """Gymnasium's Box2D environments."""
+    """Family of Gymnasium's Box2D environments."""
 
     name: ClassVar[str] = "box2d"
     title: ClassVar[str] = "Box2D"
@@ -277,12 +283,12 @@ class Box2DFamily(GymnasiumFamily):
     areas: ClassVar[tuple[str, ...]] = ("box2d",)
 
     def reusable(self, spec: EnvSpec) -> bool:
-        """Return false for BipedalWalker: from its second episode on, an instance differs from a new one."""
+        """Return ``False`` for BipedalWalker, in which later episodes differ from those of a new instance."""
         return not spec.id.startswith("BipedalWalker-")
 
 
 class MuJoCoFamily(GymnasiumFamily):
-    """Gymnasium's MuJoCo environments."""
+    """Family of Gymnasium's MuJoCo environments."""
 
     name: ClassVar[str] = "mujoco"
     title: ClassVar[str] = "MuJoCo"
@@ -296,7 +302,7 @@ class MuJoCoFamily(GymnasiumFamily):
         return None if row["id"] == "Pusher-v4" else super()._spec_of(row)
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        """Make the environment, after choosing a drawing backend that works here, even without a display."""
+        """Make the environment, after choosing a rendering library that works without a display too."""
         if render_mode is not None:
             mujoco_gl.choose()
         return super().build(spec, render_mode=render_mode, env_kwargs=env_kwargs)
@@ -304,9 +310,9 @@ class MuJoCoFamily(GymnasiumFamily):
 
 _OWN_FAMILY = frozenset({*Box2DFamily.areas, *MuJoCoFamily.areas})
 _ADAPTERS = ("GymV21Environment-", "GymV26Environment-", "dm_control/")
-"""Prefixes of ids that Shimmy registers at import.
+"""Prefixes of ids that Shimmy registers at its import and that this family leaves out.
 
-Some of these environments must be given another environment; DM Control's tasks are a family of their own.
+Some of these environments wrap another environment and cannot be made alone; DM Control has its own family.
 """
 _OWN_PACKAGE = frozenset(
     {
@@ -317,14 +323,17 @@ _OWN_PACKAGE = frozenset(
 
 
 def _here(_module: str) -> Iterable[Mapping[str, Any]]:
-    """Yield the rows of Gymnasium's registry in this process; an entry point may be any callable."""
+    """Yield the entries of Gymnasium's registry in this process.
+
+    An entry point may be a string or a callable.
+    """
     import gymnasium
 
     yield from map(_row, gymnasium.registry.values())
 
 
 def _row_here(env_id: str) -> Mapping[str, Any] | None:
-    """Return the registry row of one id in this process, or ``None``."""
+    """Return the entry of one id in Gymnasium's registry of this process, or ``None``."""
     import gymnasium
 
     known = gymnasium.registry.get(env_id)
@@ -337,12 +346,12 @@ def _row(known: Any) -> Mapping[str, Any]:
 
 
 def _entry(point: Any) -> str | Callable[..., Any] | None:
-    """Return the entry point; ``None`` for Gymnasium's placeholders that only raise an error."""
+    """Return an entry point; ``None`` for Gymnasium's placeholders that only raise an error."""
     if isinstance(point, str):
         return None if point.partition(":")[2].startswith("_raise") else point
     return point if callable(point) and not getattr(point, "__name__", "").startswith("_raise") else None
 
 
 def _area(spec: EnvSpec) -> str:
-    """Return the environment's module within Gymnasium: ``classic_control.cartpole``."""
+    """Return the environment's module within Gymnasium, such as ``classic_control.cartpole``."""
     return spec.module.removeprefix(_HOME)

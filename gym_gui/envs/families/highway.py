@@ -1,4 +1,4 @@
-"""HighwayEnv: driving among other cars, for one or several drivers."""
+"""HighwayEnv: driving among other cars, with one or several controlled cars."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _SUMMARIES: Mapping[str, str] = {
     "u_turn": "Take a U-turn through slower cars, as fast as you can.",
     "lane_keeping": "Keep to the middle of a winding lane, by steering alone, with noisy instruments.",
 }
-"""Summary by module of the package."""
+"""Summary of an environment by its module in the package."""
 _PACES: Mapping[str, Pace] = {
     "parking": Pace(realtime=True, rate=5),
     "racetrack": Pace(realtime=True, rate=5),
     "lane_keeping": Pace(realtime=True, rate=10),
 }
-"""Pace by module, at the package's own rate, for steered cars; other tasks wait for a choice."""
+"""Speed of play by module, for tasks with continuous steering; other tasks wait for each action."""
 _ROLES: Mapping[str, str] = {
     "lane left": "up",
     "lane right": "down",
@@ -42,24 +42,24 @@ _ROLES: Mapping[str, str] = {
     "slower": "left",
     "idle": "wait",
 }
-"""Key roles as in the package's own window, in which one drives to the right."""
+"""Key role of each action, as in the package's own window, in which cars drive to the right."""
 _STEERING = (("left", -1.0, "steer left"), ("right", 1.0, "steer right"))
 _GAS = (("up", 0, 1.0, "gas"), ("down", 0, -1.0, "brake"))
 _IDLE = 1
 """Action of cars that have crashed or arrived while others still drive."""
 _AVERAGED = "intersection-multi-agent-v0"
-"""Environment that is left out: it gives two agents one common reward and end; v1 separates them."""
+"""Id of an environment that is left out, because its two agents share one averaged reward and one end."""
 
 
-def _draw_without_a_screen(game: Any) -> None:
-    """Draw into memory: otherwise the package opens a window, and draws nothing on SDL's dummy screen."""
+def _render_offscreen(game: Any) -> None:
+    """Make the package render into memory; by default it opens a window."""
     game.config["offscreen_rendering"] = True
     game.viewer = importlib.import_module("highway_env.envs.common.graphics").EnvViewer(game)
     game.viewer.enabled = True
 
 
 class HighwayFamily(IndexedFamily):
-    """Highways, crossings, roundabouts, race tracks and car parks, seen from above."""
+    """Family of driving tasks seen from above: highways, crossings, roundabouts, race tracks, car parks."""
 
     name: ClassVar[str] = "highway"
     title: ClassVar[str] = "HighwayEnv"
@@ -89,21 +89,21 @@ class HighwayFamily(IndexedFamily):
         # Not as an argument: some of its classes do not accept it, although they can draw.
         made.unwrapped.render_mode = render_mode
         if render_mode is not None:
-            _draw_without_a_screen(made.unwrapped)
+            _render_offscreen(made.unwrapped)
         return made if spec.api == "gymnasium" else TupleParallel(made, _IDLE)
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
         return adapt(env) if spec.api == "gymnasium" else SimultaneousAdapter(env)
 
     def success(self, environment: Instance) -> bool | None:
-        """Return whether all cars arrived undamaged at a crossing; otherwise the package's own result."""
+        """Return whether all cars arrived undamaged at a crossing; elsewhere, success in ``info``."""
         game = environment.env
         if hasattr(game, "has_arrived"):
             return all(game.has_arrived(car) and not car.crashed for car in game.controlled_vehicles)
         return success_in_info(environment)
 
     def shaped_rewards(self, spec: EnvSpec) -> bool:
-        """Return true for parking and lane keeping, whose rewards depend on the distance."""
+        """Return ``True`` for parking and lane keeping, whose rewards depend on a distance."""
         return _road(spec) in ("parking", "lane_keeping")
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
@@ -142,5 +142,5 @@ class HighwayFamily(IndexedFamily):
 
 
 def _road(spec: EnvSpec) -> str:
-    """Return the road's name: ``highway_env.envs.two_way_env:TwoWayEnv`` is ``two_way``."""
+    """Return the road's name from the module: ``two_way`` for ``highway_env.envs.two_way_env:TwoWayEnv``."""
     return spec.module.rpartition(".")[2].removesuffix("_env")

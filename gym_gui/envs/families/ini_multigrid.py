@@ -1,4 +1,4 @@
-"""INI's MultiGrid: MiniGrid's rooms for several agents."""
+"""INI MultiGrid: MiniGrid's rooms for several agents."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from gym_gui.envs.instance import Instance
 from gym_gui.envs.spec import EnvSpec, split_version
 
 _AGENTS = 2
-"""Number of agents unless ``env_kwargs`` sets it; the package's own default is one."""
+"""Number of agents unless ``env_kwargs`` sets ``agents``; the package's own default is 1."""
 _SOLVED: Mapping[str, Callable[[Any], bool]] = {
     "EmptyEnv": lambda game: bool(game.agent_states.terminated.all()),
     "BlockedUnlockPickupEnv": lambda game: any(each.state.carrying is game.obj for each in game.agents),
     "RedBlueDoorsEnv": lambda game: game.red_door.is_open and game.blue_door.is_open,
     "LockedHallwayEnv": lambda game: len(game.unlocked_doors) == len(game.rooms),
 }
-"""Test for a solved task, by class."""
+"""Functions that return whether a game is solved, by the name of the game's class."""
 
 
 class IniMultiGridFamily(IndexedFamily):
-    """Rooms with doors, keys and goals for agents ``agent_0``, ``agent_1``, … of one team."""
+    """Family of rooms with doors and keys, for agents ``agent_0``, ``agent_1``, … of one team."""
 
     name: ClassVar[str] = "ini_multigrid"
     title: ClassVar[str] = "INI MultiGrid"
@@ -41,7 +41,7 @@ class IniMultiGridFamily(IndexedFamily):
     web_page: ClassVar[str] = "https://github.com/ini/multigrid"
 
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
-        """Return the arguments with this family's default number of agents."""
+        """Return the descriptions of arguments, with this family's default number of agents."""
         own = super().arguments(spec)
         agents = {"type": "integer", "minimum": 1, "default": _AGENTS, "description": "How many there are"}
         return {"agents": agents, **{name: about for name, about in own.items() if name != "agents"}}
@@ -60,7 +60,7 @@ class IniMultiGridFamily(IndexedFamily):
         return kind(env, rename="agent_{}".format)
 
     def success(self, environment: Instance) -> bool | None:
-        """Return whether the task of the room is solved; ``None`` for the playground, which has no task."""
+        """Return whether the room's task is solved; ``None`` for the playground, which has no task."""
         game = environment.env
         return next(
             (_SOLVED[cls.__name__](game) for cls in type(game).__mro__ if cls.__name__ in _SOLVED), None
@@ -70,7 +70,7 @@ class IniMultiGridFamily(IndexedFamily):
         return enum_names(environment.env.actions)
 
     def noop_action(self, environment: Instance, agent: str) -> Any | None:
-        """Return ``done``, which has no effect in any room."""
+        """Return the action ``done``, which has no effect in any room."""
         return int(environment.env.actions.done)
 
     def title_of(self, spec: EnvSpec) -> str:

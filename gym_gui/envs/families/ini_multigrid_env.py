@@ -1,4 +1,4 @@
-"""INI's MultiGrid as PettingZoo Parallel, with fixes that its package lacks."""
+"""INI MultiGrid as a PettingZoo Parallel environment, with corrections of the package."""
 
 # The package has no type annotations, so its objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
@@ -18,15 +18,16 @@ from gym_gui.envs.families.multigrid_aec import MultiGridParallel
 _ENUM = re.compile(r"\b(?:Color|Type)\.(?=\w)")
 _DONE = 6
 _MISSION = 200
-"""Maximum number of characters of a mission."""
+"""Maximum length of a mission text in characters."""
 
 
 class IniMultiGridParallel(MultiGridParallel):
-    """A game of the package as PettingZoo Parallel, with named agents and missions as text.
+    """PettingZoo Parallel environment around a game of the package, with missions as text.
 
-    The package (0.1.0) generates its rooms with a random generator that no seed reaches; here a reset with a
-    seed sets it. In BlockedUnlockPickup the package observes a different mission than the game has; here it
-    is the game's. The package requires actions of agents that have ended; here they do nothing.
+    It corrects version 0.1.0 of the package. The package generates rooms with a random generator that ignores
+    seeds; ``reset(seed=…)`` sets that generator. In BlockedUnlockPickup, observations contain another mission
+    than the game; they get the game's. The package requires actions of ended agents; missing ones become
+    ``done``.
     """
 
     def __init__(self, env: Any) -> None:
@@ -51,7 +52,7 @@ class IniMultiGridParallel(MultiGridParallel):
         return self._copied(observations), *rest
 
     def _copied(self, observations: dict[int, Any]) -> dict[int, Any]:
-        """Return copies of observations: the package's are views of one array."""
+        """Return copies of all observations, because the package's pictures share one array."""
         mission = _ENUM.sub("", str(self.unwrapped.mission))
         return {
             agent: {**seen, "image": seen["image"].copy(), "mission": mission}

@@ -1,4 +1,4 @@
-"""Jumanji: puzzles, packing and routing tasks, and teams on grids, computed with JAX."""
+"""Jumanji: puzzles, packing, routing and team tasks on grids, computed with JAX."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from gym_gui.envs.remote_env import Wanted
 
 _BEGIN_S = 900.0
-"""Time limit in seconds for beginning an episode: functions are compiled before the first one."""
+"""Time limit in seconds for starting an episode; before the first, JAX compiles functions."""
 
 
 _UNDRAWN = ("GraphColoring", "MMST")
-"""Environments without pictures: Jumanji computes a new graph layout for each, for half a minute or more."""
+"""Environments without pictures, because Jumanji takes over 30 s to lay out the graph of each episode."""
 
 
 class _Task(NamedTuple):
@@ -92,7 +92,10 @@ _TASKS: Mapping[str, _Task] = {
 
 
 class JumanjiFamily(OwnPythonFamily):
-    """``jumanji/Snake-v1``. Sokoban is left out, because it downloads its levels when it is made."""
+    """Family of Jumanji's environments, under ids such as ``jumanji/Snake-v1``.
+
+    Sokoban is left out, because it downloads its levels whenever it is made.
+    """
 
     name: ClassVar[str] = "jumanji"
     title: ClassVar[str] = "Jumanji"
@@ -118,7 +121,7 @@ class JumanjiFamily(OwnPythonFamily):
         return replace(super().wanted(spec, {"env": spec.short_id, **arguments}), begin_s=_BEGIN_S)
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """Return true for several agents: only their simultaneous choices are hidden."""
+        """Return ``True`` for several agents, which cannot see each other's simultaneous actions."""
         return _TASKS[spec.short_id].together
 
     def title_of(self, spec: EnvSpec) -> str:

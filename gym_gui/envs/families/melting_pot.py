@@ -1,4 +1,4 @@
-"""Melting Pot: societies of two to sixteen players whose interests agree, conflict, or both."""
+"""Melting Pot: games for 2 to 16 players whose interests agree, conflict, or both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ASSETS = "meltingpot-assets-2.3.0.tar.gz"
 _BEGIN_S = 600.0
-"""Time limit in seconds for beginning an episode: the import alone takes half a minute on a busy machine."""
+"""Time limit in seconds for starting an episode; on a busy machine the import alone takes half a minute."""
 _MATRIX = "Collect resources of one kind or another, then meet others: what you carry decides {}."
 _SUMMARIES: Mapping[str, str] = {
     "allelopathic_harvest": "Plant berries in one colour so that they grow fast, and agree in which.",
@@ -83,11 +83,14 @@ _VARIANTS: Mapping[str, tuple[str, ...]] = {
     "territory": ("inside_out", "open", "rooms"),
 }
 _WON = ("paintball", "hidden_agenda")
-"""Substrates in which one side gains what the other loses; predators and prey have different goals."""
+"""First words of substrates in which two sides compete, so that an episode has a winner."""
 
 
 class MeltingPotFamily(OwnPythonFamily):
-    """``melting_pot/clean_up``: the substrates. Scenarios need trained bots, which are not installed."""
+    """Family of Melting Pot's substrates, under ids such as ``melting_pot/clean_up``.
+
+    Its scenarios are left out: they need trained bots, which are not installed.
+    """
 
     name: ClassVar[str] = "melting_pot"
     title: ClassVar[str] = "Melting Pot"
@@ -117,7 +120,7 @@ class MeltingPotFamily(OwnPythonFamily):
     usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=8)
 
     def build_variables(self, folder: Path) -> Mapping[str, str]:
-        """Return variables for a build without bots: a local archive replaces their download."""
+        """Return environment variables that replace the download of bots by an empty archive."""
         import tarfile
 
         with tarfile.open(folder / _ASSETS, "w:gz") as archive:

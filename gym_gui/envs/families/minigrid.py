@@ -1,4 +1,4 @@
-"""Families of packages that register with Gymnasium at their import: MiniGrid, BabyAI, Atari."""
+"""Families of packages that register their environments with Gymnasium: MiniGrid, BabyAI, Atari."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class IndexedFamily(Family):
-    """Family of a package whose import fills Gymnasium's registry; the index lists it.
+    """Family of a package that registers its environments with Gymnasium at its import.
+
+    The environments are listed from a stored index, without importing the package.
 
     Attributes:
-        registers: Module that registers the environments; by default the package itself.
+        registers: Module that registers the environments; empty if the package itself does.
     """
 
     registers: ClassVar[str] = ""
@@ -43,11 +45,11 @@ class IndexedFamily(Family):
         ]
 
     def is_listed(self, env_id: str, entry_point: str) -> bool:
-        """Return whether a registered id is one of the family's environments."""
+        """Return whether a registered id belongs to the family."""
         return True
 
     def facts_of(self, env_id: str) -> Mapping[str, Any]:
-        """Return further fields of an id's :class:`EnvSpec`."""
+        """Return additional fields for the :class:`EnvSpec` of an id."""
         return {}
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
@@ -57,7 +59,10 @@ class IndexedFamily(Family):
         return gymnasium.make(spec.id, render_mode=render_mode, disable_env_checker=True, **env_kwargs)
 
     def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
-        """Return the source of a single-agent environment; the others rename their agents here."""
+        """Return the source of a single-agent environment.
+
+        ``None`` for several agents, which get other names.
+        """
         if spec.api != "gymnasium":
             return None
         imports = ("import gymnasium", f"import {self.registers or self.modules[0]}")
@@ -67,12 +72,12 @@ class IndexedFamily(Family):
 
 
 def _made_with(given: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of an environment, with the arguments that its package registered."""
+    """Return the fields of a spec, with the arguments that the package registered in ``traits["kwargs"]``."""
     return {**facts, "traits": {**facts.get("traits", {}), "kwargs": given}}
 
 
 class MiniGridFamily(IndexedFamily):
-    """MiniGrid and BabyAI."""
+    """Family of MiniGrid's and BabyAI's environments."""
 
     name: ClassVar[str] = "minigrid"
     title: ClassVar[str] = "MiniGrid and BabyAI"
@@ -85,7 +90,7 @@ class MiniGridFamily(IndexedFamily):
     options_by: ClassVar[str] = "gym_gui.envs.options.grid:minigrid_options"
 
     def success(self, environment: Instance) -> bool | None:
-        """Return whether the last step paid: MiniGrid and BabyAI pay only for the solved task."""
+        """Return whether the last step ended the episode with a reward, which only a solved task pays."""
         reward, terminated = last_step(environment)
         return terminated and reward > 0
 
@@ -93,7 +98,7 @@ class MiniGridFamily(IndexedFamily):
         return enum_names(environment.env.actions)
 
     def noop_action(self, environment: Instance, agent: str) -> Any | None:
-        """Return ``done``, which changes nothing unless a task's own ``step`` checks for it."""
+        """Return the action ``done``, or ``None`` if the task's own ``step`` reacts to it."""
         from gym_gui.envs.describers import minigrid_rules
 
         game = environment.env
@@ -117,7 +122,7 @@ class MiniGridFamily(IndexedFamily):
 
 
 class AtariFamily(IndexedFamily):
-    """Atari 2600 games of the Arcade Learning Environment."""
+    """Family of Atari 2600 games in the Arcade Learning Environment."""
 
     name: ClassVar[str] = "atari"
     title: ClassVar[str] = "Atari (ALE)"
@@ -130,7 +135,7 @@ class AtariFamily(IndexedFamily):
     modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
-        """Return the arguments without the game, which the id contains."""
+        """Return the descriptions of arguments except ``game``, which the id fixes."""
         return {name: about for name, about in super().arguments(spec).items() if name != "game"}
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
@@ -144,15 +149,15 @@ class AtariFamily(IndexedFamily):
         return f"https://ale.farama.org/environments/{name}/"
 
     def summary(self, spec: EnvSpec) -> str:
-        """Return a general summary: the emulator has one class for all games, without descriptions."""
+        """Return a general sentence, because the package does not describe its games."""
         return f"{self.title_of(spec)} for the Atari 2600, played for its score."
 
 
 def _generated(spec: EnvSpec) -> bool:
-    """Return whether the map and the class are generated at runtime (wave function collapse)."""
+    """Return whether the environment generates its map at runtime, by wave function collapse."""
     return str(spec.entry_point).startswith("minigrid.envs.wfc:")
 
 
 def _class(spec: EnvSpec) -> str:
-    """Return the name of an environment's class."""
+    """Return the name of the environment's class."""
     return (_WFC if _generated(spec) else str(spec.entry_point)).rpartition(":")[2]

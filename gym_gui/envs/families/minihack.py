@@ -70,7 +70,7 @@ _MINIHACK: Mapping[str, str] = {
 
 
 class MiniHackFamily(IndexedFamily):
-    """The game NetHack with several goals, and small levels made from its parts."""
+    """Family of NetHack with several goals (NLE), and of MiniHack's small levels."""
 
     name: ClassVar[str] = "minihack"
     title: ClassVar[str] = "NetHack and MiniHack"
@@ -98,7 +98,7 @@ class MiniHackFamily(IndexedFamily):
         return NetHackEnv(spec.id, render_mode, env_kwargs)
 
     def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
-        """Return ``None``: the seeds follow from the episode's seed in a way that no other program has."""
+        """Return ``None``: other programs cannot reproduce how MOSAIC derives NetHack's seeds."""
         return None
 
     def title_of(self, spec: EnvSpec) -> str:
@@ -122,13 +122,13 @@ class MiniHackFamily(IndexedFamily):
         return words(environment.env.actions)
 
     def noop_action(self, environment: Instance, agent: str) -> Any | None:
-        """Return the action that waits for a turn, or else searches, which also waits."""
+        """Return the action that waits for a turn, else ``search``, which also waits, else ``None``."""
         meanings = self.action_meanings(environment, agent)
         return next((meanings.index(word) for word in ("wait", "search") if word in meanings), None)
 
 
 def _aim(env_id: str) -> str:
-    """Return one sentence about the goal; of several matching names the longest counts."""
+    """Return one sentence about the goal of an id; the longest matching name decides."""
     for head, table in (("MiniHack-", _MINIHACK), ("", _NETHACK)):
         if env_id.startswith(head):
             rest = env_id.removeprefix(head)

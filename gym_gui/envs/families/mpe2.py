@@ -1,6 +1,6 @@
 """Multi-agent particle environments (mpe2, the successor of ``pettingzoo.mpe``).
 
-The package has no registry. Each environment is a module ``mpe2/<name>_v<n>.py``, so the family lists the
+The package has no registry. Each environment is a module ``mpe2/<name>_v<n>.py``, so its ids come from the
 file names.
 """
 
@@ -27,7 +27,7 @@ _MODULE = re.compile(r"^\w+_v\d+$")
 
 
 class Mpe2Family(Family):
-    """Particle worlds."""
+    """Family of particle worlds: agents that move and communicate on a plane."""
 
     name: ClassVar[str] = "mpe2"
     title: ClassVar[str] = "Multi-agent particles (MPE2)"
@@ -64,11 +64,11 @@ class Mpe2Family(Family):
         return EnvironmentSource((f"import {spec.module}",), called(function, **env_kwargs))
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """Return false for two worlds; the others hide at least how all other agents move."""
+        """Return ``False`` for two worlds; in the others, the other agents' actions are hidden."""
         return _world(spec) not in ("simple", "collect_treasure")
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """Return adversaries and the other agents as teams, by each agent's flag."""
+        """Return adversaries and other agents as two teams, by the attribute ``adversary`` of each agent."""
         against = [a.name for a in adapter.env.unwrapped.world.agents if getattr(a, "adversary", False)]
         if not against:
             return super().teams(spec, adapter)
@@ -85,7 +85,7 @@ class Mpe2Family(Family):
         return f"https://mpe2.farama.org/environments/{_world(spec)}/"
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
-        """Return words for moves and for messages; an agent that does both has a word for each pair."""
+        """Return words for moves and messages; an agent that does both has one phrase per pair."""
         world = environment.env.world
         body = next(a for a in world.agents if a.name == agent)
         said = () if body.silent else tuple(f"say {letter}" for letter in LETTERS[: world.dim_c])
@@ -96,5 +96,5 @@ class Mpe2Family(Family):
 
 
 def _world(spec: EnvSpec) -> str:
-    """Return the name of the world: ``mpe2/simple_tag_v3`` is ``simple_tag``."""
+    """Return the name of the world: ``simple_tag`` for ``mpe2/simple_tag_v3``."""
     return split_version(spec.id.removeprefix("mpe2/"))[0]

@@ -29,12 +29,12 @@ _AIMS = {
 }
 _GREEN_BLUE = ("green", "blue")
 _SIDES = {"AF": ("red", "green")}
-"""Colors of the two sides; American football numbers its teams from 0."""
+"""Colors of the two teams by sport, for sports with colors other than green and blue."""
 _FORMAT = re.compile(r"^(\d+)vs?(\d+)$")
 
 
 class MultiGridFamily(IndexedFamily):
-    """Soccer, basketball, American football and ball collecting; agents are named by team."""
+    """Family of soccer, basketball, American football and ball collecting; agents are named by team."""
 
     name: ClassVar[str] = "multigrid"
     title: ClassVar[str] = "MOSAIC MultiGrid"
@@ -58,7 +58,7 @@ class MultiGridFamily(IndexedFamily):
     usual_pace: ClassVar[Pace] = Pace(rate=10)
 
     def candidates(self, task: str) -> Iterable[str]:
-        """Yield the task and, for a name of an earlier release, today's spelling.
+        """Yield the id and, for an id of an earlier release, its present spelling.
 
         Earlier names had the sport in full, ``NvsM`` and other version numbers. ``Soccer`` is ``S``,
         ``Basketball`` ``BB``, ``AmericanFootball`` ``AF``, ``Collect`` ``C``; ``2vs2`` is ``2v2``; the
@@ -97,10 +97,10 @@ class MultiGridFamily(IndexedFamily):
         return teams
 
     def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:
-        """Return goals by team, from the environment itself: its info does not contain them.
+        """Return the goals of each team, read from the environment, because ``info`` lacks them.
 
-        The environment counts by color. Teams of an experiment get their color's goals; if one mixes colors,
-        there is no score.
+        The environment counts goals by color. If an experiment's team has agents of several colors, there is
+        no score (``None``).
         """
         goals: Mapping[int, int] | None = getattr(environment.env, "team_scores", None)
         if goals is None:
@@ -112,19 +112,19 @@ class MultiGridFamily(IndexedFamily):
         return {team: by_color[color] for team, (color,) in colors.items()}
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Return the outcome by goals; for ball collecting, which has no goals, by the teams' returns."""
+        """Return each team's outcome by goals; without goals (ball collecting), by the teams' returns."""
         scores = self.scores(environment, returns)
         return ranked(team_returns(environment.teams, returns) if scores is None else scores)
 
     def success(self, environment: Instance) -> bool | None:
-        """For a team that plays alone, return whether it scored enough goals to win."""
+        """Return whether a team that plays without opponents scored enough goals; ``None`` otherwise."""
         goals: Mapping[int, int] | None = getattr(environment.env, "team_scores", None)
         if not goals or len(environment.teams) > 1:
             return None
         return max(goals.values()) >= environment.env.goals_to_win
 
     def title_of(self, spec: EnvSpec) -> str:
-        """Return the title: ``MosaicMultiGrid-S-G-2v0-IndAgObs-v1`` is ``Soccer 2v0``."""
+        """Return a title made from the id: ``Soccer 2v0`` for ``MosaicMultiGrid-S-G-2v0-IndAgObs-v1``."""
         sport, *rest = _id_parts(spec)
         size = next((word for word in rest if _FORMAT.match(word)), "")
         return f"{_TITLES.get(sport, sport)} {size}".strip()
@@ -145,7 +145,7 @@ class MultiGridFamily(IndexedFamily):
         return f"{aim} {' against '.join(people)}{'' if len(people) > 1 else ' alone, to practise'}."
 
     def documentation(self, spec: EnvSpec) -> str:
-        """Return the documentation of the class and of its base classes; each adds its own part."""
+        """Return the documentation of the environment's class and its base classes, joined."""
         found = source.find(str(spec.entry_point))
         chain = [] if found is None else list(source.classes(found))
         return "\n\n".join(
@@ -158,12 +158,12 @@ class MultiGridFamily(IndexedFamily):
         return enum_names(environment.env.actions)
 
     def options(self, environment: Instance, agent: str) -> OptionLibrary | None:
-        """Return options for soccer; the other sports have none."""
+        """Return options for soccer; ``None`` for the other sports."""
         return super().options(environment, agent) if _id_parts(environment.spec)[0] == "S" else None
 
 
 def _id_parts(spec: EnvSpec) -> list[str]:
-    """Return the parts of an id: ``S``, ``2v2``, ``IndAgObs``."""
+    """Return the parts of an id, such as ``S``, ``2v2`` and ``IndAgObs``."""
     return split_version(spec.id)[0].removeprefix(_HEAD).split("-")
 
 
@@ -172,7 +172,7 @@ def _people(n: int, color: str) -> str:
 
 
 def _respell(task: str) -> str | None:
-    """Return today's spelling of a name of an earlier release; ``None`` for other names."""
+    """Return the present spelling of an earlier release's id; ``None`` if the id is not an old one."""
     if not task.startswith(_HEAD):
         return None
     old = task.removeprefix(_HEAD).split("-")

@@ -1,4 +1,4 @@
-"""MultiGrid, MOSAIC's and INI's, through PettingZoo's interfaces."""
+"""MOSAIC MultiGrid and INI MultiGrid with PettingZoo's interfaces."""
 
 # PettingZoo brings no stubs.
 # pyright: reportMissingTypeStubs=false
@@ -12,10 +12,10 @@ from pettingzoo.utils import parallel_to_aec
 
 
 class MultiGridParallel(ParallelEnv[int, Any, Any]):
-    """A MultiGrid environment as PettingZoo Parallel.
+    """PettingZoo Parallel environment around a MultiGrid environment.
 
-    The packages' own ``pettingzoo.PettingZooWrapper`` drops the infos of agents that have ended, which makes
-    ``AECEnv.last()`` fail.
+    The packages' own ``pettingzoo.PettingZooWrapper`` drops the infos of agents whose episode has ended,
+    which makes ``AECEnv.last()`` fail.
     """
 
     def __init__(self, env: Any) -> None:
@@ -58,5 +58,5 @@ class MultiGridParallel(ParallelEnv[int, Any, Any]):
 
 
 def as_aec(env: MultiGridParallel) -> Any:
-    """Return a turn-based view of ``env``: agents move in order, and the game advances after the last one."""
+    """Return ``env`` as a turn-based AEC environment; it plays a step after each agent has acted once."""
     return parallel_to_aec(env)

@@ -1,4 +1,4 @@
-"""NetHack and MiniHack with reproducible episodes, copied observations, and pictures."""
+"""NetHack and MiniHack, with reproducible episodes, copied observations, and pictures."""
 
 # NLE and MiniHack have no type annotations, so their objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -22,26 +22,25 @@ INVENTORY = ("inv_strs", "inv_letters")
 DESCRIPTIONS = "screen_descriptions"
 _SEEDS = 2**31 - 1
 _LETTERS = 24
-"""Height of the text below the map, in pixels."""
+"""Font size in pixels of the text below the map."""
 
 
 def import_packages() -> None:
-    """Import MiniHack and NLE, without the warning that MiniHack's use of setuptools causes."""
+    """Import MiniHack and NLE; suppress the warning that MiniHack's use of setuptools causes."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="pkg_resources is deprecated")
         importlib.import_module("minihack")
 
 
 class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
-    """One of NLE's or MiniHack's environments.
+    """Gymnasium wrapper of an NLE or MiniHack environment.
 
-    - NetHack's seeds follow from the seed that ``reset`` gets; so do phases of the moon and Fridays.
-    - Observations are copies: NLE reuses one memory for all.
-    - The game's description of each cell (``screen_descriptions``, 132 kB) is left out unless it is
-    requested; MiniHack's observations contain the inventory, which most of its tasks need.
-    - An episode that is cut off is ``truncated`` and not also ``terminated``.
-    - It is drawn as tiles, with the message and two status lines below (``rgb_array``), or as a terminal
-    shows it (``ansi``).
+    - NetHack's seeds are derived from the seed that ``reset`` gets; the phase of the moon is fixed. -
+    Observations are copies, because NLE reuses one buffer. - The game's description of each cell
+    (``screen_descriptions``, 132 kB) is left out unless requested. - MiniHack's observations contain the
+    inventory, which most of its tasks need. - An episode that is cut off is ``truncated`` and not also
+    ``terminated``. - Pictures show the map as tiles above the message and two status lines (``rgb_array``),
+    or a text terminal (``ansi``).
 
     Args:
         env_id: Id under which the package registers the environment.
@@ -73,7 +72,7 @@ class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
 
     @property
     def render_mode(self) -> str | None:
-        """The render mode."""
+        """Render mode with which the environment was made."""
         return self._mode
 
     def reset(
@@ -110,7 +109,7 @@ class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
         return None
 
     def _screen(self) -> list[str]:
-        """Return the lines of the terminal: the message, the map and two status lines."""
+        """Return the lines of NetHack's text terminal: the message, the map and two status lines."""
         game: Any = self.unwrapped
         screen = game.last_observation[game._observation_keys.index("tty_chars")]
         return [bytes(row).decode("latin-1").rstrip() for row in screen]
@@ -120,7 +119,7 @@ class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
 
 
 def _with_lines(tiles: Any, lines: Sequence[str]) -> Any:
-    """Return the tiles of a map, (H, W, 3) ``uint8``, with lines of text below."""
+    """Return the map's picture, a ``uint8`` array (H, W, 3), with lines of text added below."""
     from PIL import Image, ImageDraw, ImageFont
 
     height, width, _ = tiles.shape

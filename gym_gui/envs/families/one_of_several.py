@@ -1,4 +1,4 @@
-"""One agent of several as a separate environment, in which policies for a slot are trained."""
+"""Environments for one agent of several, in which policies for a slot are trained."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_gui.envs.spec import EnvSpec
 
 
 class SingleAgentFamily(DerivedFamily):
-    """``SingleAgent/<task>``: the first agent of a task; its other agents do nothing."""
+    """Family ``SingleAgent/<task>``: the first agent of a task is trained; the other agents do nothing."""
 
     name: ClassVar[str] = "single_agent"
     title: ClassVar[str] = "One agent of several"
@@ -24,11 +24,11 @@ class SingleAgentFamily(DerivedFamily):
         return f"One agent of {super().title_of(spec)}"
 
     def summary(self, spec: EnvSpec) -> str:
-        family, task = self._behind(spec)
+        family, task = self._task_of(spec)
         return family.summary(task)
 
     def shaped_rewards(self, spec: EnvSpec) -> bool:
-        family, task = self._behind(spec)
+        family, task = self._task_of(spec)
         return family.shaped_rewards(task)
 
     def derive(self, environment: Environment) -> Any:
@@ -37,5 +37,5 @@ class SingleAgentFamily(DerivedFamily):
         return SingleAgentEnv(environment)
 
     def success(self, environment: Instance) -> bool | None:
-        """Return whether the task was solved, as the task reports it."""
+        """Return whether the task's own environment counts as solved; ``None`` without a report."""
         return environment.env.environment.success()

@@ -1,4 +1,4 @@
-"""An environment for several agents, played by one of them."""
+"""Environment for several agents in which one acts and the others do nothing."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gym_gui.envs.environment import Environment
 
 
 class SingleAgentEnv(gymnasium.Env[Any, Any]):
-    """The slot of the first agent: observations, actions and rewards are the same as with other players.
+    """Gymnasium environment of the first agent, with the spaces and rewards that its slot has in the task.
 
-    The other agents do nothing. An episode ends when this agent's does.
+    The other agents do nothing. An episode ends when the first agent's episode ends.
 
     Args:
-        environment: Environment with simultaneous agents; it is closed together with this one.
+        environment: Environment with simultaneous agents; closing this environment closes it.
 
     Attributes:
         environment: The given environment.

@@ -1,4 +1,4 @@
-"""OpenSpiel games through Shimmy."""
+"""OpenSpiel's games through Shimmy."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
 
 
 class OpenSpielFamily(Family):
-    """Games that load without parameters; ``env_kwargs={"config": {…}}`` sets parameters."""
+    """Family of OpenSpiel's games; ``env_kwargs={"config": {…}}`` sets a game's parameters."""
 
     name: ClassVar[str] = "openspiel"
     title: ClassVar[str] = "OpenSpiel"
@@ -54,9 +54,9 @@ class OpenSpielFamily(Family):
         return [self._listed(row) for row in index.entries("openspiel", "pyspiel")]
 
     def lookup(self, names: Iterable[str]) -> EnvSpec | None:
-        """Return a game, also one composed of others or with parameters in OpenSpiel's syntax.
+        """Return a game by its id, which may contain parameters in OpenSpiel's syntax.
 
-        An example is ``misere(game=nim())``.
+        An example is ``open_spiel/misere(game=nim())``.
 
         Raises:
             UsageError: OpenSpiel cannot make the game.
@@ -76,14 +76,14 @@ class OpenSpielFamily(Family):
         return (_HEAD + task.removeprefix(_HEAD).removeprefix("openspiel/"),)
 
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
-        """Return no arguments: the id contains the parameters, as in ``open_spiel/hanabi(players=3)``."""
+        """Return no arguments: ids contain the parameters, as in ``open_spiel/hanabi(players=3)``."""
         return {}
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
         return spec.load()(game_name=spec.id.removeprefix(_HEAD), render_mode=render_mode, **env_kwargs)
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """Return what OpenSpiel states; a simultaneous choice counts as hidden information."""
+        """Return whether OpenSpiel states that something is hidden; simultaneous actions count as hidden."""
         return str(spec.traits["information"]) != "PERFECT_INFORMATION"
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
@@ -92,13 +92,13 @@ class OpenSpielFamily(Family):
         return each_alone(adapter)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Return the outcome by returns, after the end of the game; a game cut off by a limit is no draw."""
+        """Return each player's outcome by returns; ``None`` for a game that a limit cuts off."""
         if not environment.adapter.is_episode_done():
             return None
         return ranked(team_returns(environment.teams, returns))
 
     def seat_names(self, environment: Instance) -> Mapping[str, str]:
-        """Return the colors in board games; players of other games are numbered from 1."""
+        """Return the colors of players in board games; in other games, "Player 1", "Player 2", …."""
         game = environment.spec.id.removeprefix(_HEAD)
         if game in READERS:
             return boards.seat_names(environment, game)
@@ -120,7 +120,7 @@ class OpenSpielFamily(Family):
         return openspiel_text.fireworks(boards.state_of(environment))
 
     def notates(self, spec: EnvSpec) -> bool:
-        """Return true for boards and for games whose moves all players see or hear."""
+        """Return ``True`` for board games and for games in which all players learn each move."""
         return self.has_board(spec) or _is_open(spec)
 
     def notation(self, environment: Instance, played: Sequence[tuple[str, Any]], since: int) -> Sequence[str]:
@@ -147,7 +147,7 @@ class OpenSpielFamily(Family):
         return name if name in READERS or name == "hanabi" else ""
 
     def documentation(self, spec: EnvSpec) -> str:
-        """Return the table of parameters; OpenSpiel documents the games themselves only in papers."""
+        """Return a table of the game's parameters; OpenSpiel's code does not document games."""
         parameters: Mapping[str, str] = spec.traits["parameters"]
         if not parameters:
             return ""
@@ -188,16 +188,20 @@ _MADE = re.compile(r"\w+\(.*\)")
 
 
 def _row(name: str) -> dict[str, Any]:
-    """Return the facts of a game that is written with parameters."""
+    """Return the index entry of a game that is written with parameters.
+
+    Raises:
+        UsageError: OpenSpiel cannot make the game, or it needs a file or has no players.
+    """
     spiel: Any = importlib.import_module("pyspiel")
     if "filename" in name:
-        raise UsageError(f"{name} is a game that OpenSpiel reads from a file: MOSAIC does not play these")
+        raise UsageError(f"OpenSpiel reads {name} from a file, and MOSAIC does not support such games")
     try:
         game = spiel.load_game(name)
     except spiel.SpielError as exc:
         raise UsageError(f"OpenSpiel cannot make {name}: {exc}") from None
     if game.get_type().dynamics == spiel.GameType.Dynamics.MEAN_FIELD:
-        raise UsageError(f"{name} is a mean field, in which no agent has a seat")
+        raise UsageError(f"{name} is a mean-field game, in which no single agent acts")
     return openspiel_row(name, game)
 
 
@@ -215,7 +219,7 @@ _PAID = {
 
 
 def _is_open(spec: EnvSpec) -> bool:
-    """Return whether players move in turn and no move is secret."""
+    """Return whether players move in turn and learn all moves."""
     if spec.id.removeprefix(_HEAD).partition("(")[0] in openspiel_text.HEARD:
         return True
     traits = spec.traits
@@ -227,12 +231,12 @@ def _is_open(spec: EnvSpec) -> bool:
 
 
 def _name(environment: Instance) -> str:
-    """Return the name of the game, without its parameters."""
+    """Return the name of the game without its parameters."""
     return environment.spec.id.removeprefix(_HEAD).partition("(")[0]
 
 
 def _kind(traits: Mapping[str, Any]) -> str:
-    """Return the kind of game in words, from OpenSpiel's facts."""
+    """Return a phrase for the kind of game, made from OpenSpiel's facts about it."""
     least, most = traits["players"]
     many = str(least) if least == most else f"{least} to {most}"
     parts = [

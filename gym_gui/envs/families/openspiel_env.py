@@ -1,4 +1,4 @@
-"""Shimmy's OpenSpiel environment with corrected rewards."""
+"""OpenSpiel's games through Shimmy, with corrected rewards."""
 
 # Shimmy has no type annotations, so its objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -14,13 +14,12 @@ from gym_gui.core.errors import UsageError
 
 
 class OpenSpielEnv(OpenSpielCompatibilityV0):
-    """OpenSpiel as PettingZoo AEC, also rendered as text (``render_mode="ansi"``).
+    """PettingZoo AEC environment of an OpenSpiel game, with a text picture (``render_mode="ansi"``).
 
-    Shimmy 2.0 pays the last rewards again with every dead step (tic-tac-toe ends +1 / -2). At nodes with
-    simultaneous moves it pays the rewards of the round before with every partial move. Here an agent earns
-    the increase of the game's own ``returns()``. Shimmy also counts chance events (deals and dice) against
-    the game's maximum length, which counts moves, and so cuts off card games in the middle (Kuhn poker after
-    one bet); here only moves count.
+    It corrects Shimmy 2.0 in three points. Rewards: an agent gets the increase of the game's ``returns()``,
+    while Shimmy pays the last rewards again with each dead step, and those of the last round with each
+    partial simultaneous move. Length: only moves count toward the game's maximum length, while Shimmy also
+    counts chance events and so truncates card games. Parameters: each episode uses those in the game's name.
     """
 
     metadata = {**OpenSpielCompatibilityV0.metadata, "render_modes": ["human", "ansi"]}  # noqa: RUF012
@@ -31,7 +30,7 @@ class OpenSpielEnv(OpenSpielCompatibilityV0):
 
     @property
     def game_name(self) -> str:
-        """The game that each episode loads, with its parameters; Shimmy keeps only the first word."""
+        """Name of the game with its parameters, of which Shimmy would keep only the first word."""
         return self._written
 
     @game_name.setter
@@ -47,8 +46,7 @@ class OpenSpielEnv(OpenSpielCompatibilityV0):
         """Play a move.
 
         Raises:
-            UsageError: The action is illegal: a few games (negotiation) would accept it and crash the
-                process.
+            UsageError: The action is illegal. Some games (negotiation) would accept it and crash the process.
         """
         agent = self.agent_selection
         if not (self.terminations[agent] or self.truncations[agent]):

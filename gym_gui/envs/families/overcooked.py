@@ -1,4 +1,4 @@
-"""Overcooked-AI: cooks who must work together in small kitchens."""
+"""Overcooked-AI: cooks who work together in small kitchens."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LAYOUTS = (
 
 
 class OvercookedFamily(OwnPythonFamily):
-    """Kitchens under ids such as ``overcooked/cramped_room``."""
+    """Family of Overcooked's kitchens, under ids such as ``overcooked/cramped_room``."""
 
     name: ClassVar[str] = "overcooked"
     title: ClassVar[str] = "Overcooked-AI"
@@ -56,7 +56,7 @@ class OvercookedFamily(OwnPythonFamily):
         return super().wanted(spec, {"layout": spec.short_id, **arguments})
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """Return false: every cook sees the whole kitchen."""
+        """Return ``False``, because all cooks see the whole kitchen."""
         return False
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:

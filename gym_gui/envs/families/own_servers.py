@@ -1,4 +1,7 @@
-"""Environments from the user's servers: a folder each, with a ``server.toml`` that describes the server."""
+"""Environments from the user's own servers.
+
+A file ``server.toml`` in a folder of its own describes each server.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +33,21 @@ _ENV_KEYS = {"entry", "api", "arguments", "title", "summary", "max_episode_steps
 
 
 def servers_dir() -> Path:
-    """Return the folder in which the user describes servers of environments, one folder each."""
+    """Return the folder that contains one folder with a ``server.toml`` per server of the user."""
     return data_dir() / "environment_servers"
 
 
 @dataclass(frozen=True)
 class Listed:
-    """One environment of a ``server.toml``.
+    """Environment that a ``server.toml`` lists.
 
     Attributes:
-        entry: Entry that the server is asked for.
-        api: Interface of the environment.
+        entry: Name by which the server makes the environment.
+        api: Interface of the environment: ``gymnasium``, ``parallel`` or ``aec``.
         arguments: Keyword arguments that are always passed to the environment.
         title: Display name.
-        summary: One sentence.
-        max_episode_steps: Step limit; ``None`` if the environment has none.
+        summary: One sentence about the task.
+        max_episode_steps: Step limit; ``None`` without one.
     """
 
     entry: str
@@ -60,17 +63,17 @@ class Description:
     """Content of a ``server.toml``.
 
     Attributes:
-        folder: Folder of the file; its name is the family's name.
+        folder: Folder of the file; its name is the prefix of the environments' ids.
         title: Display name.
-        python: Interpreter of the server; ``None`` for this process's own.
+        python: Interpreter of the server; ``None`` for the interpreter of this process.
         path: Folders that the server imports from.
-        command: Program that speaks JSON lines, in place of an interpreter.
+        command: Program and arguments of a server that exchanges JSON lines, in place of an interpreter.
         address: ``host:port`` of a server that is already running.
         token_file: File with the server's token.
         tls_root: Certificate that verifies the server's own.
-        begin_s: Time limit in seconds for making an environment or beginning an episode.
+        begin_s: Time limit in seconds for making an environment or starting an episode.
         step_s: Time limit in seconds for one step.
-        one_at_a_time: Whether all environments of the server share one world, as a simulator's do.
+        one_at_a_time: Whether the server can run only one environment at a time, such as a simulator's.
         environments: Environments by the last part of their ids.
     """
 
@@ -89,12 +92,12 @@ class Description:
 
     @property
     def name(self) -> str:
-        """Name of the family."""
+        """Name of the family, which is the name of the folder."""
         return self.folder.name
 
 
 class OwnServerFamily(ServedFamily):
-    """Family ``NAME`` with ids ``NAME/ID``: the environments of a user's ``server.toml``.
+    """Family of the environments of one ``server.toml``, with ids ``<folder's name>/<id>``.
 
     Args:
         description: Content of the file.
@@ -143,7 +146,7 @@ class OwnServerFamily(ServedFamily):
         return Wanted(listed.entry, {**listed.arguments, **arguments}, listed.api, told.begin_s, told.step_s)
 
     def world(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> str:
-        """Return the server's world, if the description says that its environments share one."""
+        """Return the server's name if it can run only one environment at a time, else an empty string."""
         return f"{self.name} (one at a time)" if self._description.one_at_a_time else ""
 
     def title_of(self, spec: EnvSpec) -> str:
@@ -160,7 +163,7 @@ class OwnServerFamily(ServedFamily):
 
 
 def own_servers() -> Iterator[Family | UsageError]:
-    """Yield a family for each description, or the error in it."""
+    """Yield a family for each valid ``server.toml``, and an error for each invalid one."""
     folder = servers_dir()
     for file in sorted(folder.glob(f"*/{FILE}")) if folder.is_dir() else ():
         try:
@@ -170,7 +173,7 @@ def own_servers() -> Iterator[Family | UsageError]:
 
 
 def read_description(file: Path) -> Description:
-    """Read a ``server.toml``; relative paths in it start at its folder.
+    """Read a ``server.toml``; relative paths in the file start at its folder.
 
     Raises:
         UsageError: The file cannot be read or is invalid; the message names the key.
@@ -183,7 +186,15 @@ def read_description(file: Path) -> Description:
 
 
 def parse_description(source: str, file: Path) -> Description:
-    """Parse the text of a ``server.toml``, as :func:`read_description`; ``file`` is its path."""
+    """Return the content of a ``server.toml``, given as text.
+
+    Args:
+        source: Text of the file.
+        file: Path of the file, for relative paths and messages.
+
+    Raises:
+        UsageError: The text is invalid; the message names the key.
+    """
     try:
         return _description(source, file)
     except UsageError as error:
@@ -197,13 +208,13 @@ def _description(source: str, file: Path) -> Description:
     except ValueError as error:
         raise UsageError(f"{file}: {error}") from None
     listed = table.pop("environments", None)
-    _know(file, table, _KEYS | {"environments"}, "")
+    _check_keys(file, table, _KEYS | {"environments"}, "")
     if not isinstance(listed, dict) or not listed:
         raise UsageError(
-            f"{file}: [environments] lists none", fix='Write for example "Maze-v0" = "maze:make"'
+            f"{file}: [environments] lists no environment", fix='Write for example "Maze-v0" = "maze:make"'
         )
     if sum(key in table for key in ("python", "command", "address")) > 1:
-        raise UsageError(f"{file}: python, command and address exclude each other")
+        raise UsageError(f"{file}: only one of python, command and address can be given")
     if "address" in table and "token_file" not in table:
         raise UsageError(f"{file}: a server at an address needs a token_file")
     entries = cast("dict[str, Any]", listed)
@@ -212,11 +223,11 @@ def _description(source: str, file: Path) -> Description:
         str(table.get("title") or file.parent.name),
         {end: _listed(file, end, value) for end, value in entries.items()},
         python=_python(file, table),
-        path=tuple(_beside(file, text) for text in _texts(file, table, "path")),
+        path=tuple(_path_from(file, text) for text in _texts(file, table, "path")),
         command=_texts(file, table, "command"),
         address=str(table.get("address", "")),
-        token_file=_beside(file, table["token_file"]) if "token_file" in table else None,
-        tls_root=_beside(file, table["tls_root"]) if "tls_root" in table else None,
+        token_file=_path_from(file, table["token_file"]) if "token_file" in table else None,
+        tls_root=_path_from(file, table["tls_root"]) if "tls_root" in table else None,
         begin_s=_seconds(file, table, "begin_s", 300.0),
         step_s=_seconds(file, table, "step_s", 60.0),
         one_at_a_time=_flag(file, table, "one_at_a_time"),
@@ -229,14 +240,14 @@ def _listed(file: Path, end: str, value: Any) -> Listed:
     if not isinstance(value, dict) or not isinstance(cast("dict[str, Any]", value).get("entry"), str):
         raise UsageError(f"{file}: {end!r} has no entry", fix='Write "module:factory", or a table with entry')
     table = cast("dict[str, Any]", value)
-    _know(file, table, _ENV_KEYS, f" of {end!r}")
+    _check_keys(file, table, _ENV_KEYS, f" of {end!r}")
     api = table.get("api", "gymnasium")
     if api not in APIS:
         raise UsageError(f"{file}: api {api!r} of {end!r} is none of {', '.join(APIS)}")
     return Listed(**table)
 
 
-def _know(file: Path, table: Mapping[str, Any], keys: set[str], where: str) -> None:
+def _check_keys(file: Path, table: Mapping[str, Any], keys: set[str], where: str) -> None:
     strange = sorted(set(table) - keys)
     if strange:
         raise UsageError(
@@ -244,41 +255,41 @@ def _know(file: Path, table: Mapping[str, Any], keys: set[str], where: str) -> N
         )
 
 
-def _beside(file: Path, text: Any) -> Path:
+def _path_from(file: Path, text: Any) -> Path:
     return file.parent / Path(str(text)).expanduser()
 
 
 def _python(file: Path, table: Mapping[str, Any]) -> Path | None:
-    """Return an interpreter, or that of a virtual environment."""
+    """Return the interpreter at a path, which may be a virtual environment's; ``None`` without a path."""
     if "python" not in table:
         return None
-    path = _beside(file, table["python"])
+    path = _path_from(file, table["python"])
     return path / "bin" / "python" if path.is_dir() else path
 
 
 def _texts(file: Path, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(each, str) for each in cast("list[Any]", value)):
-        raise UsageError(f"{file}: {key} is no list of texts")
+        raise UsageError(f"{file}: {key} is not a list of strings")
     return tuple(cast("list[str]", value))
 
 
 def _flag(file: Path, table: Mapping[str, Any], key: str) -> bool:
     value = table.get(key, False)
     if not isinstance(value, bool):
-        raise UsageError(f"{file}: {key} is true or false, not {value!r}")
+        raise UsageError(f"{file}: {key} must be true or false, not {value!r}")
     return value
 
 
 def _seconds(file: Path, table: Mapping[str, Any], key: str, default: float) -> float:
     value = table.get(key, default)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
-        raise UsageError(f"{file}: {key} is no number of seconds above 0")
+        raise UsageError(f"{file}: {key} must be a number of seconds above 0")
     return float(value)
 
 
 def _token(told: Description) -> str:
-    """Return the content of the token file, which no other user may read.
+    """Return the content of the token file, which other users must not be able to read.
 
     Raises:
         UsageError: The file cannot be read, or other users can read it.

@@ -1,4 +1,4 @@
-"""Environments in PettingZoo's own registries."""
+"""Environments that PettingZoo registers itself."""
 
 # PettingZoo brings no stubs.
 # pyright: reportMissingTypeStubs=false
@@ -31,11 +31,11 @@ from gym_gui.envs.spec import EnvSpec
 
 _AREAS = ("classic", "butterfly", "sisl", "atari")
 _TURNS = frozenset({"classic"})
-"""Areas whose native interface is AEC even if a Parallel one exists (rock-paper-scissors)."""
+"""Areas whose environments use AEC by default, even if they also have the Parallel interface."""
 _RIVALS = frozenset({"classic", "atari"})
 _COOPERATIVE = ("classic/hanabi", "atari/entombed_cooperative")
 _DRAWN = ("butterfly/",)
-"""Environments whose agents observe the screen, which is drawn only with a render mode.
+"""Environments that always get a render mode, because their agents observe the screen.
 
 Without one, the observations of pistonball and cooperative_pong are black.
 """
@@ -71,7 +71,7 @@ _WORDS: Mapping[str, str] = {
     "gin_rummy": "cards",
     "rps": "rock paper scissors",
 }
-"""Additional search words, by game."""
+"""Additional words by which the environment search finds a game."""
 _NEEDS: Mapping[str, tuple[str, ...]] = {
     "atari": ("multi_agent_ale_py", "pygame"),
     "chess": ("chess", "pygame"),
@@ -83,7 +83,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "multiwalker": ("Box2D", "pygame"),
     "pursuit": ("pygame", "scipy"),
 }
-"""Import names that are needed, by game or else by area."""
+"""Import names of required packages, by game or else by area."""
 _PACES: Mapping[str, Pace] = {
     "atari": Pace(realtime=True, rate=60),  # every frame of the console is a step
     "butterfly": Pace(realtime=True, rate=15),
@@ -93,7 +93,7 @@ _PACES: Mapping[str, Pace] = {
 
 
 def underscored(env_id: str) -> str:
-    """Return an id with an underscore before its version: ``chess-v6`` becomes ``chess_v6``."""
+    """Return an id with an underscore before its version: ``chess_v6`` for ``chess-v6``."""
     base, dash, version = env_id.rpartition("-v")
     return f"{base}_v{version}" if dash and version.isdigit() else env_id
 
@@ -110,11 +110,11 @@ DESCRIBED_BY: Mapping[str, str] = {
     "pursuit": "gym_gui.envs.describers.pursuit:PursuitDescriber",
     "rps": "gym_gui.envs.describers.cards:RockPaperScissorsDescriber",
 }
-"""Describer class of a game without a board, by game."""
+"""Describer class by game, for games without a board."""
 
 
 class PettingZooFamily(Family):
-    """Classic board and card games, Butterfly, SISL and multi-player Atari."""
+    """Family of PettingZoo's board and card games, Butterfly, SISL and multi-player Atari."""
 
     name: ClassVar[str] = "pettingzoo"
     title: ClassVar[str] = "PettingZoo"
@@ -165,18 +165,18 @@ class PettingZooFamily(Family):
         return EnvironmentSource(("import pettingzoo",), call)
 
     def reusable(self, spec: EnvSpec) -> bool:
-        """Return false for knights_archers_zombies, whose ``reset`` leaves zombies behind."""
+        """Return ``False`` for knights_archers_zombies, whose ``reset`` does not remove all zombies."""
         return "knights_archers_zombies" not in spec.id
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """Return false for games whose players share the board or the screen."""
+        """Return ``False`` for games in which all players see the same board or screen."""
         return _game(spec) not in _OPEN and not spec.id.startswith("atari/")
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
         return each_alone(adapter) if _rivals(spec) else super().teams(spec, adapter)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Return the outcome from the rewards: positive for the winner, negative for the loser.
+        """Return each player's outcome by its return, if players compete and the episode has ended.
 
         A game that a limit truncated has no winner and is no draw either.
         """
@@ -185,7 +185,7 @@ class PettingZooFamily(Family):
         return ranked(team_returns(environment.teams, returns))
 
     def seat_names(self, environment: Instance) -> Mapping[str, str]:
-        """Return the colors in board games; players of other classic games are numbered from 1."""
+        """Return the colors of players in board games; in other classic games, "Player 1", …."""
         spec = environment.spec
         if self.has_board(spec):
             return boards.seat_names(environment, _game(spec))
@@ -194,7 +194,7 @@ class PettingZooFamily(Family):
 
     def result(self, environment: Instance, outcome: Mapping[str, Outcome]) -> str:
         if not self.has_board(environment.spec):
-            return super().result(environment, outcome) + self._after_folding(environment, outcome)
+            return super().result(environment, outcome) + self._poker_end(environment, outcome)
         game = _game(environment.spec)
         how = boards.how_it_ended(environment, game)
         return result_words(boards.KINDS[game], self.seat_names(environment), outcome, how)
@@ -204,8 +204,8 @@ class PettingZooFamily(Family):
             return ""
         return openspiel_text.fireworks(environment.env.hanabi_env.game_state)
 
-    def _after_folding(self, environment: Instance, outcome: Mapping[str, Outcome]) -> str:
-        """In poker, return whether the hand ended by folding or at the showdown."""
+    def _poker_end(self, environment: Instance, outcome: Mapping[str, Outcome]) -> str:
+        """Return how a hand of poker ended, by folding or at the showdown; empty for other games."""
         moved: tuple[str, Any] | None = getattr(environment.adapter, "last_move", None)
         if not _game(environment.spec).startswith(("leduc", "texas")) or moved is None:
             return ""
@@ -215,7 +215,7 @@ class PettingZooFamily(Family):
         return f": {self.seat_names(environment)[agent]} folds" if folded else " at the showdown"
 
     def notates(self, spec: EnvSpec) -> bool:
-        """Return true for boards, and for card games whose moves all players hear: poker, Hanabi."""
+        """Return ``True`` for board games, and for poker and Hanabi, in which all players learn each move."""
         return self.has_board(spec) or _game(spec).startswith(("leduc", "texas", "hanabi"))
 
     def notation(self, environment: Instance, played: Sequence[tuple[str, Any]], since: int) -> Sequence[str]:
@@ -296,5 +296,5 @@ def _rivals(spec: EnvSpec) -> bool:
 
 
 def _game(spec: EnvSpec) -> str:
-    """Return the name of the game: ``classic/connect_four_v3`` is ``connect_four``."""
+    """Return the name of the game: ``connect_four`` for ``classic/connect_four_v3``."""
     return spec.id.rpartition("/")[2].rpartition("_v")[0]

@@ -1,4 +1,4 @@
-"""Pgx: board and card games, 2048 and MinAtar's screens, computed with JAX."""
+"""Pgx: board and card games, 2048 and MinAtar's small arcade games, computed with JAX."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 JAX = "jax==0.10.2"
 _BEGIN_S = 900.0
-"""Time limit in seconds for beginning an episode: the first one of a large game compiles for minutes."""
+"""Time limit in seconds for starting an episode; before the first, JAX compiles a large game for minutes."""
 
 
 class _Game(NamedTuple):
@@ -62,13 +62,13 @@ _GAMES: Mapping[str, _Game] = {
 
 
 class PgxFamily(OwnPythonFamily):
-    """Games under ids such as ``pgx/connect_four``."""
+    """Family of Pgx's games, under ids such as ``pgx/connect_four``."""
 
     name: ClassVar[str] = "pgx"
     title: ClassVar[str] = "Pgx"
     prefixes: ClassVar[tuple[str, ...]] = ("pgx/",)
     closed: ClassVar[bool] = True
-    # resvg_py and pillow turn its drawings, SVG, into pictures; no library of the system is needed for that.
+    # resvg_py and pillow turn Pgx's SVG drawings into pictures, without a library of the system.
     requirements: ClassVar[tuple[str, ...]] = ("pgx==2.6.0", JAX, "resvg_py==0.5.0", "pillow>=10")
     imports: ClassVar[tuple[str, ...]] = ("pgx", "resvg_py", "PIL.Image")
     documented: ClassVar[bool] = False
@@ -116,10 +116,10 @@ class PgxFamily(OwnPythonFamily):
 
 
 def compiled_once(family: str) -> Mapping[str, str]:
-    """Return variables that make JAX cache compiled code and stay on the processor.
+    """Return environment variables with which JAX uses the CPU and caches compiled code.
 
     Args:
-        family: Family whose folder in the cache directory holds the code.
+        family: Name of the family, whose folder in the cache directory stores the code.
     """
     return {
         "JAX_COMPILATION_CACHE_DIR": str(cache_dir() / "environments" / family / "jax"),

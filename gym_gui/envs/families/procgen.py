@@ -1,4 +1,4 @@
-"""Procgen: sixteen games with generated levels, a different level for each seed."""
+"""Procgen: 16 games whose levels are generated, a different level for each seed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _GAMES: Mapping[str, str] = {
 
 
 class ProcgenFamily(OwnPythonFamily):
-    """Games under ids such as ``procgen/coinrun``."""
+    """Family of Procgen's games, under ids such as ``procgen/coinrun``."""
 
     name: ClassVar[str] = "procgen"
     title: ClassVar[str] = "Procgen"
@@ -65,7 +65,7 @@ class ProcgenFamily(OwnPythonFamily):
         return _GAMES[spec.short_id]
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
-        """Return arrow keys, two at once for a diagonal; other actions use the letter that is their name."""
+        """Return arrow keys for moves (two at once for a diagonal), and a letter for each other action."""
         scheme = super().keys(environment, agent, player)
         words = environment.action_meanings(agent)
         letters = {word: number for number, word in enumerate(words) if len(word) == 1}

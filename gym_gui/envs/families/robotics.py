@@ -20,7 +20,7 @@ from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, split_version
 
 _LEFT_OUT = ("MujocoPy", "envs.mujoco.", "ant_maze_v3")
-"""Parts of entry points of environments that need mujoco-py, which is no longer maintained."""
+"""Substrings of entry points that are left out, because they need mujoco-py, which is unmaintained."""
 _SUMMARIES: Mapping[str, str] = {
     "fetch.reach": "Bring the gripper of an arm to a place.",
     "fetch.push": "Push a box to a place on the table with a closed gripper.",
@@ -38,7 +38,7 @@ _SUMMARIES: Mapping[str, str] = {
     "adroit_hand.adroit_relocate": "Take a ball with a hand and bring it to a place.",
     "franka_kitchen": "Do what is asked for in a kitchen with an arm: open, switch on, move.",
 }
-"""Summary by module prefix."""
+"""Summary by the first part of a module's name."""
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "fetch": ("x", "y", "z", "gripper"),
     "maze.point_maze": ("x", "y"),
@@ -47,7 +47,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class RoboticsFamily(IndexedFamily):
-    """Fetch, the shadow hand, Adroit, mazes and the Franka kitchen."""
+    """Family of Gymnasium-Robotics: Fetch, the shadow hand, Adroit, mazes and the Franka kitchen."""
 
     name: ClassVar[str] = "robotics"
     title: ClassVar[str] = "Gymnasium-Robotics"
@@ -65,7 +65,7 @@ class RoboticsFamily(IndexedFamily):
         return not any(part in entry_point for part in _LEFT_OUT)
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        """Make the environment, after choosing a drawing backend that works here, even without a display."""
+        """Make the environment, after choosing a rendering library that works without a display too."""
         if render_mode is not None:
             mujoco_gl.choose()
         with contextlib.redirect_stderr(io.StringIO()):  # each import prints news about other versions
@@ -78,11 +78,11 @@ class RoboticsFamily(IndexedFamily):
         return UndisturbedByLooks(made)
 
     def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
-        """Return ``None``: a program that draws with the package alone gets different episodes."""
+        """Return ``None``: rendering with the package alone changes episodes."""
         return None
 
     def success(self, environment: Instance) -> bool | None:
-        """Return the package's own result; the kitchen ends when all tasks are done."""
+        """Return success as ``info`` states it; in the kitchen, whether all tasks ended the episode."""
         if _area(environment.spec) == "franka_kitchen":
             return last_step(environment)[1]
         return success_in_info(environment)
@@ -112,5 +112,5 @@ class RoboticsFamily(IndexedFamily):
 
 
 def _area(spec: EnvSpec) -> str:
-    """Return the environment's module within the package: ``fetch.reach``."""
+    """Return the environment's module within the package, such as ``fetch.reach``."""
     return spec.module.removeprefix("gymnasium_robotics.envs.")

@@ -1,4 +1,4 @@
-"""Gymnasium-Robotics with pictures that do not change the state."""
+"""Gymnasium-Robotics environments in which rendering does not change the state."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 
 class UndisturbedByLooks(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Environment that continues after a picture as if none had been drawn.
+    """Wrapper that restores MuJoCo's state after each rendered picture.
 
-    The package moves the goal's mark before it draws and lets MuJoCo recompute the state for that. The next
-    steps would then begin with other forces and take another course.
+    Before rendering, the package moves the mark of the goal and lets MuJoCo recompute its state. Without the
+    wrapper, the next steps would use other forces and lead to other results.
     """
 
     def render(self) -> Any:
@@ -27,6 +27,6 @@ class UndisturbedByLooks(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def _arrays(data: Any) -> list[tuple[str, Any]]:
-    """Return all arrays of MuJoCo's state; its Python interface cannot copy one state into another."""
+    """Return all arrays of MuJoCo's state with their names; its Python interface cannot copy a state."""
     found = ((name, getattr(data, name)) for name in dir(data) if not name.startswith("_"))
     return [(name, value) for name, value in found if isinstance(value, np.ndarray)]

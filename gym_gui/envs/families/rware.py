@@ -1,4 +1,4 @@
-"""Robotic warehouse: robots bring requested shelves and take them back."""
+"""Robotic warehouse: robots bring requested shelves and put them back."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ _REQUESTS: Mapping[str, str] = {
 }
 _ID = re.compile(rf"rware-(?P<size>{'|'.join(_SIZES)})-(?P<robots>\d+)ag(?P<asked>-easy|-hard|)-v2")
 _ROBOTS = range(1, 20)
-"""Numbers of robots that the package registers; in ``-hard``, one robot never gets a request."""
+"""Numbers of robots for which the package registers ids.
+
+In ``-hard``, a single robot never gets a request, so that id is left out.
+"""
 _LISTED = (2, 4, 8)
-"""Numbers of robots of the listed environments; the others are found by name."""
+"""Numbers of robots of the listed environments; other environments are found by id."""
 _ROLES: Mapping[str, str] = {
     "noop": "wait",
     "forward": "up",
@@ -35,7 +38,7 @@ _ROLES: Mapping[str, str] = {
 
 
 class WarehouseFamily(Family):
-    """Warehouses for robots ``agent_0``, ``agent_1``, … of one team."""
+    """Family of warehouses, for robots ``agent_0``, ``agent_1``, … of one team."""
 
     name: ClassVar[str] = "rware"
     title: ClassVar[str] = "Robotic warehouse"
@@ -48,7 +51,7 @@ class WarehouseFamily(Family):
     built_by: ClassVar[str] = "gym_gui.envs.families.rware_env:warehouse"
     described_by: ClassVar[str] = "gym_gui.envs.describers.rware_words:WarehouseDescriber"
     documented: ClassVar[bool] = False
-    """False, because the package documents a warehouse in the constructor, not in the class."""
+    """False, because the package documents warehouses in the constructor, which MOSAIC does not read."""
     web_page: ClassVar[str] = "https://github.com/semitable/robotic-warehouse"
     modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
@@ -76,7 +79,7 @@ class WarehouseFamily(Family):
         return SimultaneousAdapter(env)
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
-        """Return words for the actions; empty if robots also send bits."""
+        """Return words for the actions; empty if robots also send bits as messages."""
         return tuple(_ROLES) if hasattr(environment.adapter.action_space(agent), "n") else ()
 
     def title_of(self, spec: EnvSpec) -> str:

@@ -1,4 +1,4 @@
-"""Robotic warehouse with pictures that need no display, and with correct truncations."""
+"""Robotic warehouse, with pictures that need no display and with correct truncation."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _ENUMS: Mapping[str, str] = {
     "observation_type": "ObservationType",
     "image_observation_layers": "ImageLayer",
 }
-"""Arguments of the package that are given as words here."""
+"""Name of the package's enumeration for each argument whose values are its members."""
 
 
 def warehouse(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> TupleParallel:
-    """Make an environment of the package.
+    """Make an environment of the package ``rware``.
 
     Args:
         env_id: Id under which the package registers the environment.
         render_mode: ``"rgb_array"`` or ``None``.
-        env_kwargs: Arguments of the package's class; its enumerations by name, in any case.
+        env_kwargs: Arguments of the package's class; members of its enumerations by name, in any case.
 
     Raises:
-        UsageError: An enumeration has no such name.
+        UsageError: An enumeration has no such member.
     """
     module: Any = import_module("rware.warehouse")
     kwargs = {name: _read(module, name, value) for name, value in env_kwargs.items()}
@@ -52,7 +52,7 @@ def _read(module: Any, name: str, value: Any) -> Any:
 
 
 class _Warehouse(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Fixes two flaws of the package: it reports a time limit as termination, and draws only in a window."""
+    """Corrects the package, which reports a time limit as termination and renders only in a window."""
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
@@ -63,7 +63,7 @@ class _Warehouse(gymnasium.Wrapper[Any, Any, Any, Any]):
         return self.env.unwrapped
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Play a step; an end is always a truncation, by time or because nothing was delivered for long."""
+        """Play a step; report each end (step limit, or too long without a delivery) as truncation."""
         seen, rewards, ended, _, info = self.env.step(action)
         return seen, rewards, False, bool(ended), info
 

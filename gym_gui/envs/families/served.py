@@ -1,7 +1,7 @@
-"""Base classes of families whose environments live in another process.
+"""Base classes of families whose environments run in another process.
 
-Other families look into their environments; a served environment reports the same facts itself, in its
-``metadata`` and when it is asked (``mosaic_env_server``).
+Other families read facts from Python objects of their environments. A served environment reports them through
+its server (``mosaic_env_server``): in its ``metadata``, or in answers to questions.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class ServedFamily(Family):
     """Family of environments that a server makes."""
 
     def place(self, spec: EnvSpec) -> Place:
-        """Return the place of an environment's server."""
+        """Return which server makes the environment and where it runs."""
         raise NotImplementedError
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        """Return the request to the server.
+        """Return the request with which the server makes the environment.
 
         Args:
             spec: The environment.
@@ -50,7 +50,7 @@ class ServedFamily(Family):
         return make_served(self.place(spec), self.wanted(spec, arguments))
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """Return the teams that the environment states; else each agent of a turn-based game is a team."""
+        """Return the teams from the environment's metadata, else one per agent in turn-based games."""
         metadata = _metadata(adapter.env)
         named: Any = metadata.get("teams")
         if isinstance(named, Mapping):
@@ -65,14 +65,14 @@ class ServedFamily(Family):
         return {str(team): float(score) for team, score in found.items()} if found else None
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Return the outcome by scores, else by returns, after the end of a game between teams."""
+        """Return each team's outcome by scores, else by returns; ``None`` before the end of an episode."""
         if not environment.adapter.is_episode_done():
             return None
         scores = self.scores(environment, returns)
         return ranked(team_returns(environment.teams, returns) if scores is None else scores)
 
     def success(self, environment: Instance) -> bool | None:
-        """Return the environment's own result, else ``info["is_success"]`` for a single agent."""
+        """Return the server's answer; without one, ``info["is_success"]`` of a single agent."""
         found = _asked(environment, "success")
         if found is None and len(environment.adapter.possible_agents) == 1:
             stated = environment.adapter.info(environment.adapter.possible_agents[0]).get("is_success")
@@ -103,13 +103,13 @@ class ServedFamily(Family):
 
 
 class OwnPythonFamily(ServedFamily):
-    """Family whose packages need a separate interpreter, made by ``mosaic envs install``.
+    """Family whose packages need a Python environment of their own, made by ``mosaic envs install``.
 
     Attributes:
-        requirements: Packages to install for that interpreter, as pip writes them.
-        bare_requirements: Packages to install last, without their own requirements.
-        archives: Packages that no registry has, with their URLs; installed after all others.
-        imports: Modules that must be importable there.
+        requirements: Packages to install there, as pip writes them.
+        bare_requirements: Packages to install last, without the packages that they require.
+        archives: URLs of packages that no registry has, by package; installed after all others.
+        imports: Modules that must be importable after the installation.
         system: Debian packages that are needed in addition.
         server_variables: Environment variables of the family's server.
     """
@@ -123,14 +123,14 @@ class OwnPythonFamily(ServedFamily):
 
     @property
     def interpreter(self) -> Path:
-        """Interpreter of the family."""
+        """Path of the Python interpreter in the family's environment."""
         return interpreter_of(self.name)
 
     def build_variables(self, folder: Path) -> Mapping[str, str]:
         """Return environment variables for building :attr:`bare_requirements`.
 
         Args:
-            folder: Empty folder for files that the build looks for.
+            folder: Empty folder for files that the build reads.
         """
         return {}
 

@@ -1,4 +1,4 @@
-"""One option of a manager as an episode, in which controllers learn their skills."""
+"""Episodes that consist of one option, in which controllers are trained to execute options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_gui.envs.spec import EnvSpec
 
 
 class SkillFamily(DerivedFamily):
-    """``Skills/<task>``: the options of a single-agent task, one after the other."""
+    """Family ``Skills/<task>``: each episode is one option in a single-agent task."""
 
     name: ClassVar[str] = "skills"
     title: ClassVar[str] = "Skills: one option of a manager"
@@ -35,5 +35,5 @@ class SkillFamily(DerivedFamily):
         return SkillEnv(environment.with_manager())
 
     def success(self, environment: Instance) -> bool | None:
-        """Return whether the option reached its end."""
+        """Return whether the option reached its end; ``None`` while the option lasts."""
         return environment.env.reached

@@ -1,4 +1,4 @@
-"""One option as an episode, in which a controller learns its skills."""
+"""Environment whose episode is one option, for training a controller."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from gym_gui.envs.environment import Environment
 
 
 class SkillEnv(gymnasium.Env[Mapping[str, Any], int]):
-    """A controller's slot; its manager chooses at random among the options that can start.
+    """Gymnasium environment of a controller's slot.
+
+    A random manager chooses among the options that can start.
 
     Observations are those of the slot: ``Dict(observation, option)``. An option that reaches its end pays ``1
         - 0.9 * moves / budget`` and terminates the episode, as does solving the task itself. An option whose
@@ -23,12 +25,12 @@ class SkillEnv(gymnasium.Env[Mapping[str, Any], int]):
         episode, and so does ``reset()`` in the middle of an option.
 
     Args:
-        environment: Made with a manager above its only agent; it is closed together with this one.
+        environment: Environment with a manager above its only agent; closing this environment closes it.
 
     Attributes:
         environment: The given environment.
         agent: The only agent of ``environment``.
-        reached: Whether the option of this episode reached its end; ``None`` while it lasts.
+        reached: Whether the option of this episode reached its end; ``None`` while the option lasts.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012

@@ -1,4 +1,4 @@
-"""SMAC: StarCraft II units that fight together, each an agent, through the engine's own interface."""
+"""SMAC: battles in StarCraft II in which each unit is an agent, played through the engine's own interface."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ _MAPS: Mapping[str, _Map] = {
     "so_many_baneling": _Map(7, 32, 100, *_PZ),
     "bane_vs_bane": _Map(24, 24, 200, *_Z),
 }
-"""Own units, enemy units, steps and races, as the challenge lists its maps."""
+"""Own units, enemy units, step limit and races of each map in the StarCraft Multi-Agent Challenge."""
 
 
 class SmacFamily(SimulatorFamily):
-    """Battles under ids such as ``smac/3m``."""
+    """Family of SMAC's battles, under ids such as ``smac/3m``."""
 
     name: ClassVar[str] = "smac"
     title: ClassVar[str] = "SMAC"
@@ -81,12 +81,15 @@ class SmacFamily(SimulatorFamily):
         ]
 
     def world(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> str:
-        """Return the world of an engine that already runs; an engine started here has its own world."""
+        """Return the address of an engine that already runs.
+
+        ``""`` if the environment starts its own engine.
+        """
         port = env_kwargs.get("port")
         return "" if port is None else f"{self.name} {env_kwargs.get('host', '127.0.0.1')}:{port}"
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        """Return the request with the map's facts and StarCraft II's place from SC2PATH."""
+        """Return the request to the server, with facts about the map and the path in ``SC2PATH``."""
         name = spec.short_id
         facts = {"map_name": name, **_MAPS[name]._asdict(), "sc2_path": os.environ.get("SC2PATH", "")}
         wanted = super().wanted(spec, {**facts, **arguments})

@@ -24,10 +24,10 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class _Game(NamedTuple):
-    """Facts about a game that the registry lacks.
+    """Facts about a game that the package's registry does not state.
 
     Attributes:
-        summary: What the game is about.
+        summary: One sentence about the game.
         seats: Number of players, unless ``env_kwargs`` has ``players``.
         most: Largest number of players; 0 for ``seats``.
         least: Smallest number of players; 0 for ``seats``.
@@ -134,11 +134,14 @@ _GAMES: Mapping[str, _Game] = {
     "SecretMafia": _Game("A village talks and votes; some of it kill by night.", 6, _MANY),
     "Santorini": _Game("Build towers and climb them.", 2, 3, open=True),
 }
-"""Facts by the game's folder in the package."""
+"""Facts about each game, by the name of its folder in the package."""
 
 
 class TextArenaFamily(OwnPythonFamily):
-    """``textarena/KuhnPoker-v0``: the registered names; training variants are found but not listed."""
+    """Family of TextArena's games, under ids such as ``textarena/KuhnPoker-v0``.
+
+    Training variants are found by their id and are not listed.
+    """
 
     name: ClassVar[str] = "textarena"
     title: ClassVar[str] = "TextArena"
@@ -169,7 +172,7 @@ class TextArenaFamily(OwnPythonFamily):
         ]
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        """Return the request with the number of players and their teams.
+        """Return the request to the server, with the number of players and their teams.
 
         Raises:
             UsageError: The game does not allow this number of players.
@@ -184,7 +187,7 @@ class TextArenaFamily(OwnPythonFamily):
                 if least == most
                 else f"{'an even number of ' if step > 1 else ''}{least} to {most}"
             )
-            raise UsageError(f"players of {spec.id} is {seats!r}", fix=f"It is played by {many}")
+            raise UsageError(f"players of {spec.id} is {seats!r}", fix=f"The number of players is {many}")
         named = [f"player_{i}" for i in range(seats)]
         teams = [named[: seats // 2], named[seats // 2 :]] if game.halves else []
         return super().wanted(
@@ -195,7 +198,7 @@ class TextArenaFamily(OwnPythonFamily):
         return spec.api != "gymnasium" and not (_game(spec).open and "blind" not in spec.id)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Return the outcome as TextArena pays: all with the best reward win, unless all are equal."""
+        """Return each team's outcome: all with the highest return win; if all returns are equal, a draw."""
         paid = team_returns(environment.teams, returns)
         if len(paid) < 2 or not environment.adapter.is_episode_done():
             return None

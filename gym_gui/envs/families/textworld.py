@@ -1,4 +1,4 @@
-"""TextWorld: generated text adventures, with a world size for each id."""
+"""TextWorld: generated text adventures; the id determines the size of the world."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SIZES: Mapping[str, Mapping[str, int]] = {
 
 
 class TextWorldFamily(Family):
-    """Games of Microsoft's generator, made like those of its command ``tw-make custom``."""
+    """Family of generated text adventures, made as by the command ``tw-make custom``."""
 
     name: ClassVar[str] = "textworld"
     title: ClassVar[str] = "TextWorld"

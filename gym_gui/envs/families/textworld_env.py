@@ -1,4 +1,7 @@
-"""TextWorld as a Gymnasium environment with text spaces; its games are made once and cached."""
+"""TextWorld as a Gymnasium environment with text spaces.
+
+Generated games are stored in the cache directory.
+"""
 
 # TextWorld has no type annotations, so its objects are Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -24,24 +27,24 @@ from gym_gui.core.paths import cache_dir
 
 LETTERS = string.ascii_letters + string.digits + string.punctuation + " \n"
 WRITTEN = string.ascii_letters + string.digits + " -',"
-"""Characters of commands.
+"""Characters that commands may contain.
 
-The underlying interpreter (dumb Frotz) takes a backslash as a command to itself and crashes on some of these
-commands.
+The interpreter of the games (dumb Frotz) takes commands with a backslash as commands to itself and crashes on
+some of them.
 """
 VERBS = frozenset(
     "go north south east west n s e w look l examine x inventory i take get drop wait z".split()  # noqa: SIM905
 )
-"""Verbs that every game knows, in addition to its own.
+"""Verbs that are passed on to each game, in addition to its own.
 
-``save``, ``restore``, ``quit`` and other commands to the interpreter do not reach it.
+``save``, ``restore``, ``quit`` and other commands to the interpreter are not passed on.
 """
 _LONGEST, _LONGEST_COMMAND = 8192, 100
 _UNKNOWN = "That's not a verb I recognise."
 
 
 class TextWorldEnv(gymnasium.Env[str, str]):
-    """A text adventure: observations are the game's text, actions are commands in words.
+    """Text adventure: observations are the game's text, actions are commands in words.
 
     The reward is the increase of the game's score: 1 for a solved quest. An episode ends when the quest is
     solved or has become impossible.
@@ -50,8 +53,8 @@ class TextWorldEnv(gymnasium.Env[str, str]):
         rooms: Number of rooms.
         objects: Number of objects.
         quest_length: Number of commands in the shortest solution.
-        games: Number of games; the seed of an episode picks one.
-        game_seed: Seed of the first game; the others use the following seeds.
+        games: Number of generated games; the seed of an episode selects one.
+        game_seed: Seed of the first game; the following games have the following seeds.
         max_steps: Maximum number of commands of an episode.
         render_mode: ``"ansi"`` or ``None``.
     """
@@ -69,7 +72,7 @@ class TextWorldEnv(gymnasium.Env[str, str]):
         render_mode: str | None = None,
     ) -> None:
         if games < 1:
-            raise UsageError(f"games is {games}", fix="There has to be at least 1")
+            raise UsageError(f"games is {games}", fix="Set games to at least 1")
         self.observation_space = spaces.Text(min_length=0, max_length=_LONGEST, charset=LETTERS)
         self.action_space = spaces.Text(min_length=1, max_length=_LONGEST_COMMAND, charset=WRITTEN)
         self.render_mode = render_mode
@@ -77,7 +80,7 @@ class TextWorldEnv(gymnasium.Env[str, str]):
         self._make = {"world_size": rooms, "nb_objects": objects, "quest_length": quest_length}
         self._games, self._first = games, game_seed
         self._open: dict[int, Any] = {}
-        self._said = ""
+        self._text = ""
         self._steps = 0
         self.state: Any = None
 
@@ -105,25 +108,25 @@ class TextWorldEnv(gymnasium.Env[str, str]):
         self._game = self._open[number]
         self.state = self._game.reset()
         self._steps, self._score = 0, 0
-        self._said = clean(f"{self.state.objective}\n\n{self.state.description}")
-        return self._said, {}
+        self._text = clean(f"{self.state.objective}\n\n{self.state.description}")
+        return self._text, {}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         self._steps += 1
         command = "".join(each if each in WRITTEN else " " for each in str(action))[:_LONGEST_COMMAND].strip()
         if (command.lower().split(maxsplit=1) or [""])[0] in VERBS.union(self.state.verbs or ()):
             self.state, _, over = self._game.step(command)
-            self._said = clean(self.state.feedback)
+            self._text = clean(self.state.feedback)
         else:
-            over, self._said = False, _UNKNOWN
+            over, self._text = False, _UNKNOWN
         reward = float(self.state.score - self._score)
         self._score = self.state.score
         ended = bool(over or self.state.won or self.state.lost)
         cut = not ended and self._steps >= self.max_steps
-        return self._said, reward, ended, cut, {"success": bool(self.state.won)} if ended or cut else {}
+        return self._text, reward, ended, cut, {"success": bool(self.state.won)} if ended or cut else {}
 
     def render(self) -> str | None:
-        return self._said if self.render_mode == "ansi" else None
+        return self._text if self.render_mode == "ansi" else None
 
     def close(self) -> None:
         for game in self._open.values():
@@ -132,7 +135,7 @@ class TextWorldEnv(gymnasium.Env[str, str]):
 
 
 def clean(text: str) -> str:
-    """Return a game's text without its prompt, its status line and non-ASCII characters."""
+    """Return a game's output without the prompt and status line; characters that are not ASCII become "?"."""
     lines = [line.rstrip() for line in text.split("\n>")[0].splitlines()]
     kept = "\n".join(lines).strip()
     while "\n\n\n" in kept:
@@ -141,7 +144,7 @@ def clean(text: str) -> str:
 
 
 def game_file(sizes: dict[str, int], seed: int) -> Path:
-    """Return the file of a game; make the game first if necessary, which takes some seconds.
+    """Return the path of a game; generate the game first if it is missing, which takes some seconds.
 
     Args:
         sizes: ``world_size``, ``nb_objects`` and ``quest_length``.

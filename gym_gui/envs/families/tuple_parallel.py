@@ -1,4 +1,4 @@
-"""Wraps Gymnasium environments with tuples of agents as PettingZoo Parallel environments."""
+"""Wraps Gymnasium environments that use tuples for several agents as PettingZoo Parallel environments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class TupleParallel:
-    """PettingZoo's Parallel interface to an environment with tuples, one part per agent.
+    """PettingZoo Parallel environment around an environment that uses tuples with one item per agent.
 
     Agents are ``agent_0``, ``agent_1``, … in the order of the tuples. An agent whose episode has ended need
     not act: the environment gets an idle action for it.
@@ -46,7 +46,7 @@ class TupleParallel:
         return dict(zip(self.agents, seen, strict=True)), {agent: {} for agent in self.agents}
 
     def step(self, actions: Mapping[str, Any]) -> Any:
-        """Play a step; return observations, rewards, ends, truncations and infos by agent that acted."""
+        """Play a step; return observations, rewards, terminations, truncations and infos by agent."""
         acted = self.agents
         chosen = tuple(actions.get(agent, self._idle) for agent in self.possible_agents)
         seen, rewards, ended, cut, _ = self.env.step(chosen)
@@ -67,5 +67,5 @@ class TupleParallel:
         return self.env.render()
 
     def close(self) -> None:
-        """Release the environment."""
+        """Close the wrapped environment."""
         self.env.close()

@@ -1,4 +1,4 @@
-"""Maps of Unreal Engine through UnrealCV; a camera moves through them."""
+"""Maps of Unreal Engine through UnrealCV, in which the agent moves a camera."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ASIDE = {"left": "wait", "right": "put"}
 
 
 class UnrealFamily(SimulatorFamily):
-    """The family's one environment, ``unreal/Map-v0``."""
+    """Family of one environment, ``unreal/Map-v0``, for any map of Unreal Engine."""
 
     name: ClassVar[str] = "unreal"
     title: ClassVar[str] = "Unreal maps"
@@ -39,7 +39,7 @@ class UnrealFamily(SimulatorFamily):
         return "A camera walks a map, to an object or a place if one is set."
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
-        """Return keys: arrows move and turn, two letters sidestep."""
+        """Return arrow keys for walking and turning, and two letters for sidesteps."""
         words, roles = environment.action_meanings(agent), LAYOUTS[player].roles
         moves = {**_KEYS, **_ASIDE}
         bindings = {roles[moves[word]]: number for number, word in enumerate(words) if word in moves}

@@ -1,4 +1,4 @@
-"""ViZDoom: Doom's engine with small scenarios, and the free maps of Freedoom."""
+"""ViZDoom: the engine of Doom with small scenarios, and the free maps of Freedoom."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _SUMMARIES: Mapping[str, str] = {
     "TakeCover": "Step aside from fireballs for as long as you can.",
     "Deathmatch": "Kill as many monsters as you can in an arena full of weapons.",
 }
-"""Summary by scenario."""
+"""Summary by scenario, the first word of the id after "Vizdoom"."""
 _MATCH = re.compile(rf"{_HEAD}Multi(?P<name>[A-Z][a-z]+)-(?P<players>\d)p(?P<buttons>-MultiBinary)?-v0")
 _MATCHES: Mapping[str, tuple[int, str]] = {
     "Deathmatch": (4, "Hit the others more often than they hit you, in an arena full of weapons."),
     "Duel": (2, "Step aside from the other's shots, and hit."),
     "Cooperative": (4, "Kill the monsters of a whole map together."),
 }
-"""Largest number of players and summary, by match.
+"""Largest number of players, and summary, of each match.
 
-In the multi-binary variant, players also turn and look by numbers (degrees).
+In the multi-binary variant, players also turn and look up or down by numbers of degrees.
 """
 _FREE: Mapping[str, Any] = {"actions": "buttons", "deltas": ("turn left right", "look up down")}
 _DELTAS = ("turn left right", "look up down", "move left right", "move forward backward", "move up down")
-"""Actions of the engine that take a number (delta buttons)."""
+"""Names of delta buttons, the engine's actions that take a number."""
 _ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "actions": {
         "oneOf": [
@@ -65,7 +65,7 @@ _ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 _FILES = ("config_file", "scenario_config_file", "level")
-"""Arguments of the package's class that choose the scenario, which the id fixes already."""
+"""Arguments of the package's class that select the scenario, which the id already fixes."""
 _SINGLE: Mapping[str, str] = {
     "attack": "act",
     "speed": "alter",
@@ -75,10 +75,10 @@ _SINGLE: Mapping[str, str] = {
     "jump": "wait",
     "crouch": "end",
 }
-"""Key role by button; sideways buttons depend on the other buttons."""
+"""Key role by button; keys of sideways buttons depend on the other buttons."""
 _SIDES = ("left", "right")
 _ASIDE = (("J", "L"), ("Z", "X"))
-"""Keys for a sidestep if the player can also turn, by person."""
+"""Keys for a step to the left and right if the player can also turn, for each person at the keyboard."""
 _BY_NUMBER: Mapping[str, tuple[str, str]] = {
     "turn left right": ("turn left", "turn right"),
     "look up down": ("look down", "look up"),
@@ -86,23 +86,23 @@ _BY_NUMBER: Mapping[str, tuple[str, str]] = {
     "move forward backward": ("move backward", "move forward"),
     "move up down": ("move down", "move up"),
 }
-"""Words for the negative and positive direction of each delta button."""
+"""Words for the negative and the positive direction of each delta button."""
 _LOOK = (("K", "I"), ("V", "G"))
-"""Keys to look down and up, by person."""
+"""Keys to look down and up, for each person at the keyboard."""
 _TURN, _MOVE = 5.0, 20.0
-"""Change per key press: degrees per step, and the share of a running step, which is 50."""
+"""Values of a pressed key: degrees per step, and distance per step in the engine's units (running is 50)."""
 _PER_PIXEL: Mapping[str, tuple[str, float]] = {
     "turn left right": ("MouseX", 0.25),
     "look up down": ("MouseY", -0.25),
 }
-"""Mouse axis, and degrees per pixel of its motion, by delta button."""
+"""Mouse axis and degrees per pixel of mouse motion, by delta button."""
 _CLICKS: Mapping[str, str] = {"attack": "MouseLeft", "use": "MouseRight", "altattack": "MouseMiddle"}
 _RATE = 35
-"""Speed of the game in steps per second."""
+"""Steps per second of the game."""
 
 
 class VizdoomFamily(Family):
-    """Scenarios with the screen and the numbers of the status bar."""
+    """Family of Doom's scenarios and matches; agents observe the screen and numbers of the status bar."""
 
     name: ClassVar[str] = "vizdoom"
     title: ClassVar[str] = "ViZDoom"
@@ -113,13 +113,13 @@ class VizdoomFamily(Family):
     hints: ClassVar[Mapping[str, str]] = {"doom": "", "gymnasium": "", "gym": ""}
     described_by: ClassVar[str] = "gym_gui.envs.describers.vizdoom_words:VizdoomDescriber"
     documented: ClassVar[bool] = False
-    """False, because the package has one class for all scenarios."""
+    """False, because the package uses one class for all scenarios."""
     web_page: ClassVar[str] = "https://vizdoom.farama.org/environments/default/"
     modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
     usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=_RATE)
 
     def specs(self) -> Sequence[EnvSpec]:
-        """Return the scenarios; several hundred maps of whole games can only be found by name."""
+        """Return scenarios and matches; several hundred maps of whole games are found only by id."""
         return [spec for spec in self.findable() if not _MAP.search(spec.id)]
 
     def findable(self) -> Sequence[EnvSpec]:
@@ -145,29 +145,32 @@ class VizdoomFamily(Family):
         return doom(spec.id, render_mode, env_kwargs)
 
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
-        """Return the three arguments about actions and, for a single player, the package's own ones."""
+        """Return the arguments about actions; for a single player, also those of the package's class."""
         if _MATCH.fullmatch(spec.id) is not None:
             return _ARGUMENTS
         own = super().arguments(spec)
         return {**_ARGUMENTS, **{name: about for name, about in own.items() if name not in _FILES}}
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """Return a team for each player, or one team if all fight monsters together."""
+        """Return one team per player, or one team for all in a cooperative match."""
         return each_alone(adapter) if _against_each_other(spec) else super().teams(spec, adapter)
 
     def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:
-        """Return frags of a match, or monsters killed together; a single player has only the return."""
+        """Return each team's score in a match: frags, or monsters killed; ``None`` for a single player."""
         if _MATCH.fullmatch(environment.spec.id) is None:
             return None
         return team_returns(environment.teams, environment.env.counts)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Return the outcome by frags."""
+        """Return each player's outcome by frags; ``None`` if players do not compete."""
         scores = self.scores(environment, returns)
         return ranked(scores) if scores is not None and _against_each_other(environment.spec) else None
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
-        """Return the pressed buttons of each action, ``move left + attack``; empty for separate buttons."""
+        """Return each action's pressed buttons, such as ``move left + attack``.
+
+        The tuple is empty if buttons are pressed separately.
+        """
         if not hasattr(environment.adapter.action_space(agent), "n"):
             return ()
         return tuple(" + ".join(pressed) or "noop" for pressed in environment.env.pressed)
@@ -215,9 +218,9 @@ def _against_each_other(spec: EnvSpec) -> bool:
 
 
 def _pushes(environment: Instance, agent: str, player: int) -> dict[str, tuple[Axis, ...]]:
-    """Return keys and mouse axes for separate buttons and delta buttons.
+    """Return keys and mouse axes for environments whose buttons are pressed separately.
 
-    Only the first person has the mouse.
+    Only the first person at the keyboard uses the mouse.
     """
     env, space = environment.env, environment.adapter.action_space(agent)
     parts: Mapping[str, Any] = getattr(space, "spaces", None) or {"": space}
@@ -242,7 +245,7 @@ def _pushes(environment: Instance, agent: str, player: int) -> dict[str, tuple[A
 
 
 def _number_keys(player: int) -> Mapping[str, tuple[str, str]]:
-    """Return the keys for the negative and positive direction of each delta button."""
+    """Return the keys for the negative and the positive direction of each delta button."""
     roles = LAYOUTS[player].roles
     return {
         "turn left right": (roles["left"], roles["right"]),
@@ -254,7 +257,7 @@ def _number_keys(player: int) -> Mapping[str, tuple[str, str]]:
 
 
 def _buttons(known: Sequence[str], player: int, turns: bool) -> dict[str, str]:
-    """Return a key for each button that has one; a player who can also turn has other keys to sidestep."""
+    """Return the key of each button; if the player can also turn, sidesteps have keys of their own."""
     roles = LAYOUTS[player].roles
     keys = {button: roles[role] for button, role in _SINGLE.items()}
     for side, aside in zip(_SIDES, _ASIDE[player], strict=True):

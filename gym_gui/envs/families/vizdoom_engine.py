@@ -1,4 +1,4 @@
-"""Doom's engine as a process that ends with its player and leaves no files behind."""
+"""Runs Doom's engine in a process that ends with its player and leaves no files behind."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from mosaic_worker import launch
 
 _SHARED = Path("/dev/shm")
 _KINDS = ("ViZDoomSM", "ViZDoomMQCtr", "ViZDoomMQDoom")
-"""Kinds of shared memory that the package makes for an engine, named with its number."""
+"""Prefixes of the shared memory files that the package makes for an engine, followed by its number."""
 _NUMBER = "+viz_instance_id"
 _PREFIX = "mosaic-doom-"
-_SAID = 3
-"""Number of last log lines that an error message contains."""
+_LOG_LINES = 3
+"""Number of last log lines in an error message."""
 
 
 class Engine:
-    """Process of one ``DoomGame``, with a separate folder for all that it writes.
+    """Process of one ``DoomGame``, with a folder of its own for all files that it writes.
 
-    The package starts the engine by a path alone, so it gets a small script. The script changes to the
-        folder, where the engine writes its map caches, and ends the engine together with this process.
+    The package can start the engine only by a path. So it gets the path of a small script, which changes to
+    the folder, where the engine writes its map caches, and ends the engine together with this process.
 
     Args:
-        game: A ``DoomGame`` that has not been started yet.
+        game: A ``DoomGame`` that has not been started.
     """
 
     def __init__(self, game: Any) -> None:
@@ -52,14 +52,14 @@ class Engine:
 
     @property
     def last_log_line(self) -> str:
-        """Last lines of the engine's log, joined into one."""
+        """Last lines of the engine's log, joined by " | "; empty without a log."""
         with contextlib.suppress(OSError):
             lines = (self.folder / "log").read_text(errors="replace").replace("\r", "\n").splitlines()
-            return " | ".join([line.strip() for line in lines if line.strip()][-_SAID:])
+            return " | ".join([line.strip() for line in lines if line.strip()][-_LOG_LINES:])
         return ""
 
     def kill(self) -> None:
-        """Kill the engine, if it runs."""
+        """Kill the engine if it runs."""
         pid = self.pid
         with contextlib.suppress(OSError):
             # Another process may have the number by now; but only this engine has its working directory.
@@ -67,7 +67,7 @@ class Engine:
                 os.kill(pid, signal.SIGKILL)
 
     def remove(self) -> None:
-        """Remove the folder and a killed engine's shared memory; it is safe to call this twice."""
+        """Remove the folder, and the shared memory of a killed engine; a second call does nothing."""
         _remove(self.folder)
 
     def _script(self, engine: str) -> Path:
@@ -99,7 +99,10 @@ def _remove(folder: Path) -> None:
 
 
 def _remove_orphans() -> None:
-    """Remove files and shared memory of killed processes; their engines have ended, too."""
+    """Remove folders and shared memory that killed processes of MOSAIC left behind.
+
+    Their engines have ended with them.
+    """
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError, ValueError):
             if folder.lstat().st_uid == os.getuid() and not folder.is_symlink():

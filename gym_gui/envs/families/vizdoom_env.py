@@ -1,4 +1,4 @@
-"""ViZDoom's Gymnasium environments, with fixes that the package lacks."""
+"""ViZDoom's Gymnasium environments, with corrections of the package."""
 
 # ViZDoom's stubs leave much out.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -18,14 +18,17 @@ from gym_gui.core.errors import UsageError
 from gym_gui.envs.families.vizdoom_engine import Engine
 
 _ACTIONS: Mapping[str, int] = {"buttons": 0, "numbered": 1, "combinations": 2}
-"""Maximum number of buttons held at once, by the word for it; 0 allows any number of separate buttons."""
+"""Maximum number of buttons pressed at once, by the value of ``actions``.
+
+With 0, buttons are separate and any number of them can be pressed.
+"""
 _DELTA = " delta"
 BOUND = 10.0
-"""Default bound of delta buttons in ``deltas``: degrees, or a share of a running step."""
+"""Default bound of the numbers for delta buttons: degrees, or running speed per step."""
 
 
 def doom(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
-    """Make an environment of the package.
+    """Make an environment of the package ``vizdoom``.
 
     Args:
         env_id: Id under which the package registers the environment.
@@ -57,23 +60,25 @@ def doom(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) ->
     # The engine also searches the package itself, which contains Freedoom's files.
     places = [Path(game), Path(game).parents[1] / Path(game).name] if game else []
     if places and not any(place.is_file() for place in places):
-        raise UsageError(f"{env_id}: there is no {game}", fix="Put it there, or play a map of Freedoom")
+        raise UsageError(
+            f"{env_id}: there is no file {game}", fix="Copy the file there, or play a map of Freedoom"
+        )
     return _Doom(made.unwrapped, delta)
 
 
 def bound_of(delta: Any) -> float | None:
-    """Return the bound of delta buttons; raises :class:`UsageError` for an invalid one."""
+    """Return the bound of delta buttons; raise :class:`UsageError` if it is invalid."""
     if delta is not None and not (isinstance(delta, (int, float)) and delta >= 0):
-        raise UsageError(f"delta is {delta!r}", fix="It is a number of 0 or more")
+        raise UsageError(f"delta is {delta!r}", fix="Write a number of at least 0")
     return delta
 
 
 def held_at_once(actions: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the package's arguments for a kind of actions; raises :class:`UsageError` for an unknown one."""
+    """Return the package's arguments for a value of ``actions``; raise :class:`UsageError` if unknown."""
     if actions is None:
         return {}
     if actions not in _ACTIONS:
-        raise UsageError(f"actions is {actions!r}", fix=f"It is one of {', '.join(_ACTIONS)}")
+        raise UsageError(f"actions is {actions!r}", fix=f"Write one of {', '.join(_ACTIONS)}")
     most = kwargs.get("max_buttons_pressed", _ACTIONS[actions])
     if (most != _ACTIONS[actions]) if actions != "combinations" else (most < 1):
         raise UsageError(
@@ -83,10 +88,10 @@ def held_at_once(actions: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def delta_buttons(names: Any) -> list[Any]:
-    """Return the engine's delta buttons by name.
+    """Return the engine's delta buttons with the given names.
 
     Args:
-        names: ``"turn left right"``, ``"look up down"``, ….
+        names: List of names such as ``"turn left right"`` and ``"look up down"``.
 
     Raises:
         UsageError: A name is unknown.
@@ -99,12 +104,12 @@ def delta_buttons(names: Any) -> list[Any]:
     }
     wanted = [str(name).lower().replace("_", " ").removesuffix(_DELTA) for name in names]
     if isinstance(names, str) or not set(wanted) <= set(known):
-        raise UsageError(f"deltas is {names!r}", fix=f"It is a list of some of: {', '.join(known)}")
+        raise UsageError(f"deltas is {names!r}", fix=f"Write a list with some of: {', '.join(known)}")
     return [known[name] for name in dict.fromkeys(wanted)]
 
 
 def name_of(button: Any) -> str:
-    """Return the name of an engine's button: ``turn left``, ``select weapon 1``."""
+    """Return the name of an engine's button in words: ``turn left``, ``select weapon 1``."""
     name = str(button.name).lower().replace("_", " ")
     return name.replace("weapon", "weapon ") if name[-1].isdigit() else name
 
@@ -115,11 +120,11 @@ def _binary(buttons: Any) -> list[Any]:
 
 
 class _Doom(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Game with a pure truncation at its time limit, copied observations, and no files left behind.
+    """Wrapper that reports a time limit only as truncation, copies observations, and removes files.
 
     Args:
         env: Environment of the package.
-        delta: Bound of the delta buttons, or 0 to remove them; ``None`` keeps the package's.
+        delta: Bound of the delta buttons' numbers, or 0 to remove these buttons; ``None`` keeps the bound.
     """
 
     def __init__(self, env: Any, delta: float | None) -> None:

@@ -1,11 +1,11 @@
-"""A ViZDoom match: two to four players in one world, each with a separate engine and screen.
+"""A ViZDoom match: 2 to 4 players in one world, each with an engine and a screen of its own.
 
-The engines are peers of a network game on this machine and are stepped tic by tic. With two players, the host
-collects the actions (``-netmode 1``) and takes its tic before the other, whose action counts one tic later.
-In some matches the host waits for the other's first action, which is then in time; such a match is started
-again, so that every match can be reproduced. With more players the engines do not reach the first tic that
-way. Each then sends its actions to all others (``-netmode 0``) and all are stepped at once. An action then
-sometimes counts one tic later, so such a match cannot be reproduced.
+The engines form a network game on this machine and are stepped tic by tic. With two players, the host
+collects the actions (``-netmode 1``) and computes a tic before the other engine, whose action takes effect
+one tic later. In some matches the host waits for the other's first action, which then takes effect at once;
+such a match is started again, so that every match can be reproduced. With more players, engines do not reach
+the first tic in this way. Then each sends its actions to all others (``-netmode 0``), and all are stepped at
+once. An action sometimes takes effect one tic later, so such a match cannot be reproduced.
 """
 
 # ViZDoom's stubs leave much out.
@@ -34,11 +34,11 @@ from gym_gui.envs.families.vizdoom_engine import Engine
 from gym_gui.envs.families.vizdoom_env import BOUND, bound_of, delta_buttons, held_at_once, name_of
 
 _START_S, _STEP_S, _CLOSE_S, _KILLED_S = 60.0, 20.0, 5.0, 1.0
-"""Longest waits for engines in seconds: start, step, close, and the end of a killed one."""
+"""Time limits in seconds for an engine's start, step and close, and for the end of a killed engine."""
 _APART_S = 0.2
-"""Seconds between the starts of two engines."""
+"""Seconds to wait between the starts of two engines."""
 _STARTS, _AHEAD_S = 8, 1.0
-"""Maximum number of starts to get engines in step, and longest duration of the host's first tic."""
+"""Maximum number of starts of a match, and time limit in seconds for the host's first tic of each start."""
 _WIDTH, _HEIGHT = 320, 240
 _VARIABLES = (
     *("KILLCOUNT", "HEALTH", "ARMOR", "SELECTED_WEAPON", "SELECTED_WEAPON_AMMO"),
@@ -49,10 +49,10 @@ _BUTTONS = (
     *("TURN_RIGHT", "TURN_LEFT", "SELECT_NEXT_WEAPON", "USE"),
 )
 _LENGTH = 4200
-"""Tics of an episode, as in the package's deathmatch: two minutes."""
+"""Default length of an episode in tics: two minutes, as in the package's deathmatch."""
 _RULES = "+sv_forcerespawn 1 +sv_noautoaim 1 +sv_nocrouch 1 +viz_respawn_delay 0 +viz_nocheat 1"
 _SAME = "+cl_noprediction 1 +cl_capfps 1 +net_ticbalance 0"
-"""Engine arguments that show what was played, and not what an engine predicts."""
+"""Engine arguments that disable predictions, so that screens show only what was played."""
 
 
 class Scenario(NamedTuple):
@@ -89,11 +89,11 @@ SCENARIOS: Mapping[str, Scenario] = {
 }
 
 
-class _Hand(threading.Thread):
-    """Thread that runs one engine's jobs in order.
+class _EngineThread(threading.Thread):
+    """Thread that calls one engine's functions in the order in which they were queued.
 
-    The package sometimes waits forever for an engine that was killed. Such a thread is abandoned and does not
-        block the end of the program.
+    The package sometimes waits forever for an engine that was killed. The thread is then abandoned; as a
+    daemon it does not block the end of the program.
     """
 
     def __init__(self, player: int) -> None:
@@ -102,17 +102,17 @@ class _Hand(threading.Thread):
         self.last: Future[None] | None = None
 
     def do(self, job: Callable[[], Any]) -> Future[None]:
-        """Queue a job and return its future."""
+        """Queue a function call and return its future."""
         done = self.last = Future[None]()
         self._jobs.put((done, job))
         return done
 
     def rest(self) -> None:
-        """End the thread after its queued jobs."""
+        """End the thread after the queued calls."""
         self._jobs.put(None)
 
     def run(self) -> None:
-        """Run the queued jobs until the end."""
+        """Run queued calls until :meth:`rest`."""
         while (each := self._jobs.get()) is not None:
             done, job = each
             try:
@@ -124,7 +124,7 @@ class _Hand(threading.Thread):
 
 
 class DoomMatch:
-    """PettingZoo's Parallel interface to several engines that play one match.
+    """PettingZoo Parallel environment in which several engines play one match.
 
     An observation is a dict of ``screen`` (240, 320, 3) ``uint8`` and ``gamevariables``, the numbers named by
     :attr:`variables`. A match ends by its length, as a truncation, or by ``frag_limit``.
@@ -132,7 +132,7 @@ class DoomMatch:
     Args:
         scenario: Map and rules.
         players: Number of players.
-        render_mode: ``"rgb_array"``, a picture of all screens, or ``None``.
+        render_mode: ``"rgb_array"`` for a picture of all screens, or ``None``.
         env_kwargs: ``actions``, ``max_buttons_pressed``, ``deltas`` and ``delta`` as in the single-player
             scenarios; ``frame_skip`` tics per action; ``episode_timeout`` in tics; ``frag_limit``,
             ``doom_skill`` (1 to 5) and ``doom_map``.
@@ -165,9 +165,9 @@ class DoomMatch:
         self._map = str(kwargs.pop("doom_map", scenario.map))
         if kwargs:
             raise UsageError(
-                f"a match has no {', '.join(kwargs)}",
-                fix="It has actions, max_buttons_pressed, deltas, delta, frame_skip, episode_timeout, "
-                "frag_limit, doom_skill and doom_map",
+                f"a match has no argument {', '.join(kwargs)}",
+                fix="Its arguments are actions, max_buttons_pressed, deltas, delta, frame_skip, "
+                "episode_timeout, frag_limit, doom_skill and doom_map",
             )
         self._vzd: Any = import_module("vizdoom")
         binary = [self._vzd.Button.__members__[name] for name in _BUTTONS]
@@ -193,7 +193,7 @@ class DoomMatch:
         )
         self._games: list[Any] = []
         self._engines: list[Engine] = []
-        self._hands: list[_Hand] = []
+        self._threads: list[_EngineThread] = []
         self._lease: socket.socket | None = None
         self._random, _ = seeding.np_random()
         self._tics = 0
@@ -217,7 +217,7 @@ class DoomMatch:
 
     @property
     def counts(self) -> dict[str, float]:
-        """Current score by player."""
+        """Current score of each player."""
         place = _VARIABLES.index(self.scenario.counts)
         return {
             agent: float(seen["gamevariables"][place])
@@ -240,10 +240,12 @@ class DoomMatch:
                 break
             self.close()
         else:
-            raise RuntimeError(f"Doom did not get into step in {_STARTS} starts; is the machine overloaded?")
+            raise RuntimeError(
+                f"the two engines of Doom did not synchronize in {_STARTS} starts; is the machine overloaded?"
+            )
         self._tics, self.agents = 0, self.possible_agents[:]
         self._seen = [self._zeros() for _ in self._games]
-        self._seen = [self._look(game, self._zeros()) for game in self._games]
+        self._seen = [self._observation(game, self._zeros()) for game in self._games]
         return dict(zip(self.agents, self._seen, strict=True)), {agent: {} for agent in self.agents}
 
     def step(self, actions: Mapping[str, Any]) -> Any:
@@ -265,7 +267,9 @@ class DoomMatch:
             over = any(game.is_episode_finished() for game in self._games)
             if over or last:
                 break
-        self._seen = [self._look(game, seen) for game, seen in zip(self._games, self._seen, strict=True)]
+        self._seen = [
+            self._observation(game, seen) for game, seen in zip(self._games, self._seen, strict=True)
+        ]
         cut = not over and self._tics >= self._length
         acted, counts = self.agents, self.counts
         self.agents = [] if over or cut else acted[:]
@@ -285,22 +289,22 @@ class DoomMatch:
         return np.vstack(rows)
 
     def close(self) -> None:
-        """End the engines; it is safe to call this twice."""
+        """End all engines and their threads; a second call does nothing."""
         for patience in (_CLOSE_S, _KILLED_S):
-            free = zip(self._games, self._hands, strict=True)
-            free = [(game, hand) for game, hand in free if hand.last is None or hand.last.done()]
-            _, hung = wait([hand.do(game.close) for game, hand in free], patience)
+            free = zip(self._games, self._threads, strict=True)
+            free = [(game, thread) for game, thread in free if thread.last is None or thread.last.done()]
+            _, hung = wait([thread.do(game.close) for game, thread in free], patience)
             if not hung:
                 break
             self._kill()
-        for hand in self._hands:
-            hand.rest()
+        for thread in self._threads:
+            thread.rest()
         for engine in self._engines:
             engine.kill()
             engine.remove()
         if self._lease is not None:
             self._lease.close()
-        self._games, self._engines, self._hands, self._lease = [], [], [], None
+        self._games, self._engines, self._threads, self._lease = [], [], [], None
 
     # -- engines
 
@@ -308,17 +312,17 @@ class DoomMatch:
         self._lease, port = _free_port()
         self._games = [self._game(i, seed, port) for i in range(len(self.possible_agents))]
         self._engines = [Engine(game) for game in self._games]
-        self._hands = [_Hand(i) for i in range(len(self._games))]
-        for hand in self._hands:
-            hand.start()
+        self._threads = [_EngineThread(i) for i in range(len(self._games))]
+        for thread in self._threads:
+            thread.start()
         self._all(self._begin, _START_S, "did not start")
 
     def _in_step(self) -> bool:
-        """Take the first tic, without actions; return whether the host took it without waiting."""
+        """Play the first tic without actions; return whether the host played it without waiting."""
         if len(self._turns()) == 1:
             return True
         idle = [0.0] * len(self._available)
-        first = self._hands[0].do(partial(self._tic, 0, idle, True))
+        first = self._threads[0].do(partial(self._tic, 0, idle, True))
         ahead = bool(wait([first], _AHEAD_S).done)
         late = partial(self._all, lambda _: first.result(), _START_S, "did not start", [0])
         if ahead:
@@ -328,7 +332,7 @@ class DoomMatch:
         return ahead
 
     def _begin(self, player: int) -> None:
-        """Start an engine shortly after the previous one runs: two that start at once abort this process."""
+        """Start an engine after the previous one runs; two that start at once would abort this process."""
         until = time.monotonic() + _START_S
         while player and self._engines[player - 1].pid is None and time.monotonic() < until:
             time.sleep(_APART_S / 10)
@@ -372,18 +376,22 @@ class DoomMatch:
         game.advance_action(1, last)
 
     def _turns(self) -> Sequence[Sequence[int]]:
-        """Return the groups of players that take a tic together, one group after the other."""
+        """Return groups of players; the engines of one group compute a tic at the same time."""
         players = range(len(self._games))
         return [[player] for player in players] if len(players) == 2 else [players]
 
     def _all(
         self, do: Callable[[int], Any], patience: float, fails: str, players: Sequence[int] | None = None
     ) -> None:
-        """Run a job on several engines at once, by default all; if one fails, end all engines."""
-        if not self._hands:
-            raise RuntimeError("no match is played: reset() begins one")
-        players = range(len(self._hands)) if players is None else players
-        jobs = {i: self._hands[i].do(partial(do, i)) for i in players}
+        """Run a function on several engines at once, by default all; if one fails, end all engines.
+
+        Raises:
+            RuntimeError: An engine failed or exceeded the time limit, or no match is played.
+        """
+        if not self._threads:
+            raise RuntimeError("no match is running: call reset() first")
+        players = range(len(self._threads)) if players is None else players
+        jobs = {i: self._threads[i].do(partial(do, i)) for i in players}
         done, waiting = wait(jobs.values(), patience, FIRST_EXCEPTION)
         broken = [i for i, job in jobs.items() if job in done and job.exception() is not None]
         if not broken and not waiting:
@@ -397,7 +405,7 @@ class DoomMatch:
         self.close()
         self.agents = []
         what = "ended" if cause is not None else f"{fails} within {patience:g} s"
-        said = f"; its last words: {said}" if said else ""
+        said = f"; its last log lines: {said}" if said else ""
         raise RuntimeError(f"Doom of {who} {what}, and with it the match{said}") from cause
 
     def _kill(self) -> None:
@@ -415,7 +423,7 @@ class DoomMatch:
         return spaces.Dict({"binary": binary, "continuous": continuous})
 
     def _pressed(self, action: Any) -> list[float]:
-        """Return the engine's list of an action: the delta values first, then the buttons."""
+        """Return an action as the engine's list of numbers: delta buttons first, then the other buttons."""
         numbers, buttons = (action["continuous"], action["binary"]) if self.deltas else ((), action)
         held = self._ways[int(buttons)] if len(self._ways) else buttons
         return [*map(float, numbers), *map(float, held)]
@@ -427,8 +435,8 @@ class DoomMatch:
         }
 
     @staticmethod
-    def _look(game: Any, before: dict[str, Any]) -> dict[str, Any]:
-        """Return a player's observation; after the end of the match, its last one."""
+    def _observation(game: Any, before: dict[str, Any]) -> dict[str, Any]:
+        """Return a player's observation; after the end of the match, ``before``."""
         state = game.get_state()
         if state is None:
             return before
@@ -440,12 +448,12 @@ def _whole(kwargs: dict[str, Any], name: str, default: int, *, least: int = 0, m
     value = kwargs.pop(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         upper = f" to {most}" if most < 10**9 else " or more"
-        raise UsageError(f"{name} is {value!r}", fix=f"It is a whole number of {least}{upper}")
+        raise UsageError(f"{name} is {value!r}", fix=f"Write a whole number of {least}{upper}")
     return value
 
 
 def _free_port() -> tuple[socket.socket, int]:
-    """Return a port that no other match takes while the socket is open.
+    """Return a free port with a socket that reserves it among matches while the socket is open.
 
     The engine uses UDP. Matches reserve the TCP port of the same number, because only one can bind it.
     """

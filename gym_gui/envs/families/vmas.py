@@ -1,4 +1,4 @@
-"""VMAS: bodies that push, carry and meet on a plane, for several agents."""
+"""VMAS: bodies that push, carry and meet in a plane, each controlled by an agent."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from gym_gui.envs.spec import EnvSpec
 
 _HEAD = "vmas/"
 _PLACES = (("", "vmas.scenarios"), ("mpe", "vmas.scenarios.mpe"))
-"""Folders of scenarios with their import names; scenarios for debugging are left out."""
+"""Folders of scenarios, with the packages to import them from; scenarios for debugging are left out."""
 _LENGTH = 100
-"""Steps of an episode unless ``max_steps`` is given; most scenarios never end by themselves."""
+"""Step limit of an episode unless ``max_steps`` is given; most scenarios have no end of their own."""
 _STEP_KEYS = ("x", "y", "turn")
 _SUMMARIES: Mapping[str, str] = {
     "balance": "Carry a ball on a bar up to its goal without letting it roll off.",
@@ -53,7 +53,7 @@ _SUMMARIES: Mapping[str, str] = {
 
 
 class VmasFamily(Family):
-    """The scenarios of the package, one instance per environment."""
+    """Family of the package's scenarios, with one instance per environment."""
 
     name: ClassVar[str] = "vmas"
     title: ClassVar[str] = "VMAS"
@@ -64,7 +64,7 @@ class VmasFamily(Family):
     hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": "", "pettingzoo": ""}
     apis: ClassVar[tuple[str, ...]] = ("parallel",)
     documented: ClassVar[bool] = False
-    """False, because scenarios have no documentation."""
+    """False, because the package does not document its scenarios."""
     web_page: ClassVar[str] = "https://vmas.readthedocs.io/en/latest/usage/scenarios.html"
     modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
     usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=10)
@@ -92,11 +92,11 @@ class VmasFamily(Family):
         return SimultaneousAdapter(env)
 
     def reusable(self, spec: EnvSpec) -> bool:
-        """Return false for road traffic, which keeps state from the last episode."""
+        """Return ``False`` for road traffic, which keeps state of the previous episode."""
         return spec.short_id != "road_traffic"
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """Return adversaries and the other agents as teams, by each agent's flag; in football by color."""
+        """Return two teams: adversaries and other agents, or blue and red in football; else the default."""
         agents = adapter.possible_agents
         against = adapter.env.adversaries
         if against:
@@ -113,7 +113,7 @@ class VmasFamily(Family):
         return _SUMMARIES.get(spec.short_id, "")
 
     def noop_action(self, environment: Instance, agent: str) -> Any | None:
-        """Return the first discrete action, which does not push and says nothing."""
+        """Return 0, the discrete action without force and message; ``None`` for continuous actions."""
         return 0 if hasattr(environment.adapter.action_space(agent), "n") else None
 
     def components(self, spec: EnvSpec) -> tuple[str, ...]:

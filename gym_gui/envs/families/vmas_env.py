@@ -1,4 +1,4 @@
-"""VMAS with one instance per environment, a separate random stream, and pictures without a display."""
+"""VMAS with one instance per environment, a random generator of its own, and pictures without a display."""
 
 # VMAS is loaded here alone, and untyped.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -24,10 +24,10 @@ _WHITE = (255, 255, 255)
 
 
 class VmasParallel:
-    """A scenario with simultaneous agents, named as in the package.
+    """PettingZoo Parallel environment of a scenario; agents have the package's names.
 
-    The package uses one random stream for all its environments and seeds it at every reset. Here each
-    environment has its own stream.
+    The package uses one random generator for all its environments and seeds it at every reset. Here each
+    environment has a generator state of its own.
 
     Args:
         scenario: Name of the scenario's file.
@@ -60,7 +60,7 @@ class VmasParallel:
 
     @property
     def world(self) -> Any:
-        """World object of the package."""
+        """The package's object for the world."""
         return self._env.world
 
     def observation_space(self, agent: str) -> Any:
@@ -73,7 +73,7 @@ class VmasParallel:
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Begin an episode; return observations and infos by agent."""
-        with self._drawing_its_own():
+        with self._own_random_state():
             seen = self._env.reset(seed=None if seed is None else seed % _SEEDS)
         self.agents = self.possible_agents[:]
         return self._by_name(map(_plain, seen)), {agent: {} for agent in self.agents}
@@ -81,7 +81,7 @@ class VmasParallel:
     def step(self, actions: Mapping[str, Any]) -> Any:
         """Play a step of all agents; return observations, rewards, terminations, truncations and infos."""
         chosen = [np.asarray(actions[agent]).reshape(1, -1) for agent in self.agents]
-        with self._drawing_its_own():
+        with self._own_random_state():
             seen, rewards, ended, cut, _ = self._env.step(chosen)
         acted, over, late = self.agents, bool(ended[0]), bool(cut[0])
         if over or late:
@@ -95,18 +95,18 @@ class VmasParallel:
         )
 
     def render(self) -> Picture | None:
-        """Return a picture from above, like the package's window but without lines of sensors."""
+        """Return a picture from above, without the window's sensor lines; ``None`` without a render mode."""
         return _draw(self._env) if self.render_mode == "rgb_array" else None
 
     def close(self) -> None:
-        """Do nothing: nothing is open."""
+        """Do nothing, because nothing is open."""
 
     def _by_name(self, parts: Any) -> dict[str, Any]:
         return dict(zip(self.possible_agents, parts, strict=True))
 
     @contextlib.contextmanager
-    def _drawing_its_own(self) -> Generator[None]:
-        """Let the package use this environment's random stream."""
+    def _own_random_state(self) -> Generator[None]:
+        """Set the package's random generator to this environment's state inside the context."""
         others = list(self._shared)
         self._shared[:] = self._own
         try:
@@ -117,7 +117,7 @@ class VmasParallel:
 
 
 def _space(old: Any) -> Any:
-    """Return an old Gym space as a Gymnasium space."""
+    """Convert a space of old Gym to a Gymnasium space."""
     if hasattr(old, "spaces"):
         parts = old.spaces
         return spaces.Dict({name: _space(part) for name, part in parts.items()})
@@ -129,7 +129,7 @@ def _space(old: Any) -> Any:
 
 
 def _plain(seen: Any) -> Any:
-    """Return an agent's observation in the only instance."""
+    """Return an agent's observation of the only instance as NumPy arrays."""
     if isinstance(seen, dict):
         return {name: _plain(part) for name, part in seen.items()}
     return seen[0].detach().cpu().numpy().astype(np.float32)
@@ -151,7 +151,7 @@ def _draw(env: Any) -> Picture:
 
 
 def _draw_body(pen: ImageDraw.ImageDraw, body: Any, x: float, y: float, scale: float) -> None:
-    """Draw a body at a position of the picture, in pixels."""
+    """Draw a body; ``x`` and ``y`` are its position in the picture, in pixels."""
     shape, kind = body.shape, type(body.shape).__name__
     color = _color(body.color)
     if kind == "Sphere":

@@ -1,1 +1,1 @@
-"""Options of managers for each family: skills with the values of their parameters."""
+"""Options of managers for each family: skills, each with the values of its parameters."""

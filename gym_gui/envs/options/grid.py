@@ -1,6 +1,6 @@
-"""Options on grids of square cells: MiniGrid, BabyAI, INI's MultiGrid.
+"""Options for managers on grids of square cells: MiniGrid, BabyAI, INI MultiGrid.
 
-The conditions of the options use the decoded cells that the agent sees, as its text and its facts do.
+The conditions of the options use the decoded cells that the agent observes, as its text and its facts do.
 Workers provide the managers and controllers: ``operators_worker`` has a scripted manager
 (``minigrid_manager``) and scripted skills (``minigrid_skills``).
 """
@@ -19,14 +19,14 @@ from gym_gui.envs.describers.minigrid import MiniGridDescriber
 from gym_gui.envs.instance import Instance
 
 EXPLORE, WALK = 10, 20
-"""Largest number of moves of the option "explore", and of every other option."""
+"""Largest number of moves of the option "explore", and of every other option on grids."""
 _MOVABLE = ("key", "ball", "box")
 _KINDS = {"key": "Key", "ball": "Ball", "box": "Box", "door": "Door", "goal": "Goal"}
-"""Kinds of things that options refer to, each with the name of its class."""
+"""Kinds of objects that options refer to, each with the name of its class in MiniGrid."""
 _ANY_COLOR = frozenset({"COLOR_NAMES", "COLORS", "COLOR_TO_IDX", "_rand_color", "Color"})
-"""Names in the code of tasks that choose a color at random."""
+"""Names in the code of tasks that show that the task chooses a color at random."""
 _GOAL = "green goal"
-"""Name of a goal; all goals are green."""
+"""Name of a goal square, because all goals are green."""
 
 Read = Callable[[Any], "GridView | None"]
 
@@ -40,20 +40,20 @@ def minigrid_options(environment: Instance, agent: str) -> OptionLibrary | None:
 
 
 def ini_multigrid_options(environment: Instance, agent: str) -> OptionLibrary:
-    """Return the options of an environment of INI MultiGrid."""
+    """Return the options of an INI MultiGrid environment."""
     read = partial(IniMultiGridDescriber(environment).view, mates={})
     return _options(environment.env.__class__, read, "MultiGridEnv")
 
 
 def _options(task: type[Any], read: Read, base: str) -> OptionLibrary:
-    """Return the options of one task, for the things that the code of its class can place in the grid.
+    """Return the options of one task, for the objects that the code of its class can place in the grid.
 
     Args:
         task: The class of the environment.
         read: Converts an observation to the cells that it shows; ``None`` if it shows none.
         base: Name of the package's base class, whose code is not examined because it can build anything.
     """
-    things = list(_held(task, base))
+    things = list(_placeable(task, base))
     movable = [thing for thing in things if thing.endswith(_MOVABLE)]
     doors = [thing for thing in things if thing.endswith("door")]
     options = [
@@ -104,8 +104,8 @@ def _open(thing: str) -> Option:
     )
 
 
-def _named(thing: Thing) -> str:
-    """Return the name of a thing as options use it: for a door without its state."""
+def _option_name(thing: Thing) -> str:
+    """Return the name of an object in options; a door's name does not contain its state."""
     return f"{thing.said[1]} door" if thing.said[0] == "door" else thing.name
 
 
@@ -114,8 +114,8 @@ def _things(seen: GridView | None) -> Sequence[Thing]:
 
 
 def _places(name: str, seen: GridView | None) -> tuple[Place, ...]:
-    """Return the places of all visible things that have the name ``name``."""
-    return tuple(Place(each.ahead, each.right) for each in _things(seen) if _named(each) == name)
+    """Return the positions of all visible objects with the name ``name``."""
+    return tuple(Place(each.ahead, each.right) for each in _things(seen) if _option_name(each) == name)
 
 
 def _is_ahead(name: str, seen: GridView | None) -> bool:
@@ -131,13 +131,13 @@ def _holds_nothing(seen: GridView | None, began: GridView | None) -> bool:
 
 
 def _shut(name: str, seen: GridView | None) -> tuple[Place, ...]:
-    """Return the places of the shut doors named ``name`` that the agent can open with what it carries."""
+    """Return the positions of the shut doors named ``name`` that the agent can open now."""
     key = seen is not None and seen.carried == name.replace("door", "key")
     can = ("closed", "locked") if key else ("closed",)
     return tuple(
         Place(each.ahead, each.right)
         for each in _things(seen)
-        if each.said[0] == "door" and _named(each) == name and each.said[2] in can
+        if each.said[0] == "door" and _option_name(each) == name and each.said[2] in can
     )
 
 
@@ -155,25 +155,25 @@ def _open_ahead(name: str, seen: GridView | None) -> bool:
     return any(
         (each.ahead, each.right) == (1, 0) and each.said[0] == "door" and each.said[2] == "open"
         for each in _things(seen)
-        if _named(each) == name
+        if _option_name(each) == name
     )
 
 
 def _sees_more(seen: GridView | None, began: GridView | None) -> bool:
-    """Return whether the agent sees or carries a thing for options that it did not when the option began.
+    """Return whether the agent sees or carries an object for options that is new since the option began.
 
-    A carried thing that was put down is not new, nor is a door that was opened or shut.
+    A carried object that was put down is not new, nor is a door that was opened or shut.
     """
     return not _worthwhile(seen) <= _worthwhile(began)
 
 
 def _worthwhile(seen: GridView | None) -> frozenset[str]:
     carried = [seen.carried] if seen is not None and seen.carried else []
-    return frozenset([*carried, *(_named(each) for each in _things(seen) if each.said[0] in _KINDS)])
+    return frozenset([*carried, *(_option_name(each) for each in _things(seen) if each.said[0] in _KINDS)])
 
 
-def _held(cls: type[Any], base: str) -> Iterator[str]:
-    """Yield the names of the things that a task can place, found in the code of the classes below ``base``.
+def _placeable(cls: type[Any], base: str) -> Iterator[str]:
+    """Yield the names of the objects that a task can place, from the code of the classes below ``base``.
 
     If the code names no color, or chooses one at random, all colors are assumed.
     """

@@ -1,10 +1,10 @@
-"""Options of MOSAIC MultiGrid's soccer: fetch, pass, score, defend and search.
+"""Options for managers in MOSAIC MultiGrid's soccer: fetch, pass, score, defend and search.
 
-The conditions of the options use the decoded cells that the agent sees now, as its text and its facts do.
-They do not know what the agent saw earlier. A ball that is out of view can therefore only be searched for,
-not fetched, although the policy that plays the option may remember where the ball was. After a goal the
-observation shows the ball in hand once more, so ``score`` ends one move later. ``operators_worker`` has a
-scripted manager (``soccer_manager``) and scripted skills (``soccer_skills``).
+The conditions of the options use the decoded cells that the agent observes now, as its text and its facts do,
+and no earlier observations. A ball that is out of view can therefore only be searched for, not fetched,
+although the policy that plays the option may remember where the ball was. After a goal the observation shows
+the carried ball once more, so ``score`` ends one move later. ``operators_worker`` has a scripted manager
+(``soccer_manager``) and scripted skills (``soccer_skills``).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from gym_gui.envs.describers.multigrid import MultiGridDescriber
 from gym_gui.envs.instance import Instance
 
 FETCH, CARRY, STAY, SEARCH = 20, 40, 15, 20
-"""Largest number of moves of the options "fetch", "score", "defend" and "search".
+"""Largest number of moves of soccer's options "fetch", "score", "defend" and "search".
 
 The field is 14 cells long, and a turn takes a move.
 """
 
 
 def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
-    """Return the options of one player.
+    """Return the options of one soccer player.
 
     A pass goes to a random team-mate, so the option "pass" names the team-mate only if there is exactly one.
     """
@@ -38,7 +38,7 @@ def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
     read = partial(MultiGridDescriber(environment).view, mates={})
 
     def at_stake(seen: GridView) -> tuple[Place, ...]:
-        """Return the places of the free ball and of opponents that carry a ball."""
+        """Return the positions of the free ball and of opponents that carry a ball."""
         return _places(seen, lambda each: _is_ball(each) or (_has_ball(each) and each.said[1] != team))
 
     def at_a_mate(seen: GridView) -> bool:
@@ -66,7 +66,13 @@ def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
             "get the ball that is in view: take it up, or steal it from an opponent",
         ),
         Option(
-            "score", (), CARRY, _holds, _is_rid, goal(own=False), "carry the ball into the other side's goal"
+            "score",
+            (),
+            CARRY,
+            _holds,
+            _holds_no_ball,
+            goal(own=False),
+            "carry the ball into the other side's goal",
         ),
         Option("defend", (), STAY, _is_free, is_news, goal(own=True), "go before the own goal and guard it"),
         Option(
@@ -76,7 +82,7 @@ def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
     if mates:
         to = tuple(mates) if len(mates) == 1 else ()
         meaning = "give the ball away, wherever the team-mate is"
-        options.insert(1, Option("pass", to, 1, _holds, _is_rid, meaning=meaning))
+        options.insert(1, Option("pass", to, 1, _holds, _holds_no_ball, meaning=meaning))
     return OptionLibrary(tuple(options), read)
 
 
@@ -100,5 +106,5 @@ def _is_free(seen: GridView) -> bool:
     return not _holds(seen)
 
 
-def _is_rid(seen: GridView, began: GridView) -> bool:
+def _holds_no_ball(seen: GridView, began: GridView) -> bool:
     return not _holds(seen)

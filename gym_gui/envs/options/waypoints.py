@@ -1,4 +1,4 @@
-"""Options "go to" a place, for tasks in which a body moves along a line or on a plane.
+"""Options "go to" a position, for tasks in which a body moves along a line or on a plane.
 
 The observation must contain the position of the body, as it does for cart-poles. Gymnasium's MuJoCo runners
 observe their position only if they are created with ``exclude_current_positions_from_observation=False``;
@@ -15,25 +15,25 @@ from typing import Any, NamedTuple
 from gym_gui.core.paradigms import Option, OptionLibrary
 
 Place = tuple[float, ...]
-"""Coordinates of a place in m."""
+"""Coordinates of a position in m."""
 
 
 class Motion(NamedTuple):
-    """Position of the body in m and its speed in m/s; the speed is 0 if the track ignores it."""
+    """Position of a body in m and its speed in m/s; the speed is 0 if the track ignores it."""
 
     place: Place
     speed: float
 
 
 class Track(NamedTuple):
-    """A line or a plane with places on it.
+    """Line or plane with the positions to which options lead.
 
     Attributes:
         place: Indices of the observation's components that hold the position.
         speed: Indices of the components that hold the velocity; empty if the body need not come to rest.
         observed: Number of components of the observation.
-        stops: Places that the options lead to.
-        near: Largest distance from a place that counts as arrived, in m.
+        stops: Positions to which the options lead.
+        near: Largest distance from a position that counts as arrived, in m.
         still: Largest speed that counts as rest, in m/s.
         budget: Number of moves for the longest way, with a margin.
     """
@@ -47,12 +47,12 @@ class Track(NamedTuple):
     budget: int
 
     def read(self, observation: Any) -> Motion:
-        """Return the position and speed in an observation."""
+        """Return a body's position and speed from an observation."""
         place, speed = ([float(observation[i]) for i in numbers] for numbers in (self.place, self.speed))
         return Motion(tuple(place), math.hypot(*speed))
 
     def arrived(self, seen: Motion, stop: Place) -> bool:
-        """Return whether the body is near enough to ``stop`` and slow enough."""
+        """Return whether a body is near enough to ``stop`` and slow enough."""
         return math.dist(seen.place, stop) <= self.near and seen.speed <= self.still
 
 
@@ -73,11 +73,11 @@ TRACKS: Mapping[str, Track] = {
     "mujoco.swimmer": Track((0, 1), (), 10, _around(0.5), 0.1, 0.0, 400),
     "mujoco.ant": Track((0, 1), (), 107, _around(1.5), 0.3, 0.0, 300),
 }
-"""Tracks by the module of an environment within Gymnasium, without its version."""
+"""Tracks by the module of a Gymnasium environment, without its version."""
 
 
 def waypoint_options(track: Track) -> OptionLibrary:
-    """Return one option for each place of a track: ``go to(0.5 m)``, or ``go to(1 m, -1 m)`` on a plane."""
+    """Return one option per position of a track: ``go to(0.5 m)``, or ``go to(1 m, -1 m)`` on a plane."""
     return OptionLibrary(tuple(_go_to(track, stop) for stop in track.stops), track.read)
 
 

@@ -1,6 +1,6 @@
-"""Environments in another interpreter or on another machine, used like local ones.
+"""Served environments: environments in another interpreter or on another machine, used like local ones.
 
-The other end is ``mosaic_env_server`` of the worker SDK; docs/environment_server.md describes the protocol.
+The server is ``mosaic_env_server`` of the worker SDK; docs/environment_server.md describes the protocol.
 """
 
 from gym_gui.envs.remote_env.instances import Wanted, make_served

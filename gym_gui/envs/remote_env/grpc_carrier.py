@@ -1,4 +1,4 @@
-"""gRPC stream to a server of environments on another machine."""
+"""gRPC stream to an environment server on another machine."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from mosaic_worker.pb import environment_pb2 as pb
 from mosaic_worker.remote import METHOD
 
 _REFUSED_S = 2.0
-"""Longest wait in seconds for a server that refuses the connection: gRPC has tried twice by then."""
+"""Longest wait in seconds for a server that refuses the connection, after which gRPC has tried twice."""
 
 
 class GrpcLink(Link[pb.FromEnvironment, pb.ToEnvironment]):
-    """Sends and receives the messages as one gRPC stream, for a server on another machine.
+    """Link to an environment server on another machine: one gRPC stream for both directions.
 
     Args:
         call: The started call.
@@ -51,7 +51,7 @@ class GrpcLink(Link[pb.FromEnvironment, pb.ToEnvironment]):
 
 
 def _answers(channel: Any, within_s: float) -> bool:
-    """Return whether a server answers; a server that keeps refusing is noticed long before ``within_s``."""
+    """Return whether an environment server answers; ``False`` early if it keeps refusing the connection."""
     states: queue.SimpleQueue[grpc.ChannelConnectivity] = queue.SimpleQueue()
     channel.subscribe(states.put, try_to_connect=True)
     until = time.monotonic() + within_s
@@ -70,7 +70,7 @@ def _answers(channel: Any, within_s: float) -> bool:
 
 
 def open_remote(address: str, token: str, certificate: bytes | None, within_s: float) -> GrpcLink:
-    """Connect to a server on another machine.
+    """Connect to an environment server on another machine.
 
     Args:
         address: ``host:port``.
@@ -118,11 +118,11 @@ def open_remote(address: str, token: str, certificate: bytes | None, within_s: f
 
 
 def _words(error: Any) -> str:
-    """Return in words how a call ended."""
+    """Return a description of how a gRPC call ended."""
     words: dict[Any, str] = {
         grpc.StatusCode.UNAUTHENTICATED: "it refused our token",
-        grpc.StatusCode.RESOURCE_EXHAUSTED: "all its places are taken, or a message was too large",
-        grpc.StatusCode.UNIMPLEMENTED: "nothing there serves environments",
+        grpc.StatusCode.RESOURCE_EXHAUSTED: "it accepts no more clients, or a message was too large",
+        grpc.StatusCode.UNIMPLEMENTED: "no program at this address serves environments",
     }
     code = error.code() if callable(getattr(error, "code", None)) else None
     detail = error.details() if callable(getattr(error, "details", None)) else str(error)

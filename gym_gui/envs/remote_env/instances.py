@@ -1,4 +1,4 @@
-"""Served environments with the interfaces of Gymnasium and PettingZoo."""
+"""Clients of served environments, with the interfaces of Gymnasium and PettingZoo."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from mosaic_worker.spaces import Space
 
 @dataclass(frozen=True)
 class Wanted:
-    """Environment to be served, and the time limits of its server.
+    """Request for a served environment, with the time limits of its server.
 
     Attributes:
-        entry: ``module:factory`` as the server imports it, or a name that it was started with.
+        entry: ``module:factory`` as the server imports it, or a name with which the server was started.
         arguments: Keyword arguments of the factory, plain data.
-        api: Interface; ``""`` for the one that the environment has.
-        begin_s: Time limit in seconds for making an instance or beginning an episode; the first one may have
-            to compile.
+        api: Interface; ``""`` for the environment's own.
+        begin_s: Time limit in seconds for making an instance or beginning an episode; compilation may be
+            necessary at first.
         step_s: Time limit in seconds for one step or picture.
     """
 
@@ -40,14 +40,14 @@ class Wanted:
 
 
 def make_served(place: Place, wanted: Wanted) -> ServedEnv:
-    """Make an environment in another process.
+    """Make an environment on a server.
 
     Args:
-        place: Where the server runs.
+        place: Location of the server.
         wanted: The environment and its time limits.
 
     Raises:
-        UsageError: The environment cannot be made there, or its server cannot be started.
+        UsageError: The server cannot make the environment, or cannot be started.
     """
     server = server_of(place)
     order = pb.Make(entry=wanted.entry, arguments=_plain(wanted.arguments), api=wanted.api)
@@ -61,7 +61,7 @@ def make_served(place: Place, wanted: Wanted) -> ServedEnv:
         except (WorkerLaunchError, EnvironmentLostError) as error:
             raise UsageError(f"{wanted.entry} could not be made: {error}") from error
         if report.error:
-            raise UsageError(f"{wanted.entry} could not be made: {_told(report)}")
+            raise UsageError(f"{wanted.entry} could not be made: {_error_words(report)}")
         made, first = report.made, (connection, number)
         server.learn(order, made)
     kind = _KINDS[made.api]
@@ -72,18 +72,18 @@ def _plain(arguments: Mapping[str, Any]) -> str:
     try:
         return json.dumps(dict(arguments), sort_keys=True)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"what a served environment is made with has to be plain data: {error}") from None
+        raise UsageError(f"arguments of a served environment must be plain data: {error}") from None
 
 
-def _told(report: pb.Report) -> str:
+def _error_words(report: pb.Report) -> str:
     return report.error if report.kind == report.error else f"{report.kind}: {report.error}"
 
 
 class ServedEnv:
-    """Common base of the interfaces to a served environment.
+    """Base class of the clients of a served environment.
 
-    An instance lives in the server that runs when an episode begins. If that server has gone since, the next
-    ``reset`` makes the instance again in a new one.
+    An instance belongs to the server that runs when an episode begins. If that server has ended since, the
+    next ``reset`` makes the instance again in a new server.
 
     Args:
         server: Server of the environment.
@@ -114,20 +114,20 @@ class ServedEnv:
         self._spaces: list[tuple[Any, Any]] = []
         self._codecs: list[tuple[Codec, Codec]] = []
         for agent in made.agents:
-            self._join(agent)
+            self._add_agent(agent)
 
     @property
     def unwrapped(self) -> ServedEnv:
-        """The environment itself."""
+        """The client itself, because it wraps no environment in this process."""
         return self
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """Names of questions that :meth:`ask` accepts."""
+        """Names of the questions that :meth:`ask` accepts."""
         return tuple(self._made.answers)
 
     def ask(self, name: str, agent: Any = "") -> Any:
-        """Ask the environment a question that its interface does not cover.
+        """Ask the served environment a question that its interface does not cover, and return the answer.
 
         Args:
             name: One of :attr:`answers`.
@@ -139,21 +139,21 @@ class ServedEnv:
         if self._connection is None:  # questions about the game may come before the first episode
             self._make_there()
         place = self._places.get(agent, 0)
-        report = self._do(pb.Order(ask=pb.Ask(name=name, agent=place)), self._wanted.step_s, name)
+        report = self._carry_out(pb.Order(ask=pb.Ask(name=name, agent=place)), self._wanted.step_s, name)
         return loads(report.json)
 
     def render(self) -> Any:
-        """Return a picture, (H, W, 3) ``uint8``, or text, or ``None``."""
-        report = self._do(pb.Order(render=pb.Render()), self._wanted.step_s, "render()")
+        """Return an RGB picture of shape (H, W, 3), ``uint8``, or text, or ``None``."""
+        report = self._carry_out(pb.Order(render=pb.Render()), self._wanted.step_s, "render()")
         assert self._connection is not None
         return self._connection.picture(report.frame)
 
     def close(self) -> None:
-        """Release the instance; its server keeps running."""
+        """Close the instance on the server, which keeps running."""
         connection, self._connection = self._connection, None
         if connection is not None and not connection.lost:
             try:
-                self._give(connection, pb.Order(close=pb.Close()))
+                self._send_order(connection, pb.Order(close=pb.Close()))
                 connection.flush()
             except EnvironmentLostError:
                 pass  # the server is gone, and with it the instance
@@ -161,7 +161,10 @@ class ServedEnv:
     # -- used by the API adapters
 
     def reset_async(self, seed: int | None) -> None:
-        """Begin an episode; ``reset`` with the same seed, and no options, returns its result."""
+        """Begin an episode without waiting.
+
+        ``reset`` with the same seed, and no options, returns the result.
+        """
         if self._beginning is None:
             self._beginning = self._order_reset(seed, None)
 
@@ -170,8 +173,8 @@ class ServedEnv:
         connection, ticket = begun or self._order_reset(seed, options)
         if self._making is not None:
             making, self._making = self._making, None
-            self._take(connection, making, self._wanted.begin_s, "making it")
-        return self._take(connection, ticket, self._wanted.begin_s, "reset()").state
+            self._await_report(connection, making, self._wanted.begin_s, "making it")
+        return self._await_report(connection, ticket, self._wanted.begin_s, "reset()").state
 
     def _order_reset(self, seed: int | None, options: Mapping[str, Any] | None) -> tuple[Connection, Ticket]:
         self._pending = None
@@ -181,31 +184,31 @@ class ServedEnv:
             raise EnvironmentFailure(str(error)) from error
         if self._connection is not connection:
             self._connection, self._number = connection, self._server.next_number()
-            self._making = self._give(connection, pb.Order(make=self._order))
+            self._making = self._send_order(connection, pb.Order(make=self._order))
         reset = pb.Reset(seed=seed, options="" if options is None else dumps(dict(options)))
-        return connection, self._give(connection, pb.Order(reset=reset))
+        return connection, self._send_order(connection, pb.Order(reset=reset))
 
     def _make_there(self) -> None:
-        """Make an instance in the running server, without an episode."""
+        """Make an instance on the running server, without an episode."""
         try:
             connection = self._server.connection()
         except WorkerLaunchError as error:
             raise EnvironmentFailure(str(error)) from error
         self._connection, self._number = connection, self._server.next_number()
-        making = self._give(connection, pb.Order(make=self._order))
-        self._take(connection, making, self._wanted.begin_s, "making it")
+        making = self._send_order(connection, pb.Order(make=self._order))
+        self._await_report(connection, making, self._wanted.begin_s, "making it")
 
     def _announce(self, actions: Mapping[Any, Any]) -> None:
-        """Start a step; :meth:`_end` with the same actions returns its result."""
+        """Start a step without waiting; :meth:`_end` with the same actions returns the result."""
         if self._pending is None and self._connection is not None:
-            self._pending = self._give(self._connection, self._step(actions))
+            self._pending = self._send_order(self._connection, self._step(actions))
 
     def _end(self, actions: Mapping[Any, Any]) -> pb.State:
         self._announce(actions)
         ticket, self._pending = self._pending, None
         if ticket is None or self._connection is None:
             raise EnvironmentFailure("it was closed")
-        return self._take(self._connection, ticket, self._wanted.step_s, "step()").state
+        return self._await_report(self._connection, ticket, self._wanted.step_s, "step()").state
 
     def _step(self, actions: Mapping[Any, Any]) -> pb.Order:
         played: list[pb.Action] = []
@@ -215,16 +218,18 @@ class ServedEnv:
             played.append(pb.Action(agent=place, value=value))
         return pb.Order(step=pb.Step(actions=played))
 
-    def _do(self, order: pb.Order, within_s: float, doing: str) -> pb.Report:
+    def _carry_out(self, order: pb.Order, within_s: float, doing: str) -> pb.Report:
         if self._connection is None:
             raise EnvironmentFailure("it has no episode yet", fix="Call reset() first")
-        return self._take(self._connection, self._give(self._connection, order), within_s, doing)
+        return self._await_report(
+            self._connection, self._send_order(self._connection, order), within_s, doing
+        )
 
-    def _give(self, connection: Connection, order: pb.Order) -> Ticket:
+    def _send_order(self, connection: Connection, order: pb.Order) -> Ticket:
         order.instance = self._number
         return connection.order(order)
 
-    def _take(self, connection: Connection, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
+    def _await_report(self, connection: Connection, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
         report = self._server.report(connection, ticket, within_s, doing)
         if report.error and report.kind == LOST:
             raise EnvironmentLostError(report.error)
@@ -233,7 +238,7 @@ class ServedEnv:
             raise type(report.kind or "Exception", (ServedError,), {})(report.error)
         return report
 
-    def _join(self, agent: pb.Agent) -> None:
+    def _add_agent(self, agent: pb.Agent) -> None:
         key: Any = json.loads(agent.name)
         spaces = [
             build(Space.from_json(json.loads(text))) for text in (agent.observation_space, agent.action_space)
@@ -247,21 +252,21 @@ class ServedEnv:
         try:
             return self._codecs[shown.agent][0].decode(shown.observation)
         except NotInSpace as error:
-            raise EnvironmentFailure(f"{self._server.name} sent what is no observation: {error}") from error
+            raise EnvironmentFailure(f"{self._server.name} sent an invalid observation: {error}") from error
 
 
 class ServedError(Exception):
-    """Base of exceptions that environments raise on their server.
+    """Base class of exceptions that environments raise on their server.
 
     Attributes:
-        elsewhere: Whether the local traceback is useless because the message names the place on the server.
+        elsewhere: Whether the local traceback is useless, because the message names the line on the server.
     """
 
     elsewhere: ClassVar[bool] = True
 
 
 class ServedGymnasium(ServedEnv):
-    """Gymnasium's interface to a served environment."""
+    """Client of a served environment with Gymnasium's interface."""
 
     @property
     def observation_space(self) -> Any:
@@ -274,12 +279,12 @@ class ServedGymnasium(ServedEnv):
         return self._spaces[0][1]
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, Any]:
-        """Begin an episode; return observation and info."""
+        """Begin an episode, and return observation and info."""
         shown = self._begin(seed, options).agents[0]
         return self._seen(shown), _info(shown)
 
     def step_async(self, action: Any) -> None:
-        """Start a step; :meth:`step` with the same action returns its result."""
+        """Start a step without waiting; :meth:`step` with the same action returns the result."""
         self._announce({"": action})
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Any]:
@@ -289,7 +294,7 @@ class ServedGymnasium(ServedEnv):
 
 
 class ServedSeveral(ServedEnv):
-    """Common base of the two interfaces for several agents."""
+    """Base class of the clients of served environments for several agents."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -304,33 +309,33 @@ class ServedSeveral(ServedEnv):
         """Return an agent's action space."""
         return self._spaces[self._places[agent]][1]
 
-    def _take_in(self, state: pb.State) -> None:
+    def _update_agents(self, state: pb.State) -> None:
         for agent in state.joined:
             if json.loads(agent.name) not in self._places:
-                self._join(agent)
+                self._add_agent(agent)
         self.agents = [self._keys[place] for place in state.living]
 
 
 class ServedParallel(ServedSeveral):
-    """PettingZoo's Parallel interface to a served environment."""
+    """Client of a served environment with PettingZoo's Parallel interface."""
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Begin an episode; return observations and infos by agent."""
+        """Begin an episode, and return observations and infos by agent."""
         state = self._begin(seed, options)
-        self._take_in(state)
+        self._update_agents(state)
         shown = {self._keys[each.agent]: each for each in state.agents}
         return {key: self._seen(each) for key, each in shown.items()}, _infos(shown)
 
     def step_async(self, actions: Mapping[Any, Any]) -> None:
-        """Start a step; :meth:`step` with the same actions returns its result."""
+        """Start a step without waiting; :meth:`step` with the same actions returns the result."""
         self._announce(actions)
 
     def step(self, actions: Mapping[Any, Any]) -> tuple[dict[Any, Any], ...]:
-        """Play a step; return observations, rewards, terminated, truncated and infos by agent."""
+        """Play a step; return observations, rewards, terminations, truncations and infos by agent."""
         state = self._end(actions)
-        self._take_in(state)
+        self._update_agents(state)
         shown = {self._keys[each.agent]: each for each in state.agents}
         return (
             {key: self._seen(each) for key, each in shown.items() if each.observed},
@@ -342,7 +347,7 @@ class ServedParallel(ServedSeveral):
 
 
 class ServedAEC(ServedSeveral):
-    """PettingZoo's AEC interface to a served environment."""
+    """Client of a served environment with PettingZoo's AEC interface."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -357,18 +362,18 @@ class ServedAEC(ServedSeveral):
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin an episode."""
-        self._show(self._begin(seed, options))
+        self._update_from(self._begin(seed, options))
 
     def step_async(self, action: Any) -> None:
-        """Start a step; :meth:`step` with the same action returns its result."""
+        """Start a step without waiting; :meth:`step` with the same action returns the result."""
         self._announce({self.agent_selection: action})
 
     def step(self, action: Any) -> None:
-        """Play an action of the selected agent; ``None`` if its episode has ended."""
-        self._show(self._end({self.agent_selection: action}))
+        """Play an action of the selected agent; ``None`` if the agent's episode has ended."""
+        self._update_from(self._end({self.agent_selection: action}))
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, Any]:
-        """Return the selected agent's observation, reward since its last move, ends and info."""
+        """Return the selected agent's observation, reward since its last move, both end flags, and info."""
         agent = self.agent_selection
         return (
             self._observation if observe else None,
@@ -379,7 +384,7 @@ class ServedAEC(ServedSeveral):
         )
 
     def agent_iter(self, max_iter: int = 1 << 63) -> Any:
-        """Yield the selected agent, turn by turn, while there are agents."""
+        """Yield the selected agent, turn by turn, until no agent is left."""
         for _ in range(max_iter):
             if not self.agents:
                 return
@@ -389,8 +394,8 @@ class ServedAEC(ServedSeveral):
         """Return the selected agent's observation; ``None`` for other agents."""
         return self._observation if agent == self.agent_selection else None
 
-    def _show(self, state: pb.State) -> None:
-        self._take_in(state)
+    def _update_from(self, state: pb.State) -> None:
+        self._update_agents(state)
         if not self.agents:
             return
         self.agent_selection = self._keys[state.selection]

@@ -1,8 +1,8 @@
-"""Client side of the connection to one server of environments.
+"""Client's end of the connection to one environment server.
 
 Code that steps environments waits for them, as it would in its own process. To make up for the delay of the
-connection, orders for many instances are sent together (:meth:`Connection.order`), and the server works on
-them while their reports are read one by one (:meth:`Connection.report`).
+connection, requests for many instances are sent together (:meth:`Connection.order`), and the server executes
+them while the reports are read one by one (:meth:`Connection.report`).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from mosaic_worker.link import PROTOCOL
 from mosaic_worker.pb import environment_pb2 as pb
 
 _TOGETHER = 16
-"""Number of orders that are sent without waiting for a report, so that the server can begin."""
+"""Number of requests that are sent without waiting for a report, so that the server can begin."""
 _SEND_S = 30.0
 _GONE = "closed its connection"
 
 
 class PlayerLink(Protocol):
-    """Carries messages; receiving has a time limit.
+    """Link that transports messages to and from an environment server, with a time limit for receiving.
 
     Attributes:
         until: Time (of ``time.monotonic``) after which a waiting call raises ``TimeoutError``.
@@ -37,20 +37,20 @@ class PlayerLink(Protocol):
     until: float
 
     def receive(self) -> pb.FromEnvironment | None:
-        """Return the next message, or ``None`` if the server has ended."""
+        """Return the server's next message; ``None`` if the server has ended."""
         ...
 
     def send(self, message: pb.ToEnvironment) -> None:
-        """Send a message."""
+        """Send a message to the server."""
         ...
 
     def close(self) -> None:
-        """Close both directions."""
+        """Close both directions of the link."""
         ...
 
 
 class Ticket:
-    """A request that was sent to a server.
+    """Handle of a request that was sent to an environment server.
 
     Attributes:
         report: The server's report on the request; ``None`` until the report has arrived.
@@ -63,15 +63,15 @@ class Ticket:
 
 
 class Connection:
-    """Sends orders to one server and receives its reports.
+    """Connection to one environment server, which sends requests and receives reports.
 
     Args:
         link: Link to the server.
-        memory: Shared memory with pictures, on the same machine.
+        memory: Memory for pictures that a server on the same machine shares, or ``None``.
 
     Attributes:
         lost: Why the connection is unusable; ``""`` while it works.
-        gone: Whether the other end closed the connection; a server process's exit status then says more.
+        gone: Whether the server closed the connection; then its exit status is more informative.
     """
 
     def __init__(self, link: PlayerLink, memory: FrameMemory | None = None) -> None:
@@ -82,11 +82,11 @@ class Connection:
         self.lost, self.gone = "", False
 
     def greet(self, token: str = "", within_s: float = 60.0) -> pb.EnvironmentWelcome:
-        """Exchange greetings with the server and return its welcome.
+        """Exchange greetings with the server and return the server's welcome.
 
         Raises:
             EnvironmentLostError: The server does not answer, or has ended.
-            ValueError: The server speaks another protocol version.
+            ValueError: The server uses another protocol version.
         """
         with self._lock:
             player = f"mosaic/{__version__}"
@@ -102,7 +102,7 @@ class Connection:
             return message.welcome
 
     def order(self, order: pb.Order) -> Ticket:
-        """Queue an order and return its ticket; the report is taken later."""
+        """Queue a request and return its ticket, with which :meth:`report` returns the server's report."""
         with self._lock:
             ticket = Ticket()
             self._orders.append(order)
@@ -112,7 +112,7 @@ class Connection:
             return ticket
 
     def flush(self) -> None:
-        """Send the queued orders.
+        """Send the queued requests.
 
         Raises:
             EnvironmentLostError: The server has ended.
@@ -121,12 +121,12 @@ class Connection:
             self._flush(_SEND_S, "an order")
 
     def report(self, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
-        """Wait for the server's report on an order and return it.
+        """Wait for the server's report on a request and return it.
 
         Args:
-            ticket: Ticket of the order.
+            ticket: Ticket of the request.
             within_s: Longest wait in seconds.
-            doing: Description of the order, for messages.
+            doing: Description of the request, for error messages.
 
         Raises:
             EnvironmentLostError: The server has ended, or has not answered in time.
@@ -140,7 +140,7 @@ class Connection:
             return ticket.report
 
     def picture(self, frame: pb.Frame) -> Any:
-        """Return the picture of a report; text if the environment draws text; ``None`` for neither.
+        """Return a report's picture; text if the environment renders text; ``None`` for neither.
 
         Raises:
             EnvironmentLostError: The picture cannot be read.
@@ -193,13 +193,13 @@ class Connection:
         except OSError as exc:
             raise self._break(_GONE if exc.errno else str(exc)) from None
         except (ValueError, DecodeError):
-            raise self._break("sent what is no message: this is no server of environments") from None
+            raise self._break("sent an invalid message: this is no environment server") from None
         if message is None:
             raise self._break(_GONE)
         if message.failed:
             raise self._break(message.failed)
         if len(message.reports) > len(self._open):
-            raise self._break("reported more results than were ordered")
+            raise self._break("reported more results than were requested")
         return message
 
     def _set_deadline(self, within_s: float) -> None:

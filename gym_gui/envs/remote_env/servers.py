@@ -1,4 +1,4 @@
-"""Servers of environments: a process started on this machine, or one on another machine."""
+"""Environment servers: processes started on this machine, or programs on other machines."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _LAST_WORDS_S = 1.0
 
 @dataclass(frozen=True)
 class Here:
-    """Place of a server that is started on this machine.
+    """Location of an environment server that is started on this machine.
 
     Attributes:
         name: Name of the server in messages and in ``ps``.
         python: Interpreter of the server; ``None`` for this process's own.
         path: Folders that the server imports from.
-        command: Program that speaks JSON lines, in place of the SDK's server.
+        command: Program that replaces the SDK's server and exchanges JSON lines; empty for the SDK's server.
         variables: Environment variables that the server gets in addition to those of every child process.
     """
 
@@ -51,7 +51,7 @@ class Here:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Place of a server that the user started on another machine (``python -m mosaic_env_server.remote``).
+    """Location of an environment server on another machine (``python -m mosaic_env_server.remote``).
 
     Attributes:
         name: Name of the server in messages.
@@ -70,10 +70,10 @@ Place = Here | Elsewhere
 
 
 class Server:
-    """One server, started when it is needed, and again after it has ended.
+    """One environment server, started when it is needed, and again after it has ended.
 
     Args:
-        place: Place where the server runs.
+        place: Location of the server.
     """
 
     def __init__(self, place: Place) -> None:
@@ -86,16 +86,16 @@ class Server:
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
+        """Name of the server in messages."""
         return f"the server of {self._place.name}"
 
     @property
     def pid(self) -> int:
-        """Process id of a server that was started here and runs, else 0."""
+        """Process id of the server; 0 if it does not run or was not started by this process."""
         return self._child.pid if self._child is not None and self._child.running else 0
 
     def connection(self) -> Connection:
-        """Return a connection to the running server; start it first if necessary.
+        """Return a connection to the running server; start the server first if necessary.
 
         Raises:
             WorkerLaunchError: The server cannot be started or reached.
@@ -111,19 +111,19 @@ class Server:
         return next(self._numbers)
 
     def known(self, make: pb.Make) -> pb.Made | None:
-        """Return the stored description of an environment with the same arguments; ``None`` if unknown."""
+        """Return the stored description of an environment with these arguments; ``None`` if unknown."""
         return self._known.get((make.entry, make.arguments, make.api))
 
     def learn(self, make: pb.Make, made: pb.Made) -> None:
-        """Store the description of an environment."""
+        """Store the description of an environment with these arguments."""
         self._known[(make.entry, make.arguments, make.api)] = made
 
     def report(self, connection: Connection, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
-        """Return the server's report on an order.
+        """Return the server's report on a request.
 
         Raises:
-            EnvironmentLostError: The server has ended, with the reason; a server that does not answer is
-                ended here.
+            EnvironmentLostError: The server has ended, or did not answer and was ended; the message gives
+                the reason.
         """
         try:
             return connection.report(ticket, within_s, doing)
@@ -142,7 +142,7 @@ class Server:
     # -- internal
 
     def _why(self, connection: Connection, error: EnvironmentLostError) -> str:
-        """Return why a server was lost; a process's exit status says more than a closed connection."""
+        """Return why a server was lost; its exit status is more informative than a closed connection."""
         with self._lock:
             if self._child is None or connection is not self._connection:
                 return error.message
@@ -239,7 +239,7 @@ _guard = threading.Lock()
 
 
 def server_of(place: Place) -> Server:
-    """Return the server of a place; this process has one for all environments there."""
+    """Return the server at a location; this process has one server there for all environments."""
     with _guard:
         key = os.getpid(), place
         if key not in _servers:
@@ -248,7 +248,7 @@ def server_of(place: Place) -> Server:
 
 
 def close_servers(places: Sequence[Place] = ()) -> None:
-    """End servers that this process has started: all of them, or those at given places.
+    """End servers that this process has started: all of them, or those at given locations.
 
     Otherwise the servers end together with this process.
     """

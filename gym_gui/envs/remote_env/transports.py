@@ -1,4 +1,4 @@
-"""Links to a server of environments that wait for messages with a time limit."""
+"""Links to an environment server that wait for messages with a time limit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST_S = 3600.0
 
 
 class PatientSocket(SocketLink[pb.FromEnvironment, pb.ToEnvironment]):
-    """Socket link with a time limit.
+    """Socket link to an environment server, with a time limit for waiting.
 
     Both ends may send much data at once, so the transport reads arriving data while it sends.
 
@@ -64,12 +64,12 @@ class PatientSocket(SocketLink[pb.FromEnvironment, pb.ToEnvironment]):
         if readable and not reading:
             chunk = self._sock.recv(_READ)
             if not chunk:
-                raise ConnectionResetError("the other end is gone")
+                raise ConnectionResetError("the server has closed the connection")
             self._buffer += chunk
 
 
 class AwaitedLink:
-    """Link that a separate thread reads, so that the waiting thread can give up.
+    """Link that is read by a separate thread, so that the waiting thread can stop at a time limit.
 
     Args:
         link: The link; its ``receive`` blocks until there is a message.
@@ -91,7 +91,7 @@ class AwaitedLink:
             self._arrived.put(None)
 
     def receive(self) -> pb.FromEnvironment | None:
-        """Return the next message, or ``None`` if the server has ended."""
+        """Return the server's next message; ``None`` if the server has ended."""
         try:
             found = self._arrived.get(timeout=min(max(0.0, self.until - time.monotonic()), _LONGEST_S))
         except queue.Empty:
@@ -101,9 +101,9 @@ class AwaitedLink:
         return found
 
     def send(self, message: pb.ToEnvironment) -> None:
-        """Send a message."""
+        """Send a message to the server."""
         self._link.send(message)
 
     def close(self) -> None:
-        """Close both directions."""
+        """Close both directions of the link."""
         self._link.close()

@@ -1,1 +1,1 @@
-"""Steps of the contract test of workers; :mod:`gym_gui.workers.check` is its public interface."""
+"""Steps of the contract test of workers; :mod:`gym_gui.workers.check` has its public interface."""

@@ -1,4 +1,4 @@
-"""Sends questions to one worker process and keeps its answers, for the contract test."""
+"""Worker process that is sent single questions in the contract test."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
     "0000000c49444154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
 )
-"""PNG of one red pixel, for workers that request an image."""
+"""PNG file of one red pixel, for workers that request an image."""
 
 BEAT_S = 0.2
-"""Heartbeat interval that the worker is asked for, in seconds."""
+"""Interval of heartbeats in seconds that the contract test requests from the worker."""
 
 
 SHOWN = Shown(facts=("looking(east)", "facing(wall)"))
-"""Inputs besides the observation if there is no environment."""
+"""Slot inputs besides the observation that the contract test sends if it has no environment."""
 
 
 class Question(NamedTuple):
-    """A question to the worker: one decision.
+    """Question to a worker in the contract test: one decision.
 
     Attributes:
         episode: Index of the episode.
@@ -60,12 +60,12 @@ class Question(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """The worker's answer to a question.
+    """A worker's answer to one question of the contract test.
 
     Attributes:
-        parts: The action's bytes, one per leaf.
+        parts: Encoded action, one byte string per leaf of its space.
         action: The action.
-        problem: Why the action cannot be played, or why there is none; empty if there is no problem.
+        problem: Why the action is missing or cannot be played; ``""`` if it can.
     """
 
     parts: tuple[bytes, ...] = ()
@@ -73,8 +73,8 @@ class Reply(NamedTuple):
     problem: str = ""
 
 
-class _Listening(WorkerProcess):
-    """A worker process that is asked for ``Alive`` often and notes when the first one arrives."""
+class _BeatingProcess(WorkerProcess):
+    """Worker process that is asked for frequent heartbeats; sets ``alive`` when the first one arrives."""
 
     def __init__(self, launch: Launch, events: WorkerEvents) -> None:
         super().__init__(launch, events)
@@ -92,11 +92,11 @@ class _Listening(WorkerProcess):
 
 
 class ProbeLost(Exception):
-    """The process has ended or does not answer; the message says how."""
+    """Error: the tested worker process has ended or does not answer; the message gives the reason."""
 
 
 class Probe:
-    """One worker process with one slot, for single questions.
+    """Worker process with one slot, to which the contract test sends single questions.
 
     Args:
         definition: The worker.
@@ -105,7 +105,7 @@ class Probe:
         start_s: Longest wait for the process to be ready.
 
     Attributes:
-        strays: Descriptions of answers that belong to no open question.
+        strays: Descriptions of received answers that belong to no open question.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Probe:
             SpaceCodec(request.observation_space),
             SpaceCodec(request.action_space),
         )
-        self.process = _Listening(
+        self.process = _BeatingProcess(
             Launch(definition, "check", [request.agent_id], start_timeout_s=start_s), self
         )
         self.strays: list[str] = []
@@ -129,7 +129,7 @@ class Probe:
     # --- messages from the process ----------------------------------------------------------
 
     def on_replies(self, replies: pb.Replies) -> None:
-        """Check the answers and keep them."""
+        """Check received answers and store them."""
         ids = list(replies.ids)
         if replies.slot != 0:
             self.strays.append(f"it answered for slot {replies.slot}, which it does not fill")
@@ -137,7 +137,7 @@ class Probe:
         try:
             rows = self.action_codec.split(columns_of(replies.action), len(ids)) if ids else []
             for i, parts in zip(ids, rows, strict=True):
-                self._keep(i, self._judged(i, parts))
+                self._keep(i, self._checked_reply(i, parts))
         except NotInSpace as exc:
             for i in ids:
                 self._keep(i, Reply(problem=f"its action does not fit the action space: {exc}"))
@@ -145,7 +145,7 @@ class Probe:
             self._keep(p.id, Reply(problem=f"it gave no action: {p.reason or 'without a reason'}"))
         self._news.set()
 
-    def _judged(self, i: int, parts: tuple[bytes, ...]) -> Reply:
+    def _checked_reply(self, i: int, parts: tuple[bytes, ...]) -> Reply:
         question = self._open.get(i)
         action = self.action_codec.decode(parts)
         if self.action_codec.space.kind == "Discrete":
@@ -161,7 +161,7 @@ class Probe:
             self._replies[i] = reply
 
     def on_human_request(self, request: pb.HumanRequest) -> None:
-        """Answer for the person with a random legal action, repeatably."""
+        """Answer in place of a person with a random legal action, the same in every test."""
         question = self._open.get(request.id)
         human = pb.HumanAction(slot=request.slot, id=request.id)
         if question is not None:
@@ -171,34 +171,34 @@ class Probe:
         self.process.send(pb.ToWorker(human=human))
 
     def on_call(self, json_text: str) -> None:
-        """Ignore a paid call, which the test does not judge."""
+        """Ignore a paid call, which the contract test does not check."""
 
     def on_announce(self, announce: pb.Announce) -> None:
-        """Confirm the announcement of a paid call, since there is no budget here."""
+        """Confirm the announcement of a paid call, because the contract test has no budget."""
         self.process.send(pb.ToWorker(noted=pb.Noted(number=announce.number)))
 
     def on_log(self, level: int, logger: str, text: str) -> None:
-        """Ignore logged and printed lines, which the connection counts."""
+        """Ignore printed and logged lines, which the connection counts."""
 
     def on_ended(self, outcome: ChildOutcome) -> None:
-        """Note that the process has ended."""
+        """Wake all waiting methods, because the process has ended."""
         self.ended.set()
         self._news.set()
 
     # --- messages to the process ------------------------------------------------------------
 
     async def start(self) -> float:
-        """Start the process and shake hands.
+        """Start the worker process and exchange ``Hello`` and ``Welcome``.
 
         Returns:
-            Seconds until its ``Welcome``.
+            Seconds until the worker's ``Welcome``.
         """
         begin = time.perf_counter()
         await self.process.start()
         return time.perf_counter() - begin
 
     async def load(self) -> tuple[str, float]:
-        """Load slot 0.
+        """Load the tested slot, whose index is 0.
 
         Returns:
             The policy's name, and the seconds that loading took.
@@ -218,8 +218,8 @@ class Probe:
 
         Args:
             starts: Episodes that begin, with their policy seeds.
-            ends: Episodes that are over.
-            results: Results of earlier actions.
+            ends: Episodes that have ended.
+            results: Results of earlier actions, or ``None``.
         """
         work = pb.Work(slot=0, results=results)
         for k, episode in enumerate(ends):
@@ -230,10 +230,10 @@ class Probe:
         self.process.send(pb.ToWorker(work=work))
 
     async def ask(self, questions: Sequence[Question], *, batch: int = 256) -> list[Reply]:
-        """Send questions in batches of at most ``batch`` and wait for all answers.
+        """Send questions in batches of at most ``batch``, and return all answers.
 
         Raises:
-            ProbeLost: The process ended, or an answer did not come.
+            ProbeLost: The process ended, or an answer did not arrive in time.
         """
         size = min(batch, self.process.welcome.in_flight or batch)
         replies: list[Reply] = []
@@ -242,7 +242,7 @@ class Probe:
         return replies
 
     def post(self, questions: Sequence[Question]) -> list[int]:
-        """Send questions without waiting and return the ids of the decisions."""
+        """Send questions without waiting for answers, and return the ids of the decisions."""
         ids = list(range(self._next, self._next + len(questions)))
         self._next += len(questions)
         self._open.update(zip(ids, questions, strict=True))

@@ -1,4 +1,4 @@
-"""Plays the same episodes in different batches and orders; the answers must be the same."""
+"""Plays the same episodes in different batches and orders, after which the answers must be equal."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from gym_gui.workers.supervisor import SlotRequest
 EPISODES, STEPS = 8, 5
 
 Table = dict[tuple[int, int], Reply]
-"""Reply by (episode, step)."""
+"""Answers of one pass of the contract test, by (episode, step)."""
 
 
 class Rounds:
-    """Episodes with artificial observations, or those of an environment, that are played in several orders.
+    """Episodes of the contract test, played in several orders.
 
     Args:
         request: The slot that plays them.
-        episodes: Questions of each episode, from an environment; artificial ones if not given.
+        episodes: Questions of each episode, from an environment; by default artificial questions.
     """
 
     def __init__(self, request: SlotRequest, episodes: Sequence[Sequence[Question]] | None = None) -> None:
@@ -36,7 +36,7 @@ class Rounds:
         self.seeds = {e: policy_seed(1000 + e, e, request.agent_id) for e in range(len(self._episodes))}
 
     def question(self, episode: int, step: int, *, masked: bool = False, attempt: int = 0) -> Question:
-        """Return the question of ``episode`` at ``step``, or the last one of the episode."""
+        """Return the question of an episode at ``step``, or the episode's last question."""
         step = min(step, len(self._episodes[episode]) - 1)
         found = self._episodes[episode][step]
         return found._replace(
@@ -82,7 +82,7 @@ def _made_up(request: SlotRequest) -> list[list[Question]]:
 
 
 def first_difference(one: Table, other: Table) -> str:
-    """Return where two tables differ, in words; empty if they are equal."""
+    """Return the first difference between the answers of two passes as text; ``""`` if they are equal."""
     for (episode, step), reply in sorted(one.items()):
         twin = other[episode, step]
         if reply.parts != twin.parts or bool(reply.problem) != bool(twin.problem):
@@ -92,5 +92,5 @@ def first_difference(one: Table, other: Table) -> str:
 
 
 def first_problem(table: Table) -> str:
-    """Return the first problem of an answer; empty if there is none."""
+    """Return the first problem of an answer in a pass; ``""`` if there is none."""
     return next((reply.problem for _, reply in sorted(table.items()) if reply.problem), "")

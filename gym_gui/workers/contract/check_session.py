@@ -1,4 +1,4 @@
-"""Runs the checks on a worker process and words each finding."""
+"""Performs the checks of the contract test on a worker process and words each finding."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _RAISED = re.compile(r"[A-Z]\w*(Error|Exception|Interrupt)\b: ?")
 
 @dataclass
 class Ledger:
-    """Findings and measurements, collected during the test.
+    """Findings and measurements of one contract test.
 
     Attributes:
-        blame_load: Whether refusing the slot is a failure, because the caller gave the slot.
-        grace_s: Time for the worker to end after a request to stop, or after the host is gone.
+        blame_load: Whether the test fails if the worker refuses the slot, because the caller gave the slot.
+        grace_s: Seconds for the worker to end after a request to stop, or after the host has ended.
         found: Findings by name.
-        stopped_by: Why the remaining checks were not done.
+        stopped_by: Why the remaining checks were not done; ``""`` if all were.
     """
 
     blame_load: bool = False
@@ -44,20 +44,20 @@ class Ledger:
     decision_ms: float | None = None
 
     def passed(self, name: str, detail: str) -> None:
-        """Note that a check passed."""
+        """Record that a check passed, unless it has a finding already."""
         self.found.setdefault(name, Finding(name, Status.PASSED, detail))
 
     def failed(self, name: str, detail: str) -> None:
-        """Note that a check failed; the first failure of a name stays."""
+        """Record that a check failed; the first failure of a check stays."""
         if name not in self.found or self.found[name].status is not Status.FAILED:
             self.found[name] = Finding(name, Status.FAILED, detail)
 
     def skipped(self, name: str, detail: str) -> None:
-        """Note that a check does not apply."""
+        """Record that a check does not apply, unless it has a finding already."""
         self.found.setdefault(name, Finding(name, Status.SKIPPED, detail))
 
     def verdict(self, name: str, problem: str, good: str) -> None:
-        """Note that a check failed with ``problem``, or that it passed if ``problem`` is empty."""
+        """Record a failure with ``problem``, or a pass with ``good`` if ``problem`` is empty."""
         if problem:
             self.failed(name, problem)
         else:
@@ -72,7 +72,7 @@ async def check_session(
     patience_s: float,
     start_s: float,
 ) -> None:
-    """Start a process, play with it, and stop it."""
+    """Start a worker process, perform the checks that play with it, and stop the process."""
     probe = Probe(definition, request, patience_s, start_s)
     try:
         if await _begin(probe, definition, ledger):
@@ -109,7 +109,10 @@ async def _begin(probe: Probe, definition: WorkerTypeDefinition, ledger: Ledger)
 def _not_loaded(ledger: Ledger, exc: MosaicError) -> bool:
     refused = isinstance(exc, SlotRefusedError)
     if refused and not ledger.blame_load and not _RAISED.search(exc.message):
-        ledger.skipped("load", f"{exc.message} (the slot was made up; give one that it can play)")
+        ledger.skipped(
+            "load",
+            f"{exc.message} (the test invented this slot: name an environment that the worker can play)",
+        )
     else:
         ledger.failed("load", str(exc))
     ledger.stopped_by = "no slot was loaded"
@@ -133,7 +136,7 @@ async def _play(probe: Probe, definition: WorkerTypeDefinition, rounds: Rounds, 
         if probe.strays:
             ledger.failed("answers", probe.strays[0])
     ledger.memory_mb = await asyncio.to_thread(resident_mb, probe.process.tag)
-    ledger.passed("output", f"{probe.process.lines:,} printed and logged lines did no harm")
+    ledger.passed("output", f"{probe.process.lines:,} printed and logged lines disturbed no message")
 
 
 _STAGES = ("answers", "masks", "retries", "results", "endings", "refusal", "output")
@@ -146,7 +149,7 @@ async def _company(probe: Probe, definition: WorkerTypeDefinition, rounds: Round
     ledger.decision_ms = (time.perf_counter() - begin) * 1e3 / len(alone)
     in_turn = await rounds.in_turn(probe)
     problem = first_problem(together) or first_problem(alone) or first_problem(in_turn)
-    ledger.verdict("legal", problem, f"{3 * len(together)} actions looked at")
+    ledger.verdict("legal", problem, f"{3 * len(together)} actions checked")
     for name, other in (("batches", alone), ("episodes", in_turn)):
         differs = first_difference(together, other)
         if problem:
@@ -154,7 +157,7 @@ async def _company(probe: Probe, definition: WorkerTypeDefinition, rounds: Round
         elif differs and definition.kind in _THINKERS:
             ledger.skipped(name, f"{differs}: an answer of a {definition.kind} need not repeat")
         else:
-            ledger.verdict(name, differs, "the same answers in other company")
+            ledger.verdict(name, differs, "the same answers in other batches and orders")
     ledger.passed("answers", f"{len(together)} decisions, alone and together")
     return together
 
@@ -164,7 +167,7 @@ async def _masks(probe: Probe, rounds: Rounds, ledger: Ledger) -> None:
         ledger.skipped("masks", "no actions are masked here")
         return
     table = await rounds.together(probe, masked=True)
-    ledger.verdict("masks", first_problem(table), f"{len(table)} masked actions looked at")
+    ledger.verdict("masks", first_problem(table), f"{len(table)} masked actions checked")
 
 
 async def _retries(probe: Probe, rounds: Rounds, ledger: Ledger) -> None:
@@ -174,12 +177,12 @@ async def _retries(probe: Probe, rounds: Rounds, ledger: Ledger) -> None:
     for k, question in enumerate(asked):
         (table[0, k],) = await probe.ask([question])
     probe.tell(ends=[0])
-    ledger.verdict("retries", first_problem(table), "answered again")
+    ledger.verdict("retries", first_problem(table), "repeated decisions were answered")
 
 
 async def _results(probe: Probe, rounds: Rounds, ledger: Ledger, table: Table) -> None:
     if not probe.process.welcome.wants_results:
-        ledger.skipped("results", "it does not want them")
+        ledger.skipped("results", "the worker requests no results")
         return
     results, usable = pb.Results(), [(e, reply) for (e, t), reply in table.items() if t == 0 and reply.parts]
     for episode, _ in usable:
@@ -195,7 +198,7 @@ async def _results(probe: Probe, rounds: Rounds, ledger: Ledger, table: Table) -
     probe.tell(results=results)
     await probe.ask([rounds.question(e, 1) for e in rounds.seeds])
     probe.tell(ends=list(rounds.seeds))
-    ledger.passed("results", f"{len(usable)} results taken")
+    ledger.passed("results", f"{len(usable)} results accepted")
 
 
 async def _endings(probe: Probe, rounds: Rounds, ledger: Ledger) -> None:
@@ -205,13 +208,15 @@ async def _endings(probe: Probe, rounds: Rounds, ledger: Ledger) -> None:
     probe.tell(starts={0: rounds.seeds[0]})
     (reply,) = await probe.ask([rounds.question(0, 0)])
     probe.tell(ends=[0])
-    ledger.verdict("endings", reply.problem, "ended with a decision open, unasked, and begun again")
+    ledger.verdict(
+        "endings", reply.problem, "episodes ended with an open decision and without one, and began again"
+    )
 
 
 async def _refusal(probe: Probe, definition: WorkerTypeDefinition, rounds: Rounds, ledger: Ledger) -> None:
     odd = replace(probe.request, agent_id="agent_1", observation_space=UNHEARD_OF, action_space=UNHEARD_OF)
     if definition.kind is WorkerKind.HUMAN or plays_anything(definition.capabilities.action_spaces):
-        ledger.skipped("refusal", "it says that it can play any action space")
+        ledger.skipped("refusal", "the worker claims to support every action space")
         return
     try:
         await probe.process.load(odd.message(1))
@@ -238,12 +243,12 @@ async def _stop(probe: Probe, ledger: Ledger) -> None:
     assert process.outcome is not None
     words = process.outcome.words
     if process.outcome.succeeded:
-        ledger.passed("stop", f"ended {time.perf_counter() - begin:.2f} s after it was asked")
+        ledger.passed("stop", f"ended {time.perf_counter() - begin:.2f} s after the request")
     else:
         ledger.failed("stop", f"asked to stop, it {words} after {time.perf_counter() - begin:.1f} s")
     left = len(process.outcome.left_behind)
-    problem = f"{left} process{'es' if left > 1 else ''} that it started outlived it" if left else ""
-    ledger.verdict("leftovers", problem, "no process was left")
+    problem = f"{left} process{'es' if left > 1 else ''} that it started remained" if left else ""
+    ledger.verdict("leftovers", problem, "no process remained")
 
 
 async def check_end_of_input(
@@ -254,15 +259,15 @@ async def check_end_of_input(
     start_s: float,
     idle_s: float,
 ) -> None:
-    """Start another process, send it nothing for a while, then close the connection.
+    """Check the heartbeat of a second, idle process, and whether it ends when the connection closes.
 
     Args:
         definition: The worker.
         request: The slot.
         ledger: Collects the findings.
-        patience_s: Longest wait for an answer.
-        start_s: Longest wait for the process to be ready.
-        idle_s: Longest wait for a heartbeat.
+        patience_s: Longest wait for an answer in seconds.
+        start_s: Longest wait for the process to be ready in seconds.
+        idle_s: Longest wait for a heartbeat in seconds.
     """
     probe = Probe(definition, request, patience_s, start_s)
     try:
@@ -280,14 +285,14 @@ async def check_end_of_input(
 
 async def _heartbeat(probe: Probe, idle_s: float, ledger: Ledger) -> None:
     if not probe.process.welcome.alive:
-        ledger.skipped("heartbeat", "it promises none: only deadlines notice when it hangs")
+        ledger.skipped("heartbeat", "the worker promises none: only deadlines detect that it hangs")
         return
     try:
         await asyncio.wait_for(probe.process.alive.wait(), idle_s)
     except TimeoutError:
-        ledger.failed("heartbeat", f"asked to say so every {BEAT_S:g} s, it was not heard in {idle_s:g} s")
+        ledger.failed("heartbeat", f"no heartbeat in {idle_s:g} s, but one every {BEAT_S:g} s was requested")
     else:
-        ledger.passed("heartbeat", "it says that it lives")
+        ledger.passed("heartbeat", "a heartbeat arrived")
 
 
 async def _hang_up(probe: Probe, ledger: Ledger) -> None:
@@ -296,6 +301,6 @@ async def _hang_up(probe: Probe, ledger: Ledger) -> None:
     try:
         await asyncio.wait_for(probe.ended.wait(), ledger.grace_s)
     except TimeoutError:
-        ledger.failed("end_of_input", f"still there {ledger.grace_s:g} s after the host had gone")
+        ledger.failed("end_of_input", f"still runs {ledger.grace_s:g} s after the host ended")
         return
-    ledger.passed("end_of_input", f"ended {time.perf_counter() - begin:.2f} s after the host had gone")
+    ledger.passed("end_of_input", f"ended {time.perf_counter() - begin:.2f} s after the host ended")

@@ -1,4 +1,4 @@
-"""Slots for the contract test: spaces that a worker claims to support, with observations and masks."""
+"""Spaces, observations and masks for the contract test of workers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.core.types import Mask
 from gym_gui.workers.capabilities import ANY
 
 UNHEARD_OF = Space("Custom", name="UnheardOf")
-"""A space that no worker knows."""
+"""A space that no worker knows, for the check that a worker refuses such a slot."""
 
 
 def action_space_for(kinds: Sequence[str]) -> Any:
@@ -51,7 +51,7 @@ def observation_space_for(kinds: Sequence[str]) -> Any:
 
 
 def sample_rows(space: Any, episodes: int, steps: int) -> list[list[Any]]:
-    """Return observations for ``episodes`` episodes, the same in every call."""
+    """Return ``steps`` random observations for each of ``episodes`` episodes, the same in every call."""
     described = to_space(space)
     if described.kind == "Custom":
         return [[f"observation {e}.{t}" for t in range(steps)] for e in range(episodes)]
@@ -61,7 +61,7 @@ def sample_rows(space: Any, episodes: int, steps: int) -> list[list[Any]]:
 
 
 def sample_masks(space: Space, episodes: int, steps: int) -> list[list[Mask]]:
-    """Return masks with one to ``n`` legal actions of a ``Discrete`` space, the same in every call."""
+    """Return random masks for a ``Discrete`` space, each with a legal action; the same in every call."""
     rng = np.random.default_rng(21)
     masks = rng.random((episodes, steps, space.n)) < 0.5
     certain = rng.integers(space.n, size=(episodes, steps))
@@ -73,5 +73,5 @@ def sample_masks(space: Space, episodes: int, steps: int) -> list[list[Mask]]:
 
 
 def plays_anything(kinds: Sequence[str]) -> bool:
-    """Return whether a worker claims to support every kind."""
+    """Return whether a worker claims to support every kind of space."""
     return ANY in kinds

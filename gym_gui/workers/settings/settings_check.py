@@ -1,7 +1,7 @@
-"""Checks a value against a JSON Schema, and says in one sentence what is wrong.
+"""Checks a value against a JSON Schema, and describes an error in one sentence.
 
-``jsonschema`` does the check, while the sentences are ours. The library is imported when the first value is
-checked, because its import takes longer than that of the engine's own settings.
+``jsonschema`` does the check, while the sentences are MOSAIC's. The library is imported when the first value
+is checked, because its import takes long.
 """
 
 from __future__ import annotations
@@ -48,16 +48,18 @@ _WITHIN: Final = {
 }
 _COUNTS: Final = {"minItems": "at least", "maxItems": "at most"}
 _SAID: Final = {*_BOUNDS, "type", "enum", "oneOf", "const", "pattern"}
-"""Keywords that :func:`wanted` puts into words; for others the library's message is used."""
+"""Keywords that :func:`wanted` describes; for other keywords the library's message is used."""
 
 _PLAIN: Final = {"type", "title", "description", "default"}
-"""Keys that a simple schema (text, number, choice of texts) may have besides options, bounds and ``x-`` keys;
-the library checks values of schemas with any other key."""
+"""Keys that a simple schema may have besides options, bounds and ``x-`` keys.
+
+Simple schemas are texts, numbers and choices of texts; the library checks values of all others.
+"""
 _OF_CHOICE: Final = {"const", "title", "description"}
 
 
 def first_problem(schema: Mapping[str, Any], value: object, name: str) -> str:
-    """Return the first problem of a value as a sentence without a full stop; empty if it is valid.
+    """Return the first error of a value as a sentence without a full stop; ``""`` if it is valid.
 
     Args:
         schema: Schema that the value must match.
@@ -69,7 +71,7 @@ def first_problem(schema: Mapping[str, Any], value: object, name: str) -> str:
     try:
         error = next(iter(_validator(schema).iter_errors(value)), None)
     except import_module("referencing.exceptions").Unresolvable as nowhere:
-        return f"{name} cannot be checked: its schema refers to what is not in it ({nowhere})"
+        return f"{name} cannot be checked: its schema has a reference without a target ({nowhere})"
     if error is None:
         return ""
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
@@ -84,19 +86,19 @@ def first_problem(schema: Mapping[str, Any], value: object, name: str) -> str:
 
 
 def _is_plain(schema: Mapping[str, Any], value: object) -> bool:
-    """Return whether a value is valid for a simple schema, so that the library need not check it.
+    """Return whether a value is valid for a simple schema, so that the library is not needed.
 
-    Simple are text (any, or one of several options), numbers within bounds, true or false, and lists of
-    these. Importing the library would be a tenth of the start-up time of a session process.
+    Simple schemas are text (any, or one of several options), numbers within bounds, true or false, and lists
+    of simple values. Importing the library would take a tenth of a session process's start-up time.
     """
     match value:
         case str():
             return _is_plain_text(schema, value)
         case bool():
-            return schema.get("type") == "boolean" and _says_only(schema, _PLAIN)
+            return schema.get("type") == "boolean" and _has_only(schema, _PLAIN)
         case int() | float():
             kinds = ("number", "integer") if isinstance(value, int) else ("number",)
-            if schema.get("type") not in kinds or not _says_only(schema, {*_PLAIN, *_BOUNDS}):
+            if schema.get("type") not in kinds or not _has_only(schema, {*_PLAIN, *_BOUNDS}):
                 return False
             within = all(holds(value, schema[key]) for key, holds in _WITHIN.items() if key in schema)
             return within and math.isfinite(value)
@@ -107,7 +109,7 @@ def _is_plain(schema: Mapping[str, Any], value: object) -> bool:
 
 
 def _is_plain_list(schema: Mapping[str, Any], values: Sequence[object]) -> bool:
-    if schema.get("type") != "array" or not _says_only(schema, {*_PLAIN, *_COUNTS, "items"}):
+    if schema.get("type") != "array" or not _has_only(schema, {*_PLAIN, *_COUNTS, "items"}):
         return False
     each = schema.get("items", {})
     many = schema.get("minItems", 0) <= len(values) <= schema.get("maxItems", len(values))
@@ -115,29 +117,29 @@ def _is_plain_list(schema: Mapping[str, Any], values: Sequence[object]) -> bool:
 
 
 def _is_plain_text(schema: Mapping[str, Any], value: str) -> bool:
-    if {"oneOf", "enum"} <= schema.keys() or not _says_only(schema, {*_PLAIN, "oneOf", "enum"}):
+    if {"oneOf", "enum"} <= schema.keys() or not _has_only(schema, {*_PLAIN, "oneOf", "enum"}):
         return False
     choices: Sequence[Mapping[str, Any]] = schema.get("oneOf", ())
     if schema.get("type", "" if choices else None) not in ("string", ""):
         return False
-    if not all("const" in choice and _says_only(choice, _OF_CHOICE) for choice in choices):
+    if not all("const" in choice and _has_only(choice, _OF_CHOICE) for choice in choices):
         return False
     options = [choice["const"] for choice in choices] or schema.get("enum")
     return options is None or options.count(value) == 1
 
 
-def _says_only(schema: Mapping[str, Any], keys: Set[str]) -> bool:
+def _has_only(schema: Mapping[str, Any], keys: Set[str]) -> bool:
     return all(key in keys or key.startswith("x-") for key in schema)
 
 
 def nearest(schema: Mapping[str, Any], value: object) -> str:
-    """Return the option that was probably meant, as a question; empty if none is near."""
+    """Return the most similar option as a question ("Did you mean …?"); ``""`` if none is similar."""
     near = difflib.get_close_matches(str(value), _options(schema), 1)
     return f"Did you mean {near[0]}?" if near else ""
 
 
 def wanted(schema: Mapping[str, Any]) -> str:
-    """Return in words what a value may be: ``a number, more than 0 and at most 1``."""
+    """Return the valid values of a schema as text, such as ``a number, more than 0 and at most 1``."""
     given: str | Sequence[str] = schema.get("type", ())
     types = [given] if isinstance(given, str) else list(given)
     if options := _options(schema):
@@ -153,7 +155,7 @@ def wanted(schema: Mapping[str, Any]) -> str:
 
 
 def check_schema(schema: Mapping[str, Any]) -> str:
-    """Return why something is no JSON Schema, in the library's words; empty if it is one."""
+    """Return why an object is no JSON Schema, in the library's words; ``""`` if it is one."""
     dialect = _library().Draft202012Validator
     try:
         dialect.check_schema(schema, format_checker=dialect.FORMAT_CHECKER)
@@ -168,7 +170,7 @@ def _library() -> Any:
 
 @cache
 def _dialect() -> Any:
-    """Return the 2020-12 validator with Python's idea of numbers: 2.0 is no integer, infinity no number."""
+    """Return the 2020-12 validator with Python's numbers: 2.0 is no integer, infinity is no number."""
     known = _library().Draft202012Validator
     checker = known.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
     return _library().validators.extend(known, type_checker=checker)

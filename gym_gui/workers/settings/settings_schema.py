@@ -2,7 +2,7 @@
 
 Forms, checks and lists are made from the schema. A manifest's ``[settings.NAME]`` tables are converted to
 such properties (:mod:`gym_gui.workers.settings.settings_table`); a pydantic model and a
-``train_schema.json`` contain them already. What JSON Schema cannot express is in ``x-`` keys:
+``train_schema.json`` contain them already. Properties that JSON Schema lacks are in ``x-`` keys:
 
 ====================  =================================================================================
 ``x-kind``            Meaning of a text or an object: one of :data:`KINDS`.
@@ -17,7 +17,7 @@ such properties (:mod:`gym_gui.workers.settings.settings_table`); a pydantic mod
 ``x-module``          Module that runs for the user who fills in the form: tries a server, lists models,
                       previews prompts, checks a file.
 ``x-command``         Command that replaces a file's module, for a worker in another language.
-``x-provider``        Name of the choice that says whose key a secret is.
+``x-provider``        Name of the choice of providers to which a secret belongs.
 ====================  =================================================================================
 """
 
@@ -42,7 +42,7 @@ SLOT_NEEDS: Final[Mapping[str, str]] = {
     "measurements": "numbers that have names, and this slot's observation has none",
     "one_control": "an action that is one number or one of a list, and this slot's has several numbers",
 }
-"""What an option may need from a slot, with the words for a message if the slot lacks it."""
+"""Properties of a slot that an option may need, each with text for the message if the slot lacks it."""
 
 _SAID: Final = re.compile(r"(?:^|[;,] )(?P<value>-?\d[\d.]*|none|empty): (?P<words>[^;]+?)(?=;|\. |\.?$)")
 _BY_DEFAULT: Final = re.compile(r"(?:^|[;,] )by default (?P<words>[^;]+?)(?=;|\. |\.?$)")
@@ -50,15 +50,15 @@ _BY_DEFAULT: Final = re.compile(r"(?:^|[;,] )by default (?P<words>[^;]+?)(?=;|\.
 
 @dataclass(frozen=True)
 class SettingOption:
-    """One value of a choice.
+    """One option of a setting that is a choice.
 
     Attributes:
         value: The value in experiment files.
         title: Title for people.
-        meaning: A sentence.
-        environments: Patterns (``MiniGrid-*``) of the environments for which it is made; empty: all.
-        agents: Patterns of the slots for which it is made (``*/goal``); empty: all.
-        needs: What a slot must have, from :data:`SLOT_NEEDS`.
+        meaning: A sentence about the option.
+        environments: Patterns (``MiniGrid-*``) of the environments for which it is made; empty for all.
+        agents: Patterns of the slots for which it is made (``*/goal``); empty for all.
+        needs: Properties that a slot must have, from :data:`SLOT_NEEDS`.
         turns: Number of example turns of the slot's environment that the worker receives with the option.
     """
 
@@ -72,16 +72,16 @@ class SettingOption:
 
     @property
     def label(self) -> str:
-        """The title, or else the value as text."""
+        """Title of the option; without a title, its value as text."""
         return self.title or text_of(self.value)
 
     def incompatibility(self, env_id: str, agent: str = "", offers: Collection[str] | None = None) -> str:
-        """Return why the option does not fit this slot, as a sentence without a full stop; empty if it fits.
+        """Return why the option does not fit a slot, as a sentence without a full stop; ``""`` if it fits.
 
         Args:
-            env_id: Canonical id of the environment; empty: not known yet.
-            agent: The slot; empty: not known yet.
-            offers: What the slot has and can be shown; ``None``: not known yet.
+            env_id: Canonical id of the environment; ``""`` if it is not known yet.
+            agent: The slot; ``""`` if it is not known yet.
+            offers: Properties and inputs that the slot has; ``None`` if they are not known yet.
         """
         if others := made_for_others(env_id, self.environments):
             return f"{self.label} is {others}"
@@ -93,7 +93,7 @@ class SettingOption:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: a property of a JSON Schema, with accessors for its parts.
+    """One setting of a worker: a property of a JSON Schema, with accessors for its parts.
 
     Attributes:
         name: Key of the setting in experiment files.
@@ -106,60 +106,63 @@ class Setting:
     required: bool = False
 
     def with_default(self, value: Any) -> Setting:
-        """Return the same setting with another default."""
+        """Return the setting with another default value."""
         return Setting(self.name, {**self.schema, "default": value}, self.required)
 
     @cached_property
     def types(self) -> tuple[str, ...]:
-        """JSON types of the setting without ``null``; empty: any."""
+        """JSON types of the setting without ``null``; empty if every type is allowed."""
         given = self.schema.get("type", ())
         return tuple(each for each in ((given,) if isinstance(given, str) else given) if each != "null")
 
     @property
     def nullable(self) -> bool:
-        """Whether "none" is a value of the setting."""
+        """Whether ``None`` is a valid value of the setting."""
         return "null" in self.schema.get("type", ())
 
     @cached_property
     def kind(self) -> str:
-        """The editor that a form uses: one of :data:`KINDS`, ``choice``, or the JSON type."""
+        """Editor that a form uses: one of :data:`KINDS`, ``choice``, or the JSON type."""
         if said := self.schema.get("x-kind"):
             return str(said)
         return "choice" if self.options else next(iter(self.types), "string")
 
     @property
     def label(self) -> str:
-        """The title, or else the name in words."""
+        """Title of the setting; without a title, its name as words."""
         return str(self.schema.get("title") or self.name.replace("_", " ").capitalize())
 
     @property
     def meaning(self) -> str:
-        """One sentence for the tooltip and the documentation."""
+        """Description of the setting, for the tooltip and the documentation."""
         return str(self.schema.get("description", ""))
 
     @cached_property
-    def _said(self) -> dict[str, str]:
+    def _special_words(self) -> dict[str, str]:
         found = {match["value"]: match["words"] for match in _SAID.finditer(self.meaning)}
         usual = _BY_DEFAULT.search(self.meaning)
         return {"empty": usual["words"], **found} if usual is not None else found
 
     def said_of(self, value: object) -> str:
-        """Return the words for a special value (``no limit``), from the description: ``…; 0: no limit``.
+        """Return the words that the setting's description gives a special value: ``no limit`` for 0.
 
-        In a description, ``empty:``, ``none:`` and ``by default`` say what applies if no value is given.
+        The description has the form ``…; 0: no limit``. In it, ``empty:``, ``none:`` and ``by default``
+        precede the words for a missing value.
         """
         if value in (None, ""):
-            return self._said.get("none" if value is None else "empty") or self._said.get("empty", "")
-        return self._said.get(text_of(value), "")
+            return self._special_words.get("none" if value is None else "empty") or self._special_words.get(
+                "empty", ""
+            )
+        return self._special_words.get(text_of(value), "")
 
     @property
     def default(self) -> Any:
-        """Value that applies if none is given; ``None``: the worker's own choice."""
+        """Value that applies if none is given; ``None`` leaves the choice to the worker."""
         return self.schema.get("default")
 
     @cached_property
     def options(self) -> tuple[SettingOption, ...]:
-        """Values of a choice, without ``null``."""
+        """Options of a choice, without ``null``."""
         titled = [option for option in self.schema.get("oneOf", ()) if "const" in option]
         return tuple(
             SettingOption(
@@ -177,17 +180,20 @@ class Setting:
 
     @property
     def policies(self) -> bool:
-        """Whether people see each option as a separate policy."""
+        """Whether each option is listed as a separate policy."""
         return bool(self.schema.get("x-policies"))
 
     @property
     def environments(self) -> tuple[str, ...]:
-        """Patterns of the environments for which the setting is made; empty: all."""
+        """Patterns of the environments for which the setting is made; empty for all."""
         return tuple(self.schema.get("x-environments", ()))
 
     @property
     def group(self) -> str:
-        """Heading under which a form shows the setting with others; empty: above all headings."""
+        """Heading under which a form shows the setting with others.
+
+        ``""`` for settings above all headings.
+        """
         said = str(self.schema.get("x-group", ""))
         return "" if said in ("main", "more") else said
 
@@ -198,33 +204,33 @@ class Setting:
 
     @property
     def module(self) -> str:
-        """Module that a form runs with ``python -m`` in the worker's environment, for its user."""
+        """Module that a form runs with ``python -m`` in the worker's environment to check or list values."""
         return str(self.schema.get("x-module", ""))
 
     @property
     def command(self) -> tuple[str, ...]:
-        """Command that a form runs in place of a file's module."""
+        """Command that a form runs to check a file, in place of a module."""
         return tuple(self.schema.get("x-command", ()))
 
     @property
     def checked(self) -> bool:
-        """Whether a module or command checks the setting's file while the user edits it."""
+        """Whether the setting names a file that is checked while the user edits it."""
         return self.kind == "file" and bool(self.module or self.command)
 
     @property
     def provider(self) -> str:
-        """Name of the choice that says whose key a ``secret`` is."""
+        """Name of the choice of providers to which a ``secret`` belongs."""
         return str(self.schema.get("x-provider", ""))
 
     @property
     def only_with(self) -> tuple[str, ...]:
-        """Policies of the worker for which the setting has an effect; empty: all."""
+        """Policies of the worker for which the setting has an effect; empty for all."""
         return tuple(self.schema.get("x-only-with", ()))
 
     def concerns(self, env_id: str, policy: str = "") -> bool:
         """Return whether the setting has an effect in this environment for this policy.
 
-        An environment or policy that is not known yet excludes no setting.
+        An empty id or policy, which is not known yet, excludes no setting.
 
         Args:
             env_id: Canonical id of the environment.
@@ -234,26 +240,26 @@ class Setting:
         return here and (not policy or not self.only_with or policy in self.only_with)
 
     def option(self, value: object) -> SettingOption | None:
-        """Return the option with that value, or ``None``."""
+        """Return the option with this value; ``None`` if there is none."""
         return next((option for option in self.options if option.value == value), None)
 
     @property
     def wanted(self) -> str:
-        """Allowed values in words: ``a number, more than 0 and at most 1``."""
+        """Valid values as text, such as ``a number, more than 0 and at most 1``."""
         return wanted(self.schema)
 
     @property
     def explanation(self) -> str:
-        """Meaning, default and limits of the setting, as whole sentences."""
+        """Meaning, default and valid values of the setting, as whole sentences."""
         meaning = self.meaning and f"{self.meaning.removesuffix('.')}."
         default = "" if self.default in (None, "") else f"Default: {text_of(self.default)}."
         words = self.wanted if self.kind in ("integer", "number", "array") else ""
         return " ".join(filter(None, [meaning, default, words and f"{words[:1].upper()}{words[1:]}."]))
 
     def problem(self, value: object) -> str:
-        """Return why ``value`` is not valid, as a sentence without a full stop; empty if it is valid.
+        """Return why ``value`` is not valid, as a sentence without a full stop; ``""`` if it is valid.
 
-        ``None`` and an empty text count as a setting that was left out.
+        ``None`` and an empty text count as a missing value.
         """
         if value is None or value == "":
             return f"{self.label} is missing" if self.required and self.default is None else ""
@@ -261,19 +267,22 @@ class Setting:
 
 
 def problems(schema: Sequence[Setting], values: Mapping[str, object]) -> dict[str, str]:
-    """Return the problems of ``values`` by setting; settings that the schema does not contain are ignored."""
+    """Return the errors of ``values`` by setting.
+
+    Values for settings that are not in ``schema`` are ignored.
+    """
     found = {setting.name: setting.problem(values.get(setting.name)) for setting in schema}
     return {name: sentence for name, sentence in found.items() if sentence}
 
 
 def chosen_policy(schema: Sequence[Setting], values: Mapping[str, object]) -> str:
-    """Return the worker's policy that ``values`` choose; empty if the worker has no choice of policies."""
+    """Return the worker's policy that ``values`` select; ``""`` if the worker has no choice of policies."""
     choice = next((setting for setting in schema if setting.policies), None)
     return "" if choice is None else str(values.get(choice.name) or choice.default or "")
 
 
 def grouped(schema: Sequence[Setting]) -> tuple[Setting, ...]:
-    """Return settings in the order of a form.
+    """Return settings in the order in which a form shows them.
 
     Settings without a heading come first, the main ones before the others. Then follow the headings, in the
     order in which they first occur.
@@ -293,11 +302,11 @@ SEED_OF_SLOT: Final = Setting(
         "x-advanced": True,
     },
 )
-"""Setting that the engine adds to every worker that does not declare it itself."""
+"""Setting for a seed, which the engine adds to every worker that does not declare one itself."""
 
 
 def json_schema(settings: Sequence[Setting], title: str = "") -> dict[str, Any]:
-    """Return settings as one JSON Schema."""
+    """Return settings as the JSON Schema of one object."""
     return {
         "$schema": DIALECT,
         **({"title": title} if title else {}),
@@ -319,7 +328,7 @@ def settings_from_schema(schema: Mapping[str, Any]) -> tuple[Setting, ...]:
 
 
 def _flat(entry: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a self-contained property: references resolved, and "a value or null" as one type."""
+    """Return a property without references, and with "a value or null" as one type."""
     flat = _resolved(entry, definitions)
     choices = [
         _resolved(choice, definitions)
@@ -342,7 +351,7 @@ def _resolved(entry: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[
 
 
 def settings_from_values(values: Mapping[str, Any]) -> tuple[Setting, ...]:
-    """Return settings with the names of default values, and with types derived from these values."""
+    """Return one setting for each default value, with the value's name and type."""
     types: dict[Any, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
     return tuple(
         Setting(name, {"type": types.get(type(value), "array"), "default": value})

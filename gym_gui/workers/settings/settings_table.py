@@ -1,4 +1,4 @@
-"""Converts settings in a manifest, ``[settings.NAME]``, to JSON Schema."""
+"""Converts a manifest's ``[settings.NAME]`` tables to JSON Schema."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
     "prompts": {"type": "string", "x-kind": "prompts"},
 }
 TYPES: Final = tuple(_TYPES)
-"""Types of settings that a manifest may name."""
+"""Types of settings that a manifest may declare."""
 _ASKING: Final = ("server", "model", "prompts", "file")
 _KEYS: Final = {
     "title": "title",
@@ -50,14 +50,14 @@ _KEYS: Final = {
     "turns": "x-turns",
     "value": "const",
 }
-"""Key of JSON Schema for each key of a manifest."""
+"""Key of JSON Schema for each key of a setting in a manifest."""
 
 
 def settings_from_tables(tables: Mapping[str, Any]) -> tuple[Setting, ...]:
-    """Return the settings of a manifest whose keys have been checked already.
+    """Return the settings that a manifest's tables declare; the keys must have been checked.
 
     Args:
-        tables: ``[settings]``: table by name of the setting.
+        tables: Content of ``[settings]``: the table of each setting by name.
 
     Raises:
         UsageError: A choice has no options, limits contradict each other, or a key belongs to another type.
@@ -84,7 +84,9 @@ def _check(where: str, table: Mapping[str, Any], tables: Mapping[str, Any]) -> N
     kind, options = table["type"], table.get("options", ())
     if (kind == "choice") != bool(options):
         missing = f"has options, but is of type {kind}" if options else "is a choice without options"
-        raise UsageError(f"{where} {missing}", fix='Give options = [{value = "…"}] to a choice, to it alone')
+        raise UsageError(
+            f"{where} {missing}", fix='Give options = [{value = "…"}] to a choice, and only there'
+        )
     if len({option["value"] for option in options}) < len(options):
         raise UsageError(f"{where} has an option twice", fix="Give every value once")
     if table.get("module") and kind not in _ASKING:
@@ -98,7 +100,7 @@ def _check(where: str, table: Mapping[str, Any], tables: Mapping[str, Any]) -> N
         )
     low, high = table.get("minimum"), table.get("maximum")
     if low is not None and high is not None and low > high:
-        raise UsageError(f"{where}: the minimum {low:g} is above the maximum {high:g}", fix="Swap the two")
+        raise UsageError(f"{where}: the minimum {low:g} is above the maximum {high:g}", fix="Swap both")
     if provider := table.get("provider"):
         if kind != "secret":
             raise UsageError(
@@ -108,5 +110,5 @@ def _check(where: str, table: Mapping[str, Any], tables: Mapping[str, Any]) -> N
         if provider not in choices:
             raise UsageError(
                 f"{where}.provider is {provider!r}, which is none of its choices",
-                fix=f"Name one: {either(choices)}" if choices else "Leave it out",
+                fix=f"Name one: {either(choices)}" if choices else "Remove the key provider",
             )

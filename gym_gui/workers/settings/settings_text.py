@@ -1,4 +1,4 @@
-"""Reads and writes values of settings as people type them: ``3e-4``, ``500,000``, ``64, 64``, ``none``."""
+"""Converts settings' values from and to text as people type it: ``3e-4``, ``500,000``, ``none``."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _BOOLEANS: Final = {"true": True, "yes": True, "on": True, "1": True} | {
 }
 _NONE: Final = ("none", "null")
 _PLAIN: Final = re.compile(r"(?!(?:true|false|null|NaN|Infinity)$)[A-Za-z][\w.:/-]*")
-"""Words that a list shows without quotation marks, because they are read back unchanged."""
+"""Words that a list shows without quotation marks, because they are parsed unchanged."""
 
 _GROUPED: Final = re.compile(r"[+\u2212-]?\d{1,3}(,\d{2,3})*,\d{3}(\.\d*)?([eE][+-]?\d+)?")
-"""Numbers with commas between thousands."""
+"""Numbers with commas between groups of digits."""
 
 
 def text_of(value: object) -> str:
-    """Return a value as a person would type it."""
+    """Return a setting's value as a person would type it."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -44,7 +44,7 @@ def text_of(value: object) -> str:
 
 
 def number_text(value: float) -> str:
-    """Return the shortest text that reads as the same number; small numbers as ``3e-4``."""
+    """Return the shortest text that is parsed as the same number; small numbers as ``3e-4``."""
     if value and abs(value) < 0.01:
         mantissa, _, power = f"{value:.10e}".partition("e")
         short = f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
@@ -54,7 +54,9 @@ def number_text(value: float) -> str:
 
 
 def value_of_text(text: str, schema: Mapping[str, Any]) -> Any:
-    """Return a setting's value from its text, or the text itself if it is not valid, for the check to refuse.
+    """Return a setting's value from its text.
+
+    Text that is not valid is returned unchanged, for the check to refuse.
 
     Args:
         text: Text as typed: ``3e-4``, ``1_000_000``, ``yes``, ``64, 64``, ``none``.
@@ -80,7 +82,7 @@ def value_of_text(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def normal(value: Any, schema: Mapping[str, Any]) -> Any:
-    """Return a value in the schema's type: ``5e5`` as a whole number if one is wanted, a tuple as a list."""
+    """Return a value in the schema's type: ``5e5`` as an integer if one is required, a tuple as a list."""
     types = schema.get("type", ())
     if isinstance(value, float) and "integer" in types and value.is_integer():
         return int(value)
@@ -102,7 +104,7 @@ def _number(bare: str) -> int | float | str:
 
 
 def _list(bare: str, items: Mapping[str, Any]) -> list[Any]:
-    """Read ``[0, "left"]``, the same without brackets, words between commas, or numbers between blanks."""
+    """Parse a list: JSON with or without brackets, words between commas, or numbers between blanks."""
     for attempt in (bare, f"[{bare}]"):
         try:
             read = json.loads(attempt)

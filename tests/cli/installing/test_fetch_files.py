@@ -139,7 +139,7 @@ def test_it_is_fetched_checked_and_built_once(mosaic: Mosaic, published: tuple[P
     served, address = published
     sha256 = hashlib.sha256(archive(served / "mind.jar")).hexdigest()
     folder = worker(mosaic, address, sha256, build=BUILD)
-    assert "mind.jar is not there" in mosaic("workers", "list").out
+    assert "mind.jar is missing" in mosaic("workers", "list").out
     plan = mosaic("workers", "install", "mind_worker", "--dry-run")
     assert plan.out == f"Would fetch {address}/mind.jar\nWould build its program\n"
     done = mosaic("workers", "install", "mind_worker", "--json")
@@ -150,7 +150,7 @@ def test_it_is_fetched_checked_and_built_once(mosaic: Mosaic, published: tuple[P
     (made,) = mosaic.home.rglob("made")
     assert made.read_text() == "one\n"
     (folder / "source").write_text("two\n")
-    assert "its program is not built from what is there now" in mosaic("workers", "list").out
+    assert "its program is not built from the current sources and files" in mosaic("workers", "list").out
     assert mosaic("workers", "install", "mind_worker").status == 0
     assert made.read_text() == "two\n"
 

@@ -96,7 +96,7 @@ def test_a_worker_that_lives_with_a_family_is_installed_with_it(mosaic: Mosaic, 
     manifest.write_text(manifest.read_text().replace('python = "env"', 'family = "balrog"'))
     listed = mosaic("workers", "check", "little_worker")
     assert listed.status == 2
-    assert "the interpreter of the environments balrog, which is not there yet" in listed.err
+    assert "the interpreter of the environments balrog, which is not installed yet" in listed.err
     planned = mosaic("workers", "install", "little_worker", "--dry-run")
     assert planned.status == 0, planned.err
     assert f"Would make {mosaic.home / 'data/environments/balrog'}" in planned.out

@@ -51,7 +51,7 @@ def test_an_observation_that_is_a_picture_is_shown_as_the_policy_gets_it(
 ) -> None:
     fed = Fed(to_space(space), space.sample(), "resize")
     observed = observation_of(environment, question(np.zeros(4, np.float32)), fed=fed)
-    assert observed.picture is not None and observed.caption == "The picture that it gets"
+    assert observed.picture is not None and observed.caption == "Observed picture"
     picture = unpack(observed.picture)
     assert picture.shape == shape and picture.dtype == np.uint8 and picture.max() > 128
     assert observed.preprocessing == "resize" and observed.step == 4

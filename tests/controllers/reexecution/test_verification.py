@@ -195,7 +195,7 @@ async def test_a_row_too_many_is_named(copy: Path) -> None:
     edit(copy, lambda rows: rows.insert(7, dict(rows[6])))
     (divergence,) = (await verified(copy)).divergences
     assert (divergence.episode_index, divergence.step_index) == (1, 1)
-    assert divergence.what == "the row does not belong here: step 2 of agent agent_0 is next"
+    assert divergence.what == "the row is out of order: step 2 of agent agent_0 is next"
 
 
 async def test_a_row_after_the_end_is_named(copy: Path) -> None:

@@ -105,10 +105,10 @@ async def test_the_model_is_shown_the_episode_before_its_own(run: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"episode": 0}, "is of another form"),
-        ({"run": "RUN", "episode": -1}, "is of another form"),
-        ({"run": "RUN", "epsiode": 0}, "has no 'epsiode'"),
-        ({"run": "RUN", "episodes": [[]]}, "has no 'episodes'"),
+        ({"episode": 0}, "does not have the expected form"),
+        ({"run": "RUN", "episode": -1}, "does not have the expected form"),
+        ({"run": "RUN", "epsiode": 0}, "has no key 'epsiode'"),
+        ({"run": "RUN", "episodes": [[]]}, "has no key 'episodes'"),
         ({"run": "RUN", "episode": 7}, "no completed episode 7 .* It has: 0, 1"),
         ({"run": "RUN", "operator": "nobody"}, "has no operator 'nobody'"),
         ({"run": "RUN", "agent": "agent_9"}, "no agent of FrozenLake-v1 is called 'agent_9'"),
@@ -134,7 +134,7 @@ def test_one_in_which_moves_were_taken_back_is_nobodys_demonstration(run: Path, 
     first, *rest = (json.loads(line) for line in lines.read_text().splitlines())
     rows = [first | {"taken_back": {"episode": 0, "step": 1}}, *rest]
     lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(UsageError, match=r"episode 0 .* moves were taken back"):
+    with pytest.raises(UsageError, match=r"episode 0 .* moves that were taken back"):
         told({"run": str(back), "episode": 0})
     assert told({"run": str(back), "episode": 1})
     with pytest.raises(UsageError, match=r"It has: 1$"):
@@ -150,7 +150,7 @@ def test_an_episode_that_does_not_play_out_as_recorded_is_refused(run: Path, tmp
             copy.write_bytes(file.read_bytes())
     (steps,) = forged.rglob("steps.jsonl")
     steps.write_text(steps.read_text().replace('"action":2', '"action":1', 1))
-    with pytest.raises(UsageError, match="does not play out here as it was recorded"):
+    with pytest.raises(UsageError, match="differs from its record when it is replayed"):
         told({"run": str(forged)})
     own = open_run(run).operators.popitem()[1].path.name  # pyright: ignore[reportAttributeAccessIssue]
     for name in ("episodes.jsonl", "steps.jsonl"):

@@ -48,7 +48,7 @@ async def test_a_dataset_holds_what_the_environment_showed(
     env.close()
     assert isinstance(jack[0].observations, tuple) and len(jack[0].observations) == 3
 
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         write_datasets(run, tmp_path / "datasets")
 
 
@@ -77,7 +77,7 @@ async def test_what_is_no_demonstration_is_refused(tmp_path: Path) -> None:
     rows = [orjson.loads(line) for line in steps.read_bytes().splitlines()]
     rows[2]["reward"] = 0.5
     steps.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
-    with pytest.raises(UsageError, match="does not play out here as it was recorded"):
+    with pytest.raises(UsageError, match="differs from its record when it is replayed"):
         write_datasets(open_run(folder), tmp_path / "datasets")
     assert not list((tmp_path / "datasets").glob("*/*-v0")), "no half of a dataset stays"
 
@@ -88,7 +88,7 @@ async def test_what_is_no_demonstration_is_refused(tmp_path: Path) -> None:
             {"agent_0": player()},
         ),
     )
-    with pytest.raises(UsageError, match="at the end of episode 0 is not in its observation space"):
+    with pytest.raises(UsageError, match="the last observation of episode 0 is not in its observation space"):
         write_datasets(open_run(short), tmp_path / "datasets")
 
     two = await record_run(
@@ -98,7 +98,7 @@ async def test_what_is_no_demonstration_is_refused(tmp_path: Path) -> None:
             {f"player_{i}": player(lambda s: s.legal_actions[0]) for i in (0, 1)},
         ),
     )
-    with pytest.raises(UsageError, match="with 2 agents, and Minari"):
+    with pytest.raises(UsageError, match="with 2 agents, but Minari"):
         write_datasets(open_run(two), tmp_path / "datasets")
 
 
@@ -157,5 +157,5 @@ async def test_what_minari_cannot_hold_is_named_and_the_others_are_written(tmp_p
     assert [name.rpartition("/")[2] for name in written] == ["good-v0"]
     assert len(said) == 4
     for name, sentence in zip(["Graph", "Sequence", "One_Of", "Nested"], said, strict=True):
-        assert f"Minari cannot hold what {name} played" in sentence
+        assert f"Minari cannot store the episodes of {name}" in sentence
     assert [path.name for path in (tmp_path / "datasets").glob("*/*-v0")] == ["good-v0"]

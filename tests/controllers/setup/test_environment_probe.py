@@ -113,7 +113,7 @@ async def test_an_environment_that_kills_its_process_costs_only_that(
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     with pytest.raises(
-        UsageError, match=r"deadly:make could not be looked at: its process ended with exit status 3: oh no"
+        UsageError, match=r"deadly:make could not be described: its process ended with exit status 3: oh no"
     ):
         await probe.describe(EnvironmentRequest("deadly:make"))
     assert (await probe.describe(CARTPOLE)).env_id == "CartPole-v1"

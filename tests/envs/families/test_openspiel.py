@@ -63,8 +63,8 @@ def test_what_is_hidden_in_the_game_beneath_stays_so(name: str) -> None:
     ("name", "said"),
     [
         ("misere(game=nothing())", "OpenSpiel cannot make misere"),
-        ("efg_game(filename=/etc/hosts)", "reads from a file"),
-        ("mfg_garnet(size=3)", "in which no agent has a seat"),
+        ("efg_game(filename=/etc/hosts)", "from a file"),
+        ("mfg_garnet(size=3)", "a mean-field game"),
     ],
 )
 def test_what_cannot_be_made_is_said(name: str, said: str) -> None:

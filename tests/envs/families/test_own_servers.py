@@ -79,16 +79,19 @@ def test_arguments_of_the_experiment_come_after_those_of_the_file() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "lists none"),
+        ("", "lists no environment"),
         ("title = ", "server.toml"),
         ('tilte = "x"\n[environments]\nA = "a:b"', "unknown key 'tilte'"),
         ('[environments]\nA = {api = "parallel"}', "'A' has no entry"),
         ('[environments]\nA = {entry = "a:b", api = "vector"}', "api 'vector' of 'A'"),
-        ('python = "x"\naddress = "h:1"\n[environments]\nA = "a:b"', "exclude each other"),
+        (
+            'python = "x"\naddress = "h:1"\n[environments]\nA = "a:b"',
+            "only one of python",
+        ),
         ('address = "h:1"\n[environments]\nA = "a:b"', "token_file"),
-        ('step_s = 0\n[environments]\nA = "a:b"', "step_s is no number of seconds"),
-        ('one_at_a_time = 1\n[environments]\nA = "a:b"', "one_at_a_time is true or false, not 1"),
-        ('path = "x"\n[environments]\nA = "a:b"', "path is no list"),
+        ('step_s = 0\n[environments]\nA = "a:b"', "step_s must be a number of seconds"),
+        ('one_at_a_time = 1\n[environments]\nA = "a:b"', "one_at_a_time must be true or false, not 1"),
+        ('path = "x"\n[environments]\nA = "a:b"', "path is not a list"),
     ],
 )
 def test_what_cannot_be_is_said_and_nothing_else_is_hidden(text: str, said: str) -> None:

@@ -50,7 +50,7 @@ def test_names_come_from_its_registry() -> None:
     assert family.title_of(specs["KuhnPoker-v0"]) == "Kuhn Poker"
     with pytest.raises(UsageError, match=r"players of .* is 5.*an even number of 4 to 15"):
         envs.make("textarena/Taboo-v0-animals", env_kwargs={"players": 5})
-    with pytest.raises(UsageError, match=r"It is played by 2$"):
+    with pytest.raises(UsageError, match=r"The number of players is 2$"):
         envs.make("textarena/KuhnPoker-v0", env_kwargs={"players": 3})
 
 

@@ -219,7 +219,7 @@ def test_engines_do_not_outlive_who_started_them(elsewhere: Path) -> None:
     [
         ({"frame_skip": 0}, "1 or more"),
         ({"doom_skill": 9}, "1 to 5"),
-        ({"bots": 2}, "a match has no bots"),
+        ({"bots": 2}, "a match has no argument bots"),
         ({"actions": "keys"}, "buttons, numbered, combinations"),
     ],
 )

@@ -311,7 +311,7 @@ def test_a_program_may_speak_json_lines() -> None:
 
 def test_what_is_no_server_is_said() -> None:
     place = Here("nonsense", command=(sys.executable, "-c", "print('hello')"))
-    with pytest.raises(UsageError, match="no message"):
+    with pytest.raises(UsageError, match="invalid message"):
         make_served(place, Wanted("x:y"))
     gone = Here("gone", python=Path("/nowhere/bin/python"))
     with pytest.raises(UsageError, match="/nowhere/bin/python"):

@@ -217,8 +217,8 @@ def test_what_is_left_is_played_and_then_it_has_ended(tmp_path: Path) -> None:
     assert book.ended and sum(played) == 12 and book.spent(RUN).tokens == 1200
     assert all(each.lease.is_last for each in shards)
     assert budget_message(book, book.budgets, book.needed) == (
-        "the token budget of the run carries no further episode: 1,200 of 1,250 spent, and what comes next "
-        "may take 100 (--token-budget gives it more)"
+        "the token budget of the run does not suffice for another episode: 1,200 of 1,250 spent, and the "
+        "next may take 100 (raise --token-budget)"
     )
 
 

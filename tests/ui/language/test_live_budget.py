@@ -44,7 +44,7 @@ def test_a_budget_holds_for_the_run_and_whoever_it_leaves_waiting_says_so(
             qtbot.waitUntil(lambda: operator.player.state is OperatorState.SPENT, timeout=WAIT)
             name = config.operator_id
             words = words_of(operator.player)
-            assert f"token budget of slot {name}/agent_0 carries no further episode" in words
+            assert f"token budget of slot {name}/agent_0 does not suffice for another episode" in words
             assert operator.player.alive and not operator.player.trouble and not operator.player.stepping
             asked, played = len(server.requests), len(operator.player.tally.episodes_done)
             assert played >= 2 and asked * sum(TOKENS) <= BUDGET
@@ -124,7 +124,7 @@ def it_says_what_is_spent(card: OperatorRenderContainer, operator: LiveOperator,
     trouble = named(card, QLabel, "operator-trouble")
     assert named(card, StatusDot, "operator-status").text == "Budget used up"
     assert trouble.isVisible() and words_of(operator.player) == trouble.text()
-    assert f"slot {name}/agent_0 carries no further episode" in trouble.text()
+    assert f"slot {name}/agent_0 does not suffice for another episode" in trouble.text()
     assert not named(card, QPushButton, "operator-restart").isVisible()
 
 

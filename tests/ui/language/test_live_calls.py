@@ -305,7 +305,7 @@ def test_a_session_of_its_own_tells_what_a_slot_is_shown(
 ) -> None:
     operator = LiveOperator(context, lake(server))
     try:
-        with pytest.raises(UsageError, match="nothing plays"):
+        with pytest.raises(UsageError, match="nothing is playing"):
             finish(operator.player.present("agent_0"))
         operator.player.start(7, episodes=1, render="none", paused=True)
         qtbot.waitUntil(

@@ -172,4 +172,4 @@ def test_a_person_is_not_shown_what_the_game_hides_from_them(manual: ManualOpera
     manual.show_mind()
     qtbot.waitUntil(lambda: "OBSERVES AT STEP 0" in told(manual), timeout=PATIENCE_MS)
     named(manual, MindView, "mind").choose(operator.player.last_view.agents[2].agent)
-    qtbot.waitUntil(lambda: "kept from you while you play" in told(manual), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "hidden from you while you play" in told(manual), timeout=PATIENCE_MS)

@@ -254,7 +254,7 @@ def test_go_has_a_button_for_the_pass(view: BoardView, game: Callable[..., Game]
     play.click((2, 2))
     assert play.piece((2, 2)) == "X"
     play.click((2, 2))
-    assert view.note == "This place is taken: choose an empty one."
+    assert view.note == "This square is occupied: choose an empty one."
     button = view.findChild(QPushButton, "move_81")
     assert button is not None and button.text() == "Pass"
     assert view.rect().contains(button.geometry())

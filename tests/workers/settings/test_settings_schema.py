@@ -194,7 +194,7 @@ def test_a_schema_that_is_none_is_named_with_its_place(tables: str, words: str):
 
 def test_a_reference_that_leads_out_of_the_schema_is_not_followed():
     (setting,) = read('[schema.properties.a]\n"$ref" = "http://localhost:1/other.json"')
-    assert "refers to what is not in it" in setting.problem(3)
+    assert "has a reference without a target" in setting.problem(3)
 
 
 def test_settings_are_one_json_schema_for_other_programs():
@@ -210,7 +210,7 @@ def test_settings_are_one_json_schema_for_other_programs():
 
 def test_defaults_that_do_not_fit_are_told_by_the_check():
     with pytest.raises(
-        UsageError, match=r"settings\.a of dice_worker: its default does not fit.*at least 3, not 2"
+        UsageError, match=r"settings\.a of dice_worker: its default is not valid.*at least 3, not 2"
     ):
         parse_manifest(
             f'{HEAD}[settings.a]\ntype = "whole"\nminimum = 3\ndefault = 2', WHERE
