@@ -111,8 +111,8 @@ def test_a_shared_preset_is_taken_over_beside_one_of_its_name(presets: Presets, 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("not json", "is no preset"),
-        ("[]", "is no preset"),
+        ("not json", "is not a preset"),
+        ("[]", "is not a preset"),
         ('{"operators": []}', "Experiment files open in Operators"),
         ('{"mosaic_preset": 2}', "later version"),
         ('{"mosaic_preset": 1}', "must be a mapping"),

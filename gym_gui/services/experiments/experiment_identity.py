@@ -1,4 +1,4 @@
-"""Identity of an experiment, which must be equal for shards to belong together: request and players.
+"""Computes the identity of an experiment. Shards belong to one run only if their identities are equal.
 
 Paths of files differ between machines. So only a file's name is part of the identity; its content is compared
 separately.

@@ -12,7 +12,7 @@ from gym_gui.core.validation import shown
 
 
 class NotLiteralError(Exception):
-    """The file is a program. ``line`` is the first line that is not literal data."""
+    """Error for a Python file that is a program. ``line`` is the first line that is not literal data."""
 
     def __init__(self, line: int) -> None:
         super().__init__(f"line {line} is no literal data")

@@ -22,7 +22,7 @@ _LARGEST: Final = 2**20
 _MOST: Final = 20_000
 """Largest number of values in a file that is searched. Anchors in YAML can multiply the values."""
 _SHORTEST: Final = 3
-"""Least number of characters of a value that is searched for in a message."""
+"""Length in characters of the shortest value that is searched for in a message."""
 
 
 class _At(NamedTuple):
@@ -128,7 +128,7 @@ def _leaves(at: _At) -> Iterator[_At]:
         yield from _leaves(inner)
 
 
-# -- what the formats say -----------------------------------------------------------------
+# -- parsers of the file formats --------------------------------------------------------
 
 
 def _of_yaml(text: str) -> _At | None:

@@ -72,7 +72,7 @@ class Policy:
         return not (self.takes or self.model)
 
     def knows(self, env_id: str) -> bool:
-        """Return whether the policy is made for this environment and not for any environment."""
+        """Return whether the policy is made for this environment in particular."""
         return bool(self.environments) and matches(env_id, self.environments)
 
     def assignment(self, before: WorkerAssignment | None = None) -> WorkerAssignment:

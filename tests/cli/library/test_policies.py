@@ -153,8 +153,8 @@ def test_the_worker_that_reads_a_file_takes_it_over(policies: Policies, tmp_path
     assert done.json()["name"] == "theirs"
     for how, status, words in (
         ("refuse", 2, "mosaic: it is of another brand. Bring one of ours"),
-        ("fail", 1, "brand_worker failed to take it over: RuntimeError: out of luck"),
-        ("die", 1, "brand_worker was killed (signal 9, SIGKILL) while it took the policy over"),
+        ("fail", 1, "brand_worker failed to import the policy: RuntimeError: out of luck"),
+        ("die", 1, "brand_worker was killed (signal 9, SIGKILL) during the import"),
         ("lie", 2, "format_version"),
         ("nothing", 2, "holds no policy"),
     ):

@@ -51,8 +51,8 @@ def test_each_training_is_an_operator_of_its_own(place: Path) -> None:
     ("checkpoint", "words"),
     [
         ("group:ppo_CartPole", "unknown group of trainings 'ppo_CartPole'. Did you mean 'ppo_CartPole-v1'"),
-        ("group:half_CartPole-v1", "group half_CartPole-v1 is not done: seed 2"),
-        ("group:bare_CartPole-v1", "group bare_CartPole-v1: seed 2 has no policy any more"),
+        ("group:half_CartPole-v1", "group half_CartPole-v1 is not complete: seed 2"),
+        ("group:bare_CartPole-v1", "group bare_CartPole-v1: seed 2 no longer has a policy"),
     ],
 )
 def test_a_group_that_cannot_play_is_one_line(place: Path, checkpoint: str, words: str) -> None:

@@ -166,7 +166,7 @@ def test_an_export_is_taken_in_as_it_was(form: str, library: PolicyLibrary, tmp_
     assert (theirs.path / "model.safetensors").read_bytes() == (ours.path / "model.safetensors").read_bytes()
     assert not (theirs.path / SCORE).exists()
     assert elsewhere.find("it").score == SCORED
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         export_policy(library.find("good"), target)
     with pytest.raises(UsageError, match="there is a policy 'it' already"):
         take_in(elsewhere, target)

@@ -236,7 +236,7 @@ class TestPresets:
         assert told[-1].kind == "ok" and page.model.policy_id("player_1") == "noop"
         (tmp_path / "bad.preset.json").write_text("{}")
         presets.import_file(str(tmp_path / "bad.preset.json"))
-        assert told[-1].kind == "error" and "bad.preset.json is no preset" in told[-1].text
+        assert told[-1].kind == "error" and "bad.preset.json is not a preset" in told[-1].text
 
     def test_one_that_cannot_be_read_stands_there_disabled(self, page: AgentsPage) -> None:
         presets = named(page, ConfigurationPresetMenu, "presets_menu")
