@@ -84,7 +84,7 @@ def test_a_training_in_the_background(mosaic: Mosaic, store: Store) -> None:
     again = mosaic("daemon", "--cancel", run_id)
     assert (again.status, again.line) == (
         2,
-        f"mosaic: run {run_id} is over (stopped). Resume it, or start it anew",
+        f"mosaic: run {run_id} is over (stopped). Resume it, or start a new one",
     )
     folder = store.data / "training" / run_id
     more = mosaic("train", "--resume", str(folder), "--steps", "2", "--background", "--json")

@@ -31,7 +31,7 @@ class StopPacking(Exception):
 
 
 class PackingStoppedError(MosaicError):
-    """Error for a packing that the caller has stopped. The unfinished file is removed, earlier files stay packed.
+    """Error for a packing that the caller has stopped. Files that were packed before the stop stay packed.
 
     Attributes:
         packing: What was done before the stop.

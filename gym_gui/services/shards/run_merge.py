@@ -309,7 +309,7 @@ def _times_of(parts: Sequence[ShardPart]) -> tuple[str, str]:
 
 
 def _about(part: ShardPart, common: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the merged run's record of a shard: its identity, and its values that most shards do not have."""
+    """Return the merged run's record of a shard: its identity, and values that most shards do not have."""
     said = part.header
     row: dict[str, Any] = {"number": part.shard.number, "of": part.shard.of, "run_id": part.run_id}
     row |= {key: said.get(key) for key in ("status", "started_at", "finished_at")}

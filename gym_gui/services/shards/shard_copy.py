@@ -68,8 +68,8 @@ def owners_of(parts: Sequence[ShardPart], operator: str, episodes: int) -> Owner
                     found.twice += 1
                     if before.rows[operator].trajectory(was) != rows.trajectory(at):
                         conflicts.append(
-                            f"episode {index} of operator {operator!r} was played differently in {part.folder} "
-                            f"than in {before.folder}"
+                            f"episode {index} of operator {operator!r} was played differently "
+                            f"in {part.folder} than in {before.folder}"
                         )
             found.part[index], found.at[index] = place, at
     if conflicts:

@@ -249,7 +249,7 @@ def test_other_cuts_of_the_experiment_are_joined_where_they_agree(tmp_path: Path
 def test_an_episode_that_was_played_otherwise_is_named(tmp_path: Path) -> None:
     one, two = played(tmp_path, "1/2"), played(tmp_path, "1/2", way="x")
     said = refusal(tmp_path, one, two, played(tmp_path, "2/2"))
-    assert said[0] == f"episode 1 of operator 'a' was played otherwise in {two} than in {one}"
+    assert said[0] == f"episode 1 of operator 'a' was played differently in {two} than in {one}"
     assert len(said) == 4, "episodes 0 and 3 have no rows"
 
 

@@ -48,7 +48,7 @@ def test_they_are_the_profile_where_none_is_given(kept: Path) -> None:
     ("written", "said"),
     [
         ("hosts: [one, one]", "hosts.yaml: hosts: 'one' is named twice"),
-        ("hosts: [-oProxyCommand=x]", "is no host"),
+        ("hosts: [-oProxyCommand=x]", "is not a host name"),
         ("hosts: one", "hosts"),
         ("hosts: [", "not valid YAML"),
         ("hosts: [{host: one, setup: ['export OPENAI_API_KEY=x']}]", "writes OPENAI_API_KEY into a script"),

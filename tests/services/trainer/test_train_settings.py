@@ -105,7 +105,7 @@ def test_settings_as_a_person_types_them(flags: list[str], settings: dict[str, A
     ("flags", "words"),
     [
         (["--total-steps"], "--total-steps needs a value"),
-        (["stray"], "'stray' is no option"),
+        (["stray"], "'stray' is not an option"),
         (["--total-stepps", "3"], "Did you mean 'total_steps'"),
         (["--no-select"], "unknown setting of ppo 'no_select'"),
         (["--total-steps", "many"], "total_steps must be a whole number, at least 1, not 'many'"),
