@@ -48,7 +48,7 @@ class TrainingOutcome:
 
 
 def read_outcome(folder: RunFolder, runner: Mapping[str, Any]) -> TrainingOutcome:
-    """Return the outcome of the training that a runner watched. ``runner`` is the content of ``runner.json``."""
+    """Return the outcome of the training that a runner watched, given the content of ``runner.json``."""
     try:
         ended = folder.read(EXIT)
     except RunFormatError:

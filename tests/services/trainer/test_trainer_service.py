@@ -118,7 +118,7 @@ def test_one_that_is_stopped_before_it_kept_anything_has_failed(
         (
             {"action": "continuous"},
             UsageError,
-            "Random search: it learns discrete actions, and those here are",
+            "Random search: it learns discrete actions, but here they are",
         ),
     ],
 )

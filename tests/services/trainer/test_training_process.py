@@ -291,7 +291,7 @@ def test_what_it_may_use_and_see(
     [
         ("abort", "was killed (signal 6, SIGABRT)"),
         ("untold", "ended with exit status 1: out of luck"),
-        ("silent", "ended with exit status 0, but never said that it was done"),
+        ("silent", "ended with exit status 0, but never reported that it was done"),
     ],
 )
 def test_a_training_that_fails_says_why(
