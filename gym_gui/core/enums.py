@@ -51,7 +51,7 @@ class EpisodeStatus(StrEnum):
 
 
 class Loss(StrEnum):
-    """What happened to the worker that did not answer."""
+    """What happened to a worker that did not answer."""
 
     DIED = "died"
     """The worker ended or was killed, and a new one replaces it; its episodes can be played again."""

@@ -37,7 +37,7 @@ def action_from_plain(space: Space, data: Any) -> Any:
     try:
         return _from_plain(space, data)
     except (ValueError, TypeError, LookupError, OverflowError) as exc:
-        raise ValueError(f"{data!r:.100} is no action of a {space.kind} space") from exc
+        raise ValueError(f"{data!r:.100} is not an action of a {space.kind} space") from exc
 
 
 def _from_plain(space: Space, data: Any) -> Any:

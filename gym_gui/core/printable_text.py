@@ -28,7 +28,7 @@ def visible(text: str) -> str:
 
 
 def visible_json(text: str) -> str:
-    """Return JSON text with these characters escaped, so that a JSON parser reads the same value."""
+    """Return JSON text in which each character that a terminal would execute is escaped."""
     return _OBEYED.sub(lambda found: json.dumps(found.group())[1:-1], text)
 
 

@@ -184,7 +184,7 @@ class StepOutcome(NamedTuple):
 
 @dataclass(slots=True)
 class StepSnapshot:
-    """What an in-process :class:`~gym_gui.core.protocols.Actor` receives.
+    """Data that an in-process :class:`~gym_gui.core.protocols.Actor` receives for a decision or its result.
 
     Attributes:
         step_index: Environment step within the episode, from 0.
@@ -220,7 +220,7 @@ class StepSnapshot:
 
 @dataclass(slots=True)
 class EpisodeSummary:
-    """What a policy receives when an episode is over.
+    """Summary of an episode that a policy receives at the episode's end.
 
     Attributes:
         episode_index: Index of the episode in its run.

@@ -35,7 +35,7 @@ _RESERVED_NAMES: Final = frozenset(
 
 
 class ConfigError(ExperimentError):
-    """A value that cannot be used, with its place.
+    """Error for a value that cannot be used, with the value's place.
 
     Args:
         problem: What is wrong, without a trailing full stop.
@@ -202,7 +202,7 @@ def folder_name(value: object, where: str) -> str:
     name = text(value, where, max_length=64)
     bad = sorted(set(name) & set('/\\<>:"|?*'))
     if bad:
-        problem = f"{shown(name)} holds {' '.join(bad)}"
+        problem = f"{shown(name)} contains {' '.join(bad)}"
     elif name[0] in ".- " or name[-1] in ". ":
         problem = f"{shown(name)} begins or ends with {name[0] if name[0] in '.- ' else name[-1]!r}"
     elif name.split(".")[0].casefold() in _RESERVED_NAMES:
@@ -229,7 +229,7 @@ def refuse_shared_folders(ids: Sequence[str], where: str) -> None:
             raise ConfigError(
                 f"{shown(name)} is taken by an operator before it ({shown(seen[folded])})",
                 where=f"{where}[{i}].id",
-                fix="Give each operator an id of its own",
+                fix="Give each operator its own id",
             )
         seen[folded] = name
 

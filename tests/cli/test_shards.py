@@ -193,7 +193,7 @@ def test_a_slip_is_one_line(mosaic: Mosaic, played: Path) -> None:
         "run", file, "--shard", "3/2"
     )
     for slip in ("3", "2-1/2", "1-2-2/2", "1,/2"):
-        assert "is no part of a whole" in mosaic.refused("run", file, "--shard", slip)
+        assert "is not a shard" in mosaic.refused("run", file, "--shard", slip)
     assert "looks at one part" in mosaic.refused("run", file, "--shard", "1-2/2", "--dry-run")
     parts = mosaic.home / "parts"
     parts.mkdir()

@@ -87,7 +87,7 @@ def test_unknown_worker_names_the_nearest():
     ],
 )
 def test_what_is_no_worker_here_says_what_it_means(name: str, meant: str):
-    with pytest.raises(UsageError, match=f"{name} is no worker here.*{meant}"):
+    with pytest.raises(UsageError, match=f"{name} is not a worker of MOSAIC.*{meant}"):
         WorkerTypeRegistry.require(name)
 
 

@@ -120,7 +120,7 @@ SERIES: Final = (
     *("rl", "vlm", "bdi", "human", "llm", "baseline"),
     *(f"further-{number}" for number in range(len(FURTHER_COLORS))),
 )
-"""Roles of lines that mean no kind of agent (trainings, algorithms), in the order in which they are used."""
+"""Roles of lines that do not stand for a kind of agent (trainings, algorithms), in the order of their use."""
 
 
 def leading_kind(kinds: Iterable[str]) -> str:

@@ -44,7 +44,7 @@ class Amount(Struct, frozen=True):
 
 
 class Room(NamedTuple):
-    """The rest of an account; infinite if it has no limit.
+    """Remaining budget of an account; infinite if it has no limit.
 
     Attributes:
         tokens: Input and output tokens together.

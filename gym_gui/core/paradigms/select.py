@@ -48,7 +48,7 @@ def converted(env: Any, found: str, api: str) -> Any:
             refused, fix="It does not say that its agents can act at once (metadata: is_parallelizable)"
         )
     if found == "parallel" and not callable(env.observation_space):
-        raise UsageError(refused, fix="PettingZoo converts what has its own Parallel interface")
+        raise UsageError(refused, fix="PettingZoo only converts environments with its own Parallel interface")
     try:
         to: Any = import_module("pettingzoo.utils.conversions")
     except ImportError:

@@ -12,7 +12,7 @@ KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
 @dataclass(frozen=True, order=True)
 class Subject:
-    """Something that a user can allow.
+    """Code, a program, a file or a server that a user can allow.
 
     Attributes:
         kind: ``folder`` of code, installed ``package``, ``program``, ``file`` or folder of data,
@@ -42,7 +42,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Need:
-    """Something that a file names and the user must allow.
+    """A subject that a file names and that the user must allow.
 
     Attributes:
         subject: The subject.

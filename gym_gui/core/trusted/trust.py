@@ -46,7 +46,7 @@ TYPED: Final = Origin()
 
 
 class NotAllowedError(UsageError):
-    """A file names something that the user has not allowed.
+    """Error for a file that names something that the user has not allowed.
 
     Attributes:
         file: The file.
@@ -58,14 +58,14 @@ class NotAllowedError(UsageError):
         first = needs[0].subject.name
         super().__init__(
             f"{file or 'the configuration'} {what}, which has not been allowed",
-            fix=f"Look at it; then add --trust for this once, or allow it for good: mosaic trust add {first}",
+            fix=f"Check it; then allow it once with --trust, or permanently: mosaic trust add {first}",
         )
         self.file = file
         self.needs = tuple(needs)
 
 
 class RefusedError(UsageError):
-    """A file names something that no file may name."""
+    """Error for a file that names something that no file may name."""
 
 
 # -- this process ---------------------------------------------------------------------------

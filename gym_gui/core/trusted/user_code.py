@@ -102,7 +102,7 @@ def is_standard(module: str) -> bool:
 
 
 def belongs(found: object, module: OwnModule, holder: ModuleType) -> bool:
-    """Return whether an object under a name in a module is the package's own and not imported by it.
+    """Return whether an object found in a module was defined by the module's package and not imported by it.
 
     ``maze:subprocess.Popen`` does not belong to ``maze``, even if the user has allowed ``maze``.
     """
@@ -136,8 +136,8 @@ def fingerprints(root: Path, *, follow: bool = False) -> dict[str, str]:
         size += path.stat().st_size
         if len(result) >= MAX_FILES or size > MAX_BYTES:
             raise UsageError(
-                f"{root} holds too much code to be looked at (at most {MAX_FILES} files)",
-                fix="Put the environment, and what names it, into a folder of their own",
+                f"{root} contains too much code to check (at most {MAX_FILES} files)",
+                fix="Put the environment and the file that names it into a separate folder",
             )
         result[path.relative_to(root).as_posix()] = hash_of(path)
     return result
@@ -170,7 +170,7 @@ def hash_of(path: Path) -> str:
 
 
 def digest(files: Mapping[str, str]) -> str:
-    """Return the common fingerprint of all these files."""
+    """Return one fingerprint of several files."""
     text = "".join(f"{path}\0{sha}\n" for path, sha in sorted(files.items()))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -241,7 +241,7 @@ class _Submodules(MetaPathFinder):
 
 
 class _Neighbors(MetaPathFinder):
-    """Finds other modules of these folders; called after all other finders, so that nothing is hidden."""
+    """Finds other modules of folders from which a module was loaded; called after all other finders."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

@@ -141,7 +141,10 @@ class TestPrograms:
             ("x = bytearray(30 << 30)", "exp.py:1: needs more than 2048 MiB of memory"),
             ("import os\nos.fork()", "exp.py:2: starts a process, which is not allowed"),
             ("import os\nos.system('true')", "exp.py:2: starts a process, which is not allowed"),
-            ("import subprocess\nsubprocess.run(['true'])", "exp.py:2: starts a process, which is not allowed"),
+            (
+                "import subprocess\nsubprocess.run(['true'])",
+                "exp.py:2: starts a process, which is not allowed",
+            ),
             (
                 "from gym_gui.core.config import OperatorConfig as C\noperators = [C('../x', task='T')]",
                 "exp.py:2: id: '../x' holds /",

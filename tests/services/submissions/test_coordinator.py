@@ -212,9 +212,7 @@ def test_a_place_that_refuses_is_used_no_more(submission: Submission) -> None:
 
 
 def test_no_place_is_left(submission: Submission) -> None:
-    with pytest.raises(
-        UsageError, match=r"6 of 6 shards: one refuses shard 1 of 6: no such package"
-    ):
+    with pytest.raises(UsageError, match=r"6 of 6 shards: one refuses shard 1 of 6: no such package"):
         run(submission, Place("one", lambda number, attempt: REFUSED))
     assert submission.numbers("waiting") == [1, 2, 3, 4, 5, 6]
 

@@ -239,7 +239,9 @@ def test_a_training_that_is_here_is_elsewhere_no_more(place: Path, tmp_path: Pat
     with pytest.raises(HostFailedError, match="is incomplete"):
         take_part(place / "work/2/runs", asked, 2)
     (run / "exit.json").write_text("{}")
-    with pytest.raises(HostFailedError, match="results of the training with seed 4 are those of another training"):
+    with pytest.raises(
+        HostFailedError, match="results of the training with seed 4 are those of another training"
+    ):
         take_part(place / "work/2/runs", asked, 1)
     (run / "state").mkdir()
     (run / "state" / "kept.json").write_text("{}")

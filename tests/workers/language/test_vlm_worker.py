@@ -193,7 +193,7 @@ def test_pictures_of_turns_that_are_not_told_again_are_refused() -> None:
 @pytest.mark.parametrize(
     ("task", "rename", "why"),
     [
-        ("connect_four_v3", "actions", "shows what its words would call otherwise"),
+        ("connect_four_v3", "actions", "shows names that the text would change"),
         ("MiniGrid-Empty-5x5-v0", "objects", "Other names"),
     ],
 )

@@ -169,7 +169,9 @@ def test_what_a_person_may_not_have_more_of_waits_here(
     with caplog.at_level(logging.WARNING):
         asyncio.run(backend.start(FIRST))
         looks = asyncio.run(backend.look(FIRST))
-    assert caplog.messages == [f"sbatch: {REFUSED[15:]}{TOO_MANY}. The other jobs wait until Slurm accepts them."]
+    assert caplog.messages == [
+        f"sbatch: {REFUSED[15:]}{TOO_MANY}. The other jobs wait until Slurm accepts them."
+    ]
     assert [seen.begun or not seen.running for seen in looks.values()] == [False] * 7, "all of them wait"
     before = len(scheduler.told("sbatch"))
     clock[0] += 31.0
