@@ -156,7 +156,7 @@ def test_the_worker_that_reads_a_file_takes_it_over(policies: Policies, tmp_path
         ("fail", 1, "brand_worker failed to import the policy: RuntimeError: out of luck"),
         ("die", 1, "brand_worker was killed (signal 9, SIGKILL) during the import"),
         ("lie", 2, "format_version"),
-        ("nothing", 2, "holds no policy"),
+        ("nothing", 2, "contains no readable policy"),
     ):
         done = policies(*arguments, "--env", "CartPole-v1", "--name", how, "--how", how)
         assert done.status == status, done.err

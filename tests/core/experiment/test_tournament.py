@@ -52,7 +52,7 @@ def test_a_policy_may_be_another_one_in_each_slot() -> None:
             _data(policies={"a": RANDOM, "x_vs_y": RANDOM}),
             "policies.x_vs_y: 'x_vs_y' is not a valid policy name",
         ),
-        (_data(policies={"a": RANDOM, "b/c": RANDOM}), "holds /"),
+        (_data(policies={"a": RANDOM, "b/c": RANDOM}), "contains /"),
         (_data(policies={"a": RANDOM, "b": "random"}), "policies.b: must name a player, not 'random'"),
         (_data(policies={"a": RANDOM, "b": {"type": "rondom"}}), "policies.b.type: unknown type 'rondom'"),
         (_data(policies={"a": RANDOM, "b": {"polcy_path": "x"}}), "Did you mean 'policy_path'?"),

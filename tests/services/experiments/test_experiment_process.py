@@ -147,7 +147,7 @@ class TestPrograms:
             ),
             (
                 "from gym_gui.core.config import OperatorConfig as C\noperators = [C('../x', task='T')]",
-                "exp.py:2: id: '../x' holds /",
+                "exp.py:2: id: '../x' contains /",
             ),
             (
                 "class E(Exception):\n    def __str__(self): raise E\nraise E",
