@@ -216,7 +216,7 @@ def test_three_who_stay_in_their_slots_are_joined_in_each_seat(tmp_path: Path) -
         (LEVERS, {"held_out": ["left", "right"]}, "held_out: leaves no policy to play with them"),
         (LEVERS, {"held_out": ["left", "left"]}, "held_out: 'left' is named twice"),
         (LEVERS, {"schedule": "swiss"}, "on one side: no side can win. Use schedule: cross_play"),
-        (LEVERS, {"policies": {**POOL, "a_with_b": puller(2)}}, "'a_with_b' is not a valid policy name"),
+        (LEVERS, {"policies": {**POOL, "a_with_b": puller(2)}}, "'a_with_b' is no name of a policy"),
         (
             "simple_spread_v3",
             {"policies": {**POOL, "chaser": CHASER}},

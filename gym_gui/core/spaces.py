@@ -132,7 +132,7 @@ def _json_encoder(space: Any, encode: Callable[[Any], bytes]) -> Callable[[Any],
             data: Any = value if isinstance(value, str) else space.to_jsonable([value])[0]
         except Exception as exc:  # the border to a person's own space
             raise NotInSpace(
-                f"{type(space).__name__} cannot convert a {type(value).__name__}: {exc}"
+                f"{type(space).__name__} cannot convert a value of type {type(value).__name__}: {exc}"
             ) from exc
         return encode(data)
 

@@ -103,7 +103,8 @@ class ApiKeys:
         key = key.strip()
         if not key or any(c.isspace() or not c.isprintable() for c in key):
             raise UsageError(
-                "the key is empty or has spaces in it", fix="Paste the key without spaces and line ends"
+                "the key is empty or has spaces or control characters in it",
+                fix="Paste the key without spaces and line ends",
             )
         if not self.trouble():
             keyring = _keyring()

@@ -60,7 +60,7 @@ def test_what_a_later_version_adds_is_kept(tmp_path: Path) -> None:
         (b"{", "is damaged: it is not JSON"),
         (b"\xff\xfe", "is damaged: it is not JSON"),
         (b"[" * 100_000, "is damaged: it is not JSON"),
-        (b"[]", "no JSON object"),
+        (b"[]", "it is not a JSON object"),
         (b'{"name": 3}', "'name' is not text"),
         (b'{"tags": "a"}', "tags are not a list of words"),
         (b'{"star": 1}', "neither true nor false"),
@@ -113,7 +113,7 @@ def test_a_label_that_is_too_long_is_refused(tmp_path: Path) -> None:
         change_labels(tmp_path, {"tags": ["a" * 41]})
     with pytest.raises(LabelsError, match="at most 50 tags"):
         change_labels(tmp_path, {"tags": [str(i) for i in range(51)]})
-    with pytest.raises(LabelsError, match="no file can hold"):
+    with pytest.raises(LabelsError, match="characters that cannot be saved"):
         change_labels(tmp_path, {"name": "\ud800"})
     assert not list(tmp_path.iterdir())
 

@@ -233,7 +233,7 @@ def test_what_does_not_go_together_is_one_line(mosaic: Mosaic) -> None:
     hosts.write_text("hosts: [one]")
     where = ("--executor", "ssh", "--profile", hosts)
     assert "there is no executor 'slurn'" in mosaic.refused(*PPO, "--executor", "slurn")
-    assert "needs the hosts" in mosaic.refused(*PPO, "--executor", "ssh")
+    assert "needs a list of hosts" in mosaic.refused(*PPO, "--executor", "ssh")
     assert "--profile goes with --executor" in mosaic.refused(*PPO, "--profile", hosts)
     assert "--dry-run goes with --executor" in mosaic.refused(*PPO, "--dry-run")
     assert "--background does not go with --executor" in mosaic.refused(*PPO, *where, "--background")

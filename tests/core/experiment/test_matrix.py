@@ -118,8 +118,8 @@ def test_rows_of_ones_own_by_order_and_by_team() -> None:
     assert list(found.matrix.rows[1].sides.items()) == [("green", ("llm", "noop")), ("blue", ("rl",))]
     assert missing_in_words(found.matrix.rows) == [
         "trio: it has 3 players for green of soccer, which has 2",
-        "three: it needs 3 sides, and soccer has green, blue",
-        "elsewhere: it needs red, blue, and soccer has green, blue",
+        "three: it needs 3 sides, but soccer has green, blue",
+        "elsewhere: it needs red, blue, but soccer has green, blue",
         "slip: no policy is called 'co_traind' (did you mean 'co_trained'?)",
     ]
 
@@ -193,7 +193,7 @@ def test_long_names_stay_folders_and_apart() -> None:
         ({"task": "soccer", "rows": [{"name": "a", "sides": [[]]}]}, "sides[0]: names no policy"),
         (
             {"task": "soccer", "rows": [{"name": "a/b", "sides": ["rl"]}]},
-            "matrix.rows[0].name: 'a/b' holds /",
+            "matrix.rows[0].name: 'a/b' contains /",
         ),
         ({"task": "soccer", "rows": [{"name": "a", "sides": [{"temperature": 1}]}]}, "'policy' is missing"),
         (
@@ -248,7 +248,7 @@ def test_policies_that_are_refused(policies: Any, said: str) -> None:
 
 
 def test_rows_whose_sides_compete_are_not_played_until_decided() -> None:
-    with pytest.raises(ConfigError, match="'decided' compares operators, and the sides of a matrix's rows"):
+    with pytest.raises(ConfigError, match="'decided' compares operators, but the sides of a matrix's rows"):
         expanded({"task": "soccer", "rows": ["rl_vs_llm"]}, until="decided")
     with pytest.raises(ConfigError, match="'decided' compares operators"):
         expanded({"task": "soccer", "players": ["rl", "llm"]}, until="decided")

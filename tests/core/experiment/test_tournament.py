@@ -72,7 +72,7 @@ def test_a_policy_may_be_another_one_in_each_slot() -> None:
         (_data(schedule=[["a", "b"], ["b", "a"]]), "schedule[1]: is listed twice"),
         (_data(schedule=[]), "schedule: names no game"),
         (_data(execution={"seeds": [1, 1]}), "1 is listed 2 times"),
-        (_data(execution={"environment_mode": "fixed"}), "one seed over and over"),
+        (_data(execution={"environment_mode": "fixed"}), "a single repeated seed"),
         (
             _data(execution={"until": "decided"}),
             "'decided' compares operators of an experiment; a tournament",
@@ -92,5 +92,5 @@ def test_what_is_refused(data: Any, said: str) -> None:
 
 def test_games_that_cannot_be_shared_out_over_the_seats() -> None:
     found = tournament_from_data(_data(execution={"num_episodes": 7, "seeds": 0}))
-    with pytest.raises(ConfigError, match=r"7 games cannot be shared out over 2 seatings. Ask for 8"):
+    with pytest.raises(ConfigError, match=r"7 games cannot be shared out over 2 seatings. Request 8"):
         found.executed(2)

@@ -96,5 +96,5 @@ def test_each_training_of_a_group_is_a_policy_of_a_pool(place: Path) -> None:
 def test_a_group_alone_is_a_pool_of_its_trainings(place: Path) -> None:
     slot = {"worker_id": "cleanrl_worker", "checkpoint": "group:ppo_CartPole-v1"}
     assert len(load_tournament(pool(place, policies={"ppo": slot})).policies) == 3
-    with pytest.raises(ExperimentError, match="'ppo_seed1' is called as a training of 'ppo' is"):
+    with pytest.raises(ExperimentError, match="'ppo_seed1' has the name of a training of 'ppo'"):
         load_tournament(pool(place, policies={"ppo": slot, "ppo_seed1": {"type": "random"}}))

@@ -77,7 +77,7 @@ def test_no_shard_takes_the_place_of_another(tmp_path: Path, shards: Path) -> No
     theirs = next(shards.iterdir()).name
     run = played(tmp_path / "in", "2/2")
     run = run.rename(run.with_name(theirs))
-    refused(tmp_path / "in", shards, "no run folder of its own name")
+    refused(tmp_path / "in", shards, "are not in a folder named by their run id")
     altered(run, run_id=theirs)
     refused(tmp_path / "in", shards, "have the run id of another shard")
 
@@ -86,7 +86,7 @@ def test_links_lead_nowhere(tmp_path: Path, shards: Path) -> None:
     run = played(tmp_path / "elsewhere", "2/2")
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / run.name).symlink_to(run)
-    refused(tmp_path / "in", shards, "no run folder of its own name")
+    refused(tmp_path / "in", shards, "are not in a folder named by their run id")
     (tmp_path / "in" / run.name).unlink()
     steps = run / "operators" / "b" / "steps.jsonl"
     steps.rename(tmp_path / "secret")

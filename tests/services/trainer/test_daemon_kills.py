@@ -326,7 +326,7 @@ async def test_a_daemon_ends_when_nobody_needs_it_or_its_folder_is_gone(daemon: 
 
 async def test_a_data_folder_that_cannot_be_written_is_named(store: Store) -> None:
     (store.data / "training").write_text("in the way")
-    with pytest.raises(UsageError, match=r"training cannot be made"):
+    with pytest.raises(UsageError, match=r"training cannot be created"):
         await TrainerClient.connect(store)
 
 

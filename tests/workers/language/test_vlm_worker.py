@@ -100,7 +100,7 @@ async def test_view_grid_and_detail_are_as_the_slot_asks(tmp_path: Path) -> None
             "player_0 may not see",
             "image_view 'egocentric'",
         ),
-        ("mpe2/simple_crypto_v3", ("eve_0", "bob_0", "alice_0"), "egocentric", "no picture", "that reads"),
+        ("mpe2/simple_crypto_v3", ("eve_0", "bob_0", "alice_0"), "egocentric", "no picture", "that takes"),
     ],
 )
 def test_what_a_seat_may_not_see_is_refused_before_anything_starts(

@@ -302,5 +302,5 @@ def test_no_place_is_where_the_submission_or_its_results_are(
         tmp_path / "here" / "submissions" / "01SUB", "slurm", {}, "run", 7, 28, tmp_path / "here" / "runs"
     )
     folder = tmp_path / "there" / (below or "submissions")
-    with pytest.raises(UsageError, match="lies where"):
+    with pytest.raises(UsageError, match="lies inside the submission or its results"):
         asyncio.run(site_of(submission, folder=str(folder)).check())
