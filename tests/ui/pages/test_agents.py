@@ -244,7 +244,7 @@ class TestPresets:
         presets.store.path_of("broken").write_text("{")
         presets.fill()
         entry = next(a for a in presets.actions() if a.text().startswith("broken"))
-        assert not entry.isEnabled() and "no preset" in entry.toolTip()
+        assert not entry.isEnabled() and "is not a preset" in entry.toolTip()
 
 
 def test_an_exported_experiment_is_the_configuration_and_opens_as_a_script(
