@@ -170,7 +170,7 @@ def check_keys(config: object) -> None:
 
 
 def construct(make: type[_Config], given: Mapping[str, object], where: str, **more: object) -> _Config:
-    """Make an instance of a declared class from the values in a file; ``null`` means "left out".
+    """Make an instance of a declared class from the values in a file; ``null`` means that the key is absent.
 
     Args:
         make: The class.

@@ -65,9 +65,9 @@ class Limit(StrEnum):
     EPISODE = "episode"
     """The policy's limit per episode: this episode ends as truncated."""
     RUN = "run"
-    """The budget of the run: the episode is left unplayed."""
+    """The budget of the run is spent: the episode is not played."""
     STOP = "stop"
-    """A fault that a person must fix (a server is down): the run stops, the episode is left unplayed."""
+    """A fault that a person must fix, such as a stopped server: the run stops, the episode is not played."""
 
 
 class Outcome(StrEnum):

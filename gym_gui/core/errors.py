@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Place(NamedTuple):
-    """Place in a user's file at which something is wrong.
+    """Position of an error in a user's file.
 
     Attributes:
         file: The file; while it is read, the name that messages use for it.

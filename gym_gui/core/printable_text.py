@@ -33,7 +33,8 @@ def visible_json(text: str) -> str:
 
 
 class VisibleStream:
-    """A text stream that replaces control characters in what is written to it; all else is the raw stream's.
+    """A text stream that replaces control characters in written text; all other attributes are the raw
+    stream's.
 
     Args:
         raw: The underlying stream, to which our own colors and progress bars are written directly.

@@ -1,4 +1,4 @@
-"""Readers that take typed values from decoded JSON, with errors that name the place.
+"""Readers that take typed values from decoded JSON. Their errors name the file and key.
 
 Each reader here returns a decoded value in the wanted type, or ``None`` if the value is of another type;
 :class:`Fields` makes an error message of ``None``.
@@ -18,7 +18,7 @@ _E = TypeVar("_E", bound=StrEnum)
 
 
 class Fields:
-    """Takes typed values out of one JSON object; :meth:`rest` returns the keys that are left."""
+    """Takes typed values out of one JSON object; :meth:`rest` returns the keys that were not taken."""
 
     def __init__(self, row: object, where: str) -> None:
         if not isinstance(row, dict):

@@ -259,7 +259,7 @@ class EpisodeRecord(Struct, frozen=True):
 
     @property
     def left_out(self) -> bool:
-        """Whether statistics ignore the episode, because moves were taken back or a clock decided it."""
+        """Whether statistics ignore the episode, because moves were undone or a clock decided it."""
         return self.taken_back is not None or self.out_of_time is not None
 
     @property

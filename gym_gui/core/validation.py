@@ -1,4 +1,4 @@
-"""Checks that convert what a user wrote to exact values, or raise an error that names the place.
+"""Checks that convert what a user wrote to exact values, or raise an error with the path of the value.
 
 Every check accepts a value of any type and returns a valid one, or raises :class:`ConfigError`. Errors
 contain the place (``operators[1].workers.agent.seed``); a caller that knows an outer part of the place adds
@@ -35,7 +35,7 @@ _RESERVED_NAMES: Final = frozenset(
 
 
 class ConfigError(ExperimentError):
-    """Error for a value that cannot be used, with the value's place.
+    """Error for a value that cannot be used, with the value's path in the file.
 
     Args:
         problem: What is wrong, without a trailing full stop.
@@ -51,7 +51,7 @@ class ConfigError(ExperimentError):
 
 @contextmanager
 def under(prefix: str) -> Generator[None]:
-    """Put ``prefix`` before the place of a :class:`ConfigError` that is raised inside the context."""
+    """Put ``prefix`` before the path in a :class:`ConfigError` that is raised inside the context."""
     try:
         yield
     except ConfigError as error:
@@ -59,7 +59,7 @@ def under(prefix: str) -> Generator[None]:
 
 
 def join(prefix: str, rest: str) -> str:
-    """Join two parts of a place: ``operators`` + ``[1]``, ``operators[1]`` + ``id``."""
+    """Join two parts of a path to a value: ``operators`` + ``[1]``, ``operators[1]`` + ``id``."""
     return prefix + rest if not prefix or not rest or rest.startswith("[") else f"{prefix}.{rest}"
 
 
@@ -69,7 +69,7 @@ def freeze(target: object, **values: object) -> None:
 
 
 def key_place(key: object) -> str:
-    """Return a mapping's key as a place writes it: ``agent_0`` or ``['a key']``."""
+    """Return a mapping's key as it is written in the path to a value: ``agent_0`` or ``['a key']``."""
     if isinstance(key, str) and key.replace("/", "_").isidentifier() and len(key) <= 64:
         return key
     return f"[{shown(key)}]"

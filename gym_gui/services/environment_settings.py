@@ -20,7 +20,7 @@ _MOST: Final = 3
 
 
 def settings_of(spec: EnvSpec) -> tuple[tuple[Setting, ...], tuple[str, ...]]:
-    """Return what is known of an environment's arguments without importing the environment.
+    """Return the known arguments of an environment without importing the environment.
 
     Returns:
         Settings for a form, and the names of arguments without a known type or without a form field.

@@ -113,7 +113,7 @@ class PolicyMappingService:
         return self._actors
 
     def set_paradigm(self, paradigm: SteppingParadigm) -> None:
-        """Set how the environment takes turns."""
+        """Set the stepping paradigm of the environment."""
         self._paradigm = paradigm
 
     set_paradigm_hint = set_paradigm
@@ -536,7 +536,7 @@ class PolicyMappingService:
         self._appeared.tell(agent, joined)
 
     def with_remaining_allowances(self, plan: EpisodePlan) -> EpisodePlan:
-        """Return the plan of a restarted episode, with each allowance reduced to what is left."""
+        """Return the plan of a restarted episode, with each allowance reduced to its unspent amount."""
         if not plan.allowances:
             return plan
         left: dict[AgentID, Amount] = {}

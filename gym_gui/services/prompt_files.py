@@ -1,4 +1,4 @@
-"""Prompt files of a worker: the worker's own files, and a person's files that replace them."""
+"""Prompt files of a worker: the worker's own files, and the user's files that replace them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PromptFiles:
             raise UsageError(f"{path} cannot be read: {error}", fix="Restore the worker's file") from None
 
     def save(self, name: str, text: str) -> None:
-        """Save a text as the person's file. If it equals the worker's text, remove the person's file.
+        """Save a text as the user's file. If it equals the worker's text, remove the user's file.
 
         Raises:
             UsageError: The folder cannot be written.
@@ -75,7 +75,7 @@ class PromptFiles:
             raise UsageError(f"{target} cannot be written: {error}", fix="Choose another folder") from None
 
     def put_back(self, name: str) -> None:
-        """Remove the person's file, so that the worker's text is used again.
+        """Remove the user's file, so that the worker's text is used again.
 
         Raises:
             UsageError: The person's file cannot be removed.
@@ -86,7 +86,7 @@ class PromptFiles:
             raise UsageError(f"{self.own / name} cannot be removed: {error}") from None
 
     def with_draft(self, folder: Path, name: str, text: str) -> Path:
-        """Copy the person's folder to ``folder``, add an unsaved text, and return ``folder``."""
+        """Copy the user's folder to ``folder``, add an unsaved text, and return ``folder``."""
         if self.own.is_dir():
             shutil.copytree(self.own, folder, symlinks=True, dirs_exist_ok=True)
         target = folder / name

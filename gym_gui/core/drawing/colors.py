@@ -1,4 +1,4 @@
-"""Colors of the window and of report pages, light and dark. No other module defines such a color."""
+"""Colors of the window and of report pages, light and dark. No other module defines colors for them."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ MAX_LOOKS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Beginning of an episode after moves were taken back; repeats an earlier episode of the same seed.
+    """Beginning of an episode after the player undid moves; repeats an earlier episode of the same seed.
 
     Attributes:
         episode: Index of the episode whose beginning is repeated: the last one that the session has played.

@@ -185,7 +185,7 @@ def _assignment(data: object, where: str, task: str) -> WorkerAssignment:
 
 
 def _as_written(error: ConfigError, where: str, inline: Mapping[str, object]) -> ConfigError:
-    """Return the error with the place of an inline setting as the file has it, not under ``settings``."""
+    """Return the error with the path of an inline setting as in the file, without ``settings``."""
     place = error.where.removeprefix(where).removeprefix(".")
     if place == "worker_type":
         place = "type"

@@ -196,7 +196,7 @@ def _tasks(given: Mapping[str, object]) -> dict[str, Mapping[str, Any]]:
 
 
 def _environment(given: Mapping[str, object], where: str) -> dict[str, Any]:
-    """Return the keys of an environment; ``null`` in a file means "left out"."""
+    """Return the keys of an environment; ``null`` in a file means that the key is absent."""
     found = {key: value for key, value in given.items() if value is not None}
     if "env_kwargs" in found:
         found["env_kwargs"] = plain_mapping(found["env_kwargs"], join(where, "env_kwargs"))

@@ -205,7 +205,7 @@ class _Expansion:
             return OperatorConfig(called, title, origin=self._matrix.origin, **given)
 
     def _where(self, operator: OperatorConfig) -> Places:
-        """Return the places of an operator's environment, requested once for the same environment."""
+        """Return the environment slots of an operator, requested only once for the same environment."""
         made = (operator.task, operator.env_name, dict(operator.env_kwargs), operator.api)
         teams = None if operator.teams is None else {team: list(who) for team, who in operator.teams.items()}
         key = json.dumps((*made, teams), sort_keys=True)

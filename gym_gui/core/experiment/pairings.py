@@ -16,7 +16,7 @@ Pairing = tuple[str, ...]
 """Policies that play each other, in the order of the pool; in cross-play, the policy in each seat."""
 
 _MOST_TRIES = 20_000
-"""Largest number of pairings tried in the search for a round in which no two policies meet again."""
+"""Largest number of pairings tried in the search for a round that repeats no earlier pairing."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def _extra_opponent(
 
 
 def _without_repeats(order: Sequence[str], met: set[frozenset[str]]) -> list[tuple[str, str]]:
-    """Pair neighbors that have not met before; if that is impossible for all, some policies are left over."""
+    """Pair neighbors that have not met before. Policies for which that is impossible remain unpaired."""
     tries = iter(range(_MOST_TRIES))
     found = _pair_up(tuple(order), met, tries)
     if found is not None:

@@ -1,4 +1,4 @@
-"""What a slot receives besides its observation, such as text and pictures, and in which form."""
+"""Inputs that a slot receives besides its observation, such as text and pictures, and their form."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ RAISED = (Exception, SystemExit)
 
 
 def failure(doing: str, error: BaseException) -> EnvironmentFailure:
-    """Return an error that says what the environment raised; chain it with ``raise … from error``."""
+    """Return an error with what the environment raised; chain it with ``raise … from error``."""
     if isinstance(error, SystemExit):
         said = f"the environment called sys.exit({'' if error.code is None else repr(error.code)}) in {doing}"
     else:

@@ -150,7 +150,7 @@ class HierarchicalAdapter(ParadigmAdapter):
         return [(number, option) for number, option in enumerate(options) if option.starts(seen)]
 
     def places(self, manager: AgentID) -> list[tuple[int, Place]]:
-        """Return the places of all options that may be chosen now, each with the option's number."""
+        """Return the relative positions of all options that may be chosen now, each with the option's number."""
         seen = self._reading_of(self._controller_of[manager])
         return [(n, place) for n, option in self.startable(manager) for place in option.places(seen)]
 

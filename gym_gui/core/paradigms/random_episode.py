@@ -135,7 +135,7 @@ class Walk:
                 )
 
     def _declared_space(self, name: str, agent: AgentID) -> Any:
-        """Return the environment's present space; an adapter would return the one that it read first."""
+        """Return the environment's current space. (An adapter returns the space that it read first.)"""
         adapter = self.adapter
         if adapter.paradigm is SteppingParadigm.HIERARCHICAL:
             return getattr(adapter, name)(agent)

@@ -1,4 +1,4 @@
-"""The file of subjects that the user has allowed permanently, in the config folder."""
+"""The file of code, programs, files and servers that the user has allowed permanently."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAX_BYTES: Final = 4 * 2**20
 
 
 class TrustFile:
-    """The file of permanently allowed subjects, newest last.
+    """The file of permanently allowed subjects (such as code or a server), newest last.
 
     Args:
         path: The file; by default ``trust.json`` in the config folder.

@@ -195,7 +195,7 @@ class _Loader(SourceLoader):
 
 
 class _Folder:
-    """The modules of one folder."""
+    """Makes the import specs of the modules in one folder of user code."""
 
     def __init__(self, module: OwnModule) -> None:
         self.root, self.files = module.root, module.files
@@ -258,7 +258,7 @@ class _Neighbors(MetaPathFinder):
 
 _folders: dict[tuple[Path, str], _Folder] = {}
 _homes: dict[str, tuple[_Folder, str]] = {}
-"""Folder and place of each top-level module that was loaded from a folder, by its name in ``sys.modules``."""
+"""Folder of each top-level module and the module's path in it, by the module's name in ``sys.modules``."""
 _finders: tuple[_Submodules, _Neighbors] = (_Submodules(), _Neighbors())
 
 
@@ -279,7 +279,7 @@ def _load(module: OwnModule) -> ModuleType:
 
 
 def _name_for(top: str, folder: _Folder, module: OwnModule) -> str:
-    """Return the module's own name, or a unique name if something else has that name."""
+    """Return the name under which a module is imported: its own, or a unique name if its own is in use."""
     home = _homes.get(top)
     if home is not None:
         taken = home[0] is not folder

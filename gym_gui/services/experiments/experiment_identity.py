@@ -22,7 +22,7 @@ _SLOTS = ("workers", "manager")
 
 
 def identity_of(experiment: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a recorded experiment without values that do not change what is played.
+    """Return a recorded experiment without values that have no effect on its episodes.
 
     Args:
         experiment: The experiment in the form of ``run.json``.

@@ -68,7 +68,7 @@ class Policy:
 
     @property
     def complete(self) -> bool:
-        """Whether the policy can play as it is. If not, a file or a model must be chosen first."""
+        """Whether the policy can play without further choices, such as a file or a model."""
         return not (self.takes or self.model)
 
     def knows(self, env_id: str) -> bool:

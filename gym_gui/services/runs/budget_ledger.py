@@ -67,7 +67,7 @@ class BudgetLedger:
             pass
 
     def remaining(self, account: str) -> Room:
-        """Return what is neither spent nor reserved in an account, as far as this process knows."""
+        """Return the amount of an account that is neither spent nor reserved, as far as known."""
         budget, gone = self._budgets.get(account, NOTHING), self.gone(account)
         most = budget if self._limits is None else self._limits.get(account, NOTHING)
         return Room(
@@ -122,7 +122,7 @@ class BudgetLedger:
             write({"announce": ticket, "amounts": plain_amounts({slot: most})})
 
     def settle(self, ticket: str, amounts: Amounts, elapsed_s: float = 0.0) -> None:
-        """Record what was spent under a reservation's ticket, and free the rest of the reservation.
+        """Record the spending under a reservation's ticket, and free the rest of the reservation.
 
         Args:
             ticket: Name of the ticket. The spending of a ticket without a reservation counts too.
@@ -140,7 +140,7 @@ class BudgetLedger:
         return {name: dict(ticket.held) for name, ticket in self._tickets.items() if ticket.held}
 
     def settled(self, ticket: str) -> dict[str, Amount]:
-        """Return what a ticket has spent according to its settlements, by account."""
+        """Return the spending of a ticket according to its settlements, by account."""
         known = self._tickets.get(ticket)
         return dict(known.settled) if known is not None else {}
 

@@ -209,7 +209,7 @@ class Recorder:
             raise self._error(exc) from exc
 
     def check(self) -> None:
-        """Check that the run folder is still in its place, because writes to open files would not fail.
+        """Check that the run folder is still at its path, because writes to open files would not fail.
 
         Raises:
             RecordingError: The folder was deleted or moved.

@@ -137,7 +137,7 @@ class RunEntry:
 
     @cached_property
     def searched(self) -> str:
-        """Text that a search for a word looks in: all names, labels and ids of the run, casefolded."""
+        """Text that a search for a word examines: all names, labels and ids of the run, casefolded."""
         names = [o.name for o in self.operators]
         shard = [] if self.shard is None else [self.shard.words, str(self.shard)]
         labels = (self.labels.name, *self.labels.tags, self.labels.group, self.labels.notes)
@@ -146,7 +146,7 @@ class RunEntry:
 
     @cached_property
     def folded(self) -> Mapping[str, Sequence[str]]:
-        """Texts that a search with a keyword looks in, by keyword, casefolded."""
+        """Texts that a search with a keyword examines, by keyword, casefolded."""
         labels = self.labels
         found = {
             "agent": (*(o.name for o in self.operators), *self.policies, *self.kinds),
@@ -248,7 +248,7 @@ class RunLibrary:
         return [entry for batch in self.scan() for entry in batch]
 
     def one(self, path: Path) -> RunEntry | None:
-        """Return the entry of a single run in any folder, or ``None`` if there is none."""
+        """Return the entry of a single run at any path, or ``None`` if there is no run."""
         if path.parent == self.folder:
             return self._entry(path.name)
         return _read_run(path, _Known((0, 0), RunEntry(path, path.name, DAMAGED))).entry

@@ -230,7 +230,7 @@ def _query_error(error: Exception) -> UsageError:
 
 
 def _on_one_line(error: Exception) -> str:
-    """Return DuckDB's message and its place on one line."""
+    """Return DuckDB's message, with the position of the error, on one line."""
     lines = [line.strip() for line in str(error).splitlines()]
     said = [line for line in lines if line and not line.startswith(("LINE ", "^"))]
     where = next((line.partition(": ")[2] for line in lines if line.startswith("LINE ")), "")

@@ -18,7 +18,8 @@ MOST_BYTES: Final = 1 << 22
 
 
 class LeaseFiles:
-    """Reads the lease of a shard (its permission to play) and writes its claim (the episodes that it plays).
+    """Reads the budget lease of a shard (amounts that it may spend) and writes its claim (amounts spent and
+    needed).
 
     A lease is valid for a time after this process has seen it, by this machine's own clock. So clocks of
     other machines do not matter, and a lease expires if no coordinator renews it.

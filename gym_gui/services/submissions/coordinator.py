@@ -169,8 +169,8 @@ class Coordinator:
                     self._submission.save()
                     await backend.prepare()
                     if mine := self._scheduler.of(backend):
-                        # These tries are recorded but perhaps not begun, because an earlier coordinator was
-                        # killed or the place did not answer. ``start`` begins no try twice.
+                        # These attempts are recorded but perhaps not begun, because an earlier coordinator
+                        # was killed or the host did not answer. ``start`` begins no attempt twice.
                         await backend.start(mine)
                     ready = True
                     self._prepared.add(backend.name)

@@ -127,7 +127,7 @@ def begin_following(submission: Submission) -> None:
 
 
 def end_following(folder: Path, follower: Follower) -> None:
-    """Ask the follower of a submission to end what is being played, and wait for its end.
+    """Make the follower of a submission end the current shards, and wait for the follower's end.
 
     Raises:
         UsageError: The follower is on another machine.

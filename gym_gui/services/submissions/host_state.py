@@ -85,7 +85,7 @@ def not_named(submission: Submission, names: Sequence[str]) -> list[str]:
 
 
 def _entries(executor: str, profile: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the profile's entries by place, without empty values."""
+    """Return the profile's entries by name of host or cluster, without empty values."""
     hosts = items(profile.get("hosts"))
     rows = [(text(row.get("host")) or "", row) for each in hosts or () if (row := mapping(each))]
     return {

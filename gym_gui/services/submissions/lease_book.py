@@ -153,7 +153,7 @@ class LeaseBook:
 
     @staticmethod
     def _take_over(new: Holder, ended: Holder | None) -> None:
-        """Set the base of a new holder to what the record contained when the holder began."""
+        """Set the base of a new holder to the record's values at the holder's beginning."""
         new.base = dict(new.gone)
         if ended is not None:
             ended.granted = {
@@ -231,7 +231,7 @@ class LeaseBook:
         }
 
     def _give(self, holder: Holder, claim: Claim, fair: Amounts) -> bool:
-        """Grant a holder more if it needs more and enough is left, and return whether it was granted more."""
+        """Grant a holder more if it needs more and enough is free, and return whether a grant was made."""
         left = {account: self.left(account) for account in self.budgets}
         if claim.next == {}:
             return False

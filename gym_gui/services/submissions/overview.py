@@ -1,4 +1,4 @@
-"""Overview of a submission: the state of each shard and place, speed, time left and spending.
+"""Overview of a submission: the state of each shard and host, speed, remaining time and spending.
 
 The overview is computed from the submission's record and its changes; no host is contacted.
 """
@@ -40,7 +40,7 @@ from gym_gui.services.submissions.submission_record import (
 from mosaic_worker.plain_files import read_file
 
 QUEUED, PLAYING, LOST = "queued", "playing", "lost"
-"""States in addition to the record's: of sent shards, and of lost shards that wait for another try."""
+"""States in addition to the record's: of sent shards, and of lost shards that wait for another attempt."""
 STATES: Final = (WAITING, QUEUED, PLAYING, COLLECTED, LOST, FAILED, STOPPED)
 """All states in the order in which a shard goes through them."""
 _RATE_S: Final = 60.0
@@ -253,7 +253,7 @@ class SubmissionWatch:
         return self._submission, (stamp[0] / 1e9 if stamp else 0.0)
 
     def _rates(self, at: float, shards: Sequence[ShardRow]) -> dict[str, float]:
-        """Return the work per second by place; empty if it is not known yet.
+        """Return the work per second by host; empty if it is not known yet.
 
         The whole work of a shard counts for its present host, also after the shard was lost elsewhere.
         """
@@ -317,9 +317,9 @@ def players_of(
 
 
 def run_of(submission: Submission, number: int) -> Path | None:
-    """Return a shard's run folder that can be read here, or ``None`` if there is none yet.
+    """Return a shard's run folder that can be read on this machine, or ``None`` if there is none yet.
 
-    A shard that is played on this machine or on a shared disk is read in its place.
+    The folder of a shard that is played on this machine or on a shared disk is read without a copy.
     """
     if submission.trainings is not None:
         return submission.trainings.part(number).folder

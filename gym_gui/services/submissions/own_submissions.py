@@ -33,7 +33,7 @@ FOLDER: Final = "submissions"
 """Folder of the entries, in the data folder."""
 FORMAT: Final = 1
 _ID: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
-"""Pattern of the folder's name. Places have folders of that name, which are removed at the end."""
+"""Pattern of the folder's name. Hosts have folders of that name, which are removed at the end."""
 _MOST_BYTES: Final = 64 * 2**20
 _PROFILE: Final = "profile"
 _UNLIMITED: Final = ["any amount: it has no budget, and nothing limits it"]
@@ -73,7 +73,7 @@ class Unconfirmed:
 
 
 def remember_submission(submission: Submission) -> None:
-    """Save the entry of a submission that the user submits, or resumes at other places.
+    """Save the entry of a submission that the user submits, or resumes on other hosts.
 
     Args:
         submission: Record of the submission, with its bundle and its permissions.
@@ -143,7 +143,7 @@ def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Uncon
 
 
 def confirm(seen: Unconfirmed) -> None:
-    """Save the entry of a submission that the user has looked at.
+    """Save the entry of a submission that the user has checked.
 
     Raises:
         UsageError: The submission has changed since it was shown, or cannot be saved.

@@ -71,7 +71,7 @@ class ShardStatus:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the shard has nothing left to play."""
+        """Whether the shard has nothing more to play."""
         return self.result.get("status") in ("completed", "failed") and not self.result.get("problem")
 
 

@@ -145,7 +145,7 @@ class Keeper:
         return self._grown.grow(number, attempt, start, more, heard)
 
     def standing(self, number: int) -> dict[str, Any]:
-        """Return what is stored of a training (:meth:`.ray_trainings.GrownFiles.standing`)."""
+        """Return the stored files of a training (:meth:`.ray_trainings.GrownFiles.standing`)."""
         return self._grown.standing(number)
 
     def exchange(self, known: Mapping[int, tuple[str, tuple[int, ...], bytes]]) -> Mapping[int, Any]:

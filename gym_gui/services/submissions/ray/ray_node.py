@@ -230,7 +230,7 @@ def _environment() -> dict[str, str]:
 
 @contextlib.contextmanager
 def _alone(work: Path) -> Generator[IO[str]]:
-    """Wait until no process of a lost attempt is left on this node. Such processes hold the lock too."""
+    """Wait until no process of a lost attempt runs on this node. Processes of an attempt hold its lock."""
     with (work / "lock").open("w") as lock:
         deadline = time.monotonic() + _LEFT_S
         while True:

@@ -77,7 +77,7 @@ class GrownFiles:
         return b""
 
     def standing(self, number: int) -> dict[str, Any]:
-        """Return what is stored of a training, or an empty dict if nothing is.
+        """Return the stored files of a training, or an empty dict if there are none.
 
         The keys are the latest reporting attempt (``by``), its start, sizes and files by name, and the bytes
         of requests that it has read (``heard``).

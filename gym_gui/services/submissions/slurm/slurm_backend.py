@@ -47,10 +47,9 @@ _MOST_TASKS: Final = 1000
 _JOBS_EACH: Final = 4
 """Number of jobs for each shard that may run at once, so that a lost or slow job delays few shards."""
 _LAG_S: Final = 30.0
-"""Seconds until a file that a job has written is seen here if the shared disk is slow."""
+"""Seconds until a file of a job is visible on this machine if the shared disk is slow."""
 _LAG_WHEN_STOPPED_S: Final = 2.0
-"""Seconds until a job's file is seen here while the submission is stopped. Later files are found on resume.
-"""
+"""As :data:`_LAG_S`, while the submission is stopped. Files that appear later are found on resume."""
 _HELD_S: Final = 15.0
 """Seconds that a job may stay in the queue after its shard has ended."""
 _AGAIN_S: Final = 30.0
@@ -460,7 +459,8 @@ class SlurmBackend:
         return {number: each for number, each in found.items() if each is not None}
 
     def _may_be_late(self, task: Task) -> bool:
-        """Return whether a job that has left the queue may have written files that are not seen here yet."""
+        """Return whether a job that has left the queue may have files that are not visible on this machine
+        yet."""
         now = time.monotonic()
         lag_s = _LAG_WHEN_STOPPED_S if self._is_ending else _LAG_S
         return now - self._gone.setdefault(task, now) < lag_s

@@ -143,7 +143,7 @@ class SshBackend:
         await self._ssh.close()
 
     def _check_clock(self, told: str, asked: float) -> None:
-        """Warn once if the host's clock is off. ``told`` was read between ``asked`` and now."""
+        """Warn once if the host's clock is wrong. ``told`` was read between ``asked`` and now."""
         if self._clock_told or not told.isdecimal():
             return
         behind, ahead = round(asked) - int(told), int(told) - round(time.time())
