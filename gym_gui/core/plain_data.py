@@ -32,7 +32,7 @@ def action_from_plain(space: Space, data: Any) -> Any:
     """Convert JSON data that :func:`to_plain` made of an action back to the action.
 
     Raises:
-        ValueError: ``data`` is no action of ``space``.
+        ValueError: ``data`` is not an action of ``space``.
     """
     try:
         return _from_plain(space, data)

@@ -55,7 +55,7 @@ class PolicySource:
                 held by one episode at a time; or a function of the observation.
 
         Raises:
-            UsageError: The object is no policy.
+            UsageError: The object is not a policy.
         """
         if isinstance(policy, type):
             return cls.made_by(policy)

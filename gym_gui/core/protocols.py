@@ -266,10 +266,10 @@ def as_actor(obj: object) -> Actor:
 
 
 def check_policy(obj: object) -> None:
-    """Refuse an object that is no policy before anything is started; a class is made for each episode.
+    """Refuse an object that is not a policy before anything is started; a class is made for each episode.
 
     Raises:
-        UsageError: The object is no policy; the message says what a policy may be.
+        UsageError: The object is not a policy; the message says what a policy may be.
     """
     if not isinstance(obj, type):
         as_actor(obj)

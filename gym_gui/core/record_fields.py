@@ -101,7 +101,7 @@ def mapping(value: Any) -> dict[str, Any] | None:
 
 
 def integer(value: Any) -> int | None:
-    """Return the value if it is a whole number, else ``None``; true and false are no numbers."""
+    """Return the value if it is a whole number, else ``None``; true and false are not numbers."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 

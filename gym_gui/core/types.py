@@ -1,6 +1,6 @@
 """Types that environment, engine and policies exchange.
 
-Objects that are made for each decision are no frozen dataclasses, because these take several times as long
+Objects that are made for each decision are not frozen dataclasses, because these take several times as long
 to make. Questions and answers are structs, which cost a third of a ``NamedTuple``; the others are named
 tuples.
 """

@@ -111,7 +111,7 @@ def text(value: object, where: str, *, max_length: int = 512, empty: bool = Fals
     if len(result) > max_length:
         raise ConfigError(f"has {len(result)} characters, at most {max_length} are allowed", where=where)
     if not result.isprintable():
-        raise ConfigError(f"holds characters that cannot be printed: {shown(result)}", where=where)
+        raise ConfigError(f"contains unprintable characters: {shown(result)}", where=where)
     return result
 
 
@@ -182,7 +182,7 @@ def keys(value: object, where: str, known: Mapping[str, str]) -> dict[str, objec
         known: Stored name by accepted spelling.
 
     Raises:
-        ConfigError: The value is no mapping, a key is unknown, or two spellings of a key have different
+        ConfigError: The value is not a mapping, a key is unknown, or two spellings of a key have different
             values.
     """
     found: dict[str, object] = {}
@@ -227,7 +227,7 @@ def refuse_shared_folders(ids: Sequence[str], where: str) -> None:
         folded = unicodedata.normalize("NFC", name).casefold()
         if folded in seen:
             raise ConfigError(
-                f"{shown(name)} is taken by an operator before it ({shown(seen[folded])})",
+                f"{shown(name)} is used by an earlier operator ({shown(seen[folded])})",
                 where=f"{where}[{i}].id",
                 fix="Give each operator its own id",
             )
@@ -300,5 +300,5 @@ class _PlainCopy:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise ConfigError("holds half a character (a lone surrogate)", where=where) from None
+            raise ConfigError("contains a lone surrogate (half of a character)", where=where) from None
         return True

@@ -54,7 +54,9 @@ def write_video(path: Path, pictures: Iterable[NDArray[np.uint8]], fps: float) -
             with av.open(str(temporary), "w", format="mp4", options={"movflags": "+faststart"}) as container:
                 written = _encode(container, pictures, fps)
             if not written:
-                raise UsageError("there is no picture to write", fix="This environment draws none")
+                raise UsageError(
+                    "there is no picture to write", fix="Choose an environment that draws pictures"
+                )
     except (OSError, FFmpegError) as exc:
         reason = exc.strerror or str(exc)
         raise VideoError(f"{path} cannot be written: {reason}", fix="Choose another place") from exc

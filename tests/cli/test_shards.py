@@ -189,7 +189,7 @@ def test_what_holds_for_all_episodes_has_no_parts(
 
 def test_a_slip_is_one_line(mosaic: Mosaic, played: Path) -> None:
     file = experiment(mosaic.home, *TWO)
-    assert "there is no such part. Parts count from 1/2 to 2/2" in mosaic.refused(
+    assert "there is no such shard. Shards are numbered from 1/2 to 2/2" in mosaic.refused(
         "run", file, "--shard", "3/2"
     )
     for slip in ("3", "2-1/2", "1-2-2/2", "1,/2"):

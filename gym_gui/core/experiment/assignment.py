@@ -380,7 +380,7 @@ def normal_settings(settings: object, where: str) -> dict[str, Plain]:
         where: Place of the settings.
 
     Raises:
-        ConfigError: The settings are no plain data, or two spellings of a key have different values.
+        ConfigError: The settings are not plain data, or two spellings of a key have different values.
     """
     result: dict[str, Plain] = {}
     for setting, value in plain_mapping(settings, where).items():

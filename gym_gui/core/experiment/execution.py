@@ -443,4 +443,4 @@ class ExecutionConfig:
 BUDGETS: Final = names_of(ExecutionConfig, of=lambda key: key.budget)
 """Keys of ``execution`` that limit what a run may spend."""
 PACE: Final = names_of(ExecutionConfig, of=lambda key: key.pace)
-"""Keys of ``execution`` that change only how fast a run is done."""
+"""Keys of ``execution`` that change only the speed of a run."""

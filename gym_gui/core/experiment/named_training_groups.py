@@ -29,7 +29,7 @@ class TrainingOf:
         """Read a training of a group from ``{name: PPO, seed: 3}``.
 
         Raises:
-            ConfigError: The data is no such mapping.
+            ConfigError: The data is not such a mapping.
         """
         if isinstance(data, cls):
             return data

@@ -74,7 +74,7 @@ class Shard:
         """Read a shard in the form ``3/64``.
 
         Raises:
-            UsageError: The text is no shard.
+            UsageError: The text is not a shard.
         """
         match = _WRITTEN.fullmatch(written.strip())
         if match is None:
@@ -82,12 +82,13 @@ class Shard:
         number, of = int(match[1]), int(match[2])
         if not 1 <= of <= MOST_SHARDS:
             raise UsageError(
-                f"--shard {number}/{of}: an experiment is cut into 1 to {MOST_SHARDS:,} parts, not {of:,}",
+                f"--shard {number}/{of}: an experiment is cut into 1 to {MOST_SHARDS:,} shards, not {of:,}",
                 fix="Write for example 3/64",
             )
         if not 1 <= number <= of:
             raise UsageError(
-                f"--shard {number}/{of}: there is no such part", fix=f"Parts count from 1/{of} to {of}/{of}"
+                f"--shard {number}/{of}: there is no such shard",
+                fix=f"Shards are numbered from 1/{of} to {of}/{of}",
             )
         return cls(number, of)
 
@@ -99,7 +100,7 @@ class Shard:
             The shards, each once, sorted.
 
         Raises:
-            UsageError: A part of the text is no shard.
+            UsageError: A part of the text is not a shard.
         """
         listed, _, of = "".join(written.split()).partition("/")
         found: set[Shard] = set()
@@ -114,7 +115,7 @@ class Shard:
 
     @classmethod
     def of_run(cls, header: Mapping[str, Any]) -> Shard | None:
-        """Return the shard that a run is, from ``run.json``; ``None`` if the run is no shard."""
+        """Return the shard that a run is, from ``run.json``; ``None`` if the run is not a shard."""
         about = mapping(header.get(SHARD)) or {}
         number, of = count(about.get("number")), count(about.get("of"))
         return cls(number, of) if number and of and number <= of <= MOST_SHARDS else None
@@ -233,7 +234,7 @@ def stretches(scheduled: Sequence[Scheduled]) -> list[tuple[Scheduled, range]]:
 
 
 def episodes_of(header: Mapping[str, Any]) -> dict[str, tuple[int, ...]] | None:
-    """Return the episodes of a shard by operator, from ``run.json``; ``None`` if the run is no shard."""
+    """Return the episodes of a shard by operator, from ``run.json``; ``None`` if the run is not a shard."""
     about = mapping(header.get(SHARD))
     if about is None:
         return None

@@ -155,7 +155,7 @@ class Tournament:
             sides: Number of policies in a game, which is also the number of times that each seed is played.
 
         Raises:
-            ConfigError: The number of games is no multiple of ``sides``.
+            ConfigError: The number of games is not a multiple of ``sides``.
         """
         games = self.games if self.games is not None else len(self.execution.seeds) * sides
         if games % sides:
@@ -248,7 +248,7 @@ def held_out_from_data(data: object) -> tuple[str, ...]:
     """Read the names of policies that are held out.
 
     Raises:
-        ConfigError: A value is no name, or a name occurs twice.
+        ConfigError: A value is not a name, or a name occurs twice.
     """
     listed = sequence([] if data is None else data, "held_out")
     names = tuple(text(name, f"held_out[{i}]") for i, name in enumerate(listed))

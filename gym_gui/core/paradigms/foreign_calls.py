@@ -39,7 +39,7 @@ def as_reward(paid: Any) -> float:
     """Return a reward as a float; an array with one number counts as that number.
 
     Raises:
-        EnvironmentFailure: The reward is no number.
+        EnvironmentFailure: The reward is not a number.
     """
     try:
         return float(paid)

@@ -74,7 +74,7 @@ class HierarchicalAdapter(ParadigmAdapter):
         managed = tuple(by_agent if agents is None else agents)
         unknown = set(managed) - set(inner.possible_agents)
         if unknown:
-            raise UsageError(f"no such agent to manage: {', '.join(sorted(unknown))}")
+            raise UsageError(f"unknown agents to manage: {', '.join(sorted(unknown))}")
         if without := [agent for agent in managed if agent not in by_agent]:
             raise UsageError(f"there are no options for {', '.join(without)}")
         self._libraries = {agent: by_agent[agent] for agent in managed}
@@ -124,7 +124,7 @@ class HierarchicalAdapter(ParadigmAdapter):
         return self._readings[agent]
 
     def manages(self, slot: AgentID) -> AgentID:
-        """Return the agent for which a slot chooses options; ``""`` if the slot is no manager."""
+        """Return the agent for which a slot chooses options; ``""`` if the slot is not a manager."""
         return self._controller_of.get(slot, "")
 
     def options_of(self, slot: AgentID) -> tuple[Option, ...]:
@@ -150,7 +150,7 @@ class HierarchicalAdapter(ParadigmAdapter):
         return [(number, option) for number, option in enumerate(options) if option.starts(seen)]
 
     def places(self, manager: AgentID) -> list[tuple[int, Place]]:
-        """Return the relative positions of all options that may be chosen now, each with the option's number."""
+        """Return the relative positions of all options that may be chosen, each with the option's number."""
         seen = self._reading_of(self._controller_of[manager])
         return [(n, place) for n, option in self.startable(manager) for place in option.places(seen)]
 

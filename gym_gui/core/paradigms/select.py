@@ -20,7 +20,7 @@ def api_of(env: Any) -> str:
     """Return the interface of ``env``; see :func:`mosaic_worker.interfaces.api_of`.
 
     Raises:
-        UsageError: ``env`` is no environment.
+        UsageError: ``env`` is not an environment.
     """
     try:
         return interfaces.api_of(env)
@@ -74,7 +74,7 @@ def adapt(
         info_mask: See :class:`SingleAgentAdapter`.
 
     Raises:
-        UsageError: ``env`` is no environment, or not one with this ``api``.
+        UsageError: ``env`` is not an environment, or not one with this ``api``.
     """
     found = api_of(env)
     if api is not None and api not in APIS:

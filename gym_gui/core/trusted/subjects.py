@@ -66,12 +66,12 @@ def subject_of(row: Any) -> Subject:
     """Return a subject from its JSON data.
 
     Raises:
-        ValueError: The data is no subject.
+        ValueError: The data is not a subject.
     """
     try:
         kind, name, sha = row["kind"], row["name"], row.get("sha256", "")
     except (TypeError, KeyError, AttributeError):
-        raise ValueError("is no subject") from None
+        raise ValueError("is not a subject") from None
     if kind not in KINDS or not isinstance(name, str) or not isinstance(sha, str):
-        raise ValueError("is no subject")
+        raise ValueError("is not a subject")
     return Subject(kind, name, sha)

@@ -172,7 +172,7 @@ class RunEntry:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether this machine can play the rest of the run: it was stopped or cut off, and is no shard."""
+        """Whether this machine can play the rest of a run that was stopped or cut off. False for shards."""
         # The later rounds of a Swiss tournament are not planned before they are paired.
         left = bool(self.tournament) or (self.planned is not None and self.done < self.planned)
         part = self.shard is not None or bool(self.submission or self.elsewhere)

@@ -189,7 +189,7 @@ def _group_of(path: Path) -> str:
 def _only(groups: Sequence[TrainingGroup], folder: Path) -> TrainingGroup | None:
     if len(groups) > 1:
         names = ", ".join(group.name for group in groups)
-        raise UsageError(f"{folder} holds several groups of trainings: {names}", fix="Name each of them")
+        raise UsageError(f"{folder} contains several groups of trainings: {names}", fix="Name each of them")
     return groups[0] if groups else None
 
 

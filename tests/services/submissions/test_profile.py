@@ -54,7 +54,7 @@ def test_a_configuration_lies_beside_its_file(tmp_path: Path) -> None:
         ({"hosts": ["a"], "processes": "many"}, "processes: must be a whole number, not 'many'"),
         ({"hosts": ["a"], "setup": [":", "export X=1 HF_TOKEN=hf_1"]}, "setup[1]: writes HF_TOKEN into a"),
         ({"hosts": [{"host": "a", "keys": "../k"}]}, "hosts[0].keys: '../k' cannot be used"),
-        ({"hosts": ["a"], "setup": ["a\nb"]}, "setup[0]: holds characters that cannot be printed"),
+        ({"hosts": ["a"], "setup": ["a\nb"]}, "setup[0]: contains unprintable characters"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path: Path, data: dict[str, Any], line: str) -> None:

@@ -107,7 +107,7 @@ class RayBackend:
         if any(row["state"] == WAITING for row in rows.values()):
             fitting = await self._fitting()
             if not fitting.keys() - without.keys():
-                raise HostAwayError(f"no node is left on which a {self._part} can be played")
+                raise HostAwayError(f"no remaining node can play a {self._part}")
         return {number: seen_of(row) for number, row in rows.items()}
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
