@@ -1,4 +1,4 @@
-"""The observation of one agent, in the form in which the window and pages show it to people."""
+"""Observation of one agent, in the form in which the window and pages show it to people."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class AgentObservation(Struct, frozen=True):
 
     Attributes:
         agent: The agent (seat).
-        step: Environment step of the question.
+        step: Environment step of the decision.
         text: The observation as text; ``""`` if there is no text.
         fed: The numbers that the policy receives; ``""`` if :attr:`text` already contains them.
         preprocessing: Preprocessing that was applied to the observation, such as ``flatten, frame_stack

@@ -10,7 +10,7 @@ _T = TypeVar("_T")
 
 
 async def finish_despite_cancel(work: Coroutine[Any, Any, _T]) -> _T:
-    """Wait for work that must not be left half done, and return its result.
+    """Wait for work that must not be interrupted, and return its result.
 
     If the caller is canceled during the work, once or more, ``CancelledError`` is raised after the work
     has ended.

@@ -163,7 +163,7 @@ class OperatorConfig:
         kw_only=False,
         name="id",
         spellings=("operator_id",),
-        meaning="unique, 1 to 64 characters, a safe folder name",
+        meaning="unique name of 1 to 64 characters that can be a folder name",
     )
     display_name: str = key(
         converter=printable(empty=True),
@@ -172,7 +172,7 @@ class OperatorConfig:
         kept=True,
         name="name",
         spellings=("display_name",),
-        meaning="what people read",
+        meaning="name shown to people",
         usual="the id",
     )
     env_name: str = key(
@@ -182,7 +182,7 @@ class OperatorConfig:
         kept=True,
         environment=True,
         meaning="environment family",
-        usual="found by `task`",
+        usual="found from `task`",
     )
     task: str = key(
         converter=printable(empty=True),
@@ -200,7 +200,7 @@ class OperatorConfig:
         write=_written_players,
         spellings=("player_workers",),
         each=WorkerAssignment,
-        meaning="slot → who plays it",
+        meaning="slot → its player",
         usual="required, or the older form",
     )
     max_steps: int | None = key(
@@ -216,7 +216,7 @@ class OperatorConfig:
         default=None,
         write=_written_kwargs,
         environment=True,
-        meaning="passed to the environment",
+        meaning="arguments passed to the environment",
     )
     link_groups: tuple[LinkGroup, ...] = key(
         converter=_links,
@@ -240,7 +240,7 @@ class OperatorConfig:
         default=None,
         write=_written_players,
         each=WorkerAssignment,
-        meaning="agent → who sets its goals; its slot is `<agent>/goal`",
+        meaning="agent → player that sets its goals; the player's slot is `<agent>/goal`",
     )
     api: Api | None = key(
         converter=optional(_APIS),
@@ -254,8 +254,8 @@ class OperatorConfig:
         default="fixed",
         kept=True,
         environment=True,
-        meaning="`fixed`, or `swap`: every seed is played once per rotation of the teams; of the agents, "
-        "where all are in one team",
+        meaning="`fixed`, or `swap`: every seed is played once per rotation of the teams (of the agents, "
+        "if all are in one team)",
         usual="`fixed`",
         said="seats are swapped: every seed is played once per seating",
     )
@@ -270,15 +270,15 @@ class OperatorConfig:
         converter=_group,
         default=None,
         write=_written_group,
-        meaning="which training of a group its policy is: `{name: PPO, seed: 3}`; "
-        "[written by itself](experiment_format/several_agents.md#groups-of-trainings)",
+        meaning="training of a group that made the policy: `{name: PPO, seed: 3}`; "
+        "[added by MOSAIC](experiment_format/several_agents.md#groups-of-trainings)",
     )
     origin: Origin = field(default=TYPED, compare=False, kw_only=True)
     named: bool = field(default=True, compare=False, kw_only=True)
     host: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check and normalize.
+        """Check and normalize the values.
 
         Raises:
             ConfigError: A value is of the wrong type, or two contradict each other.
@@ -427,7 +427,7 @@ class OperatorConfig:
 
 FOLDER: Final = Key(
     printable(longest=4096),
-    "where the module of `module:factory` is looked for first",
+    "folder that is searched first for the module of `module:factory`",
     usual="this file's folder",
 )
 """The key ``folder`` of an operator; its value becomes part of :attr:`OperatorConfig.origin`."""

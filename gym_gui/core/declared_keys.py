@@ -105,7 +105,7 @@ def key(
 
 @dataclass_transform(frozen_default=True, field_specifiers=(key, field))
 def declared(cls: type[_Config]) -> type[_Config]:
-    """Make a frozen dataclass whose fields are keys; its ``__post_init__`` must call :func:`check_keys`."""
+    """Make a frozen dataclass of file keys. Its ``__post_init__`` must call :func:`check_keys`."""
     made = dataclass(frozen=True)(cls)
     if made.__doc__:
         lines = [f"    {attribute}: {about.meaning}" for attribute, about in keys_of(made).items()]
@@ -120,7 +120,7 @@ def keys_of(cls: type[Any]) -> Mapping[str, Checked]:
 
 
 def name_of(attribute: str, about: Key[Any]) -> str:
-    """Return the name of a key in files."""
+    """Return the name that files use for a key of a declared class."""
     return about.name or attribute
 
 
@@ -148,13 +148,13 @@ def _checks(cls: type[Any]) -> tuple[tuple[str, Callable[[Any], object]], ...]:
 
 @cache
 def usual_values(cls: type[Any]) -> Mapping[str, object]:
-    """Return the defaults by attribute, after conversion."""
+    """Return the defaults of a declared class by attribute, after conversion."""
     given = {each.name: each.default for each in fields(cls) if each.default is not MISSING}
     return {each: about.check(given[each]) for each, about in keys_of(cls).items() if each in given}
 
 
 def check_keys(config: object) -> None:
-    """Replace each given value by the value that its check returns.
+    """Replace each value of a declared object by the value that its check returns.
 
     Raises:
         ConfigError: A value is wrong; the place begins with the key.
@@ -170,7 +170,7 @@ def check_keys(config: object) -> None:
 
 
 def construct(make: type[_Config], given: Mapping[str, object], where: str, **more: object) -> _Config:
-    """Make an instance of a declared class from the values in a file; ``null`` means "left out".
+    """Make an instance of a declared class from the values in a file; ``null`` means that the key is absent.
 
     Args:
         make: The class.
@@ -226,7 +226,8 @@ def _entries(cls: type[Any]) -> tuple[_Entry, ...]:
 
 
 def record_of(config: object) -> tuple[dict[str, Plain], dict[str, Plain]]:
-    """Return two parts of a config's record: keys that are always written, and those not at their default."""
+    """Return the record of a declared object in two parts: keys always written, and keys not at their
+    default."""
     values = vars(config)
     always: dict[str, Plain] = {}
     chosen: dict[str, Plain] = {}

@@ -51,7 +51,7 @@ class EpisodeStatus(StrEnum):
 
 
 class Loss(StrEnum):
-    """What happened to the worker that did not answer."""
+    """What happened to a worker that did not answer."""
 
     DIED = "died"
     """The worker ended or was killed, and a new one replaces it; its episodes can be played again."""
@@ -65,9 +65,9 @@ class Limit(StrEnum):
     EPISODE = "episode"
     """The policy's limit per episode: this episode ends as truncated."""
     RUN = "run"
-    """The budget of the run: the episode is left unplayed."""
+    """The budget of the run is spent: the episode is not played."""
     STOP = "stop"
-    """A fault that a person must fix (a server is down): the run stops, the episode is left unplayed."""
+    """A fault that a person must fix, such as a stopped server: the run stops, the episode is not played."""
 
 
 class Outcome(StrEnum):

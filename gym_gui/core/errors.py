@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Place(NamedTuple):
-    """Place in a user's file at which something is wrong.
+    """Position of an error in a user's file.
 
     Attributes:
         file: The file; while it is read, the name that messages use for it.
@@ -96,7 +96,7 @@ class UnknownNameError(UsageError, KeyError):
 
 
 class MissingDependencyError(UsageError):
-    """A required package is not installed; the error contains the install command."""
+    """Error for a required package that is not installed; it contains the install command."""
 
     def __init__(self, what: str, install: str) -> None:
         super().__init__(f"{what} is not installed", fix=f"Run: {install}")
@@ -104,7 +104,7 @@ class MissingDependencyError(UsageError):
 
 
 class QueueFullError(MosaicError):
-    """A queue is full."""
+    """Error for a queue that is full."""
 
 
 class ExperimentError(UsageError):
@@ -133,19 +133,19 @@ class SpaceError(MosaicError):
 
 
 class ProtocolError(MosaicError):
-    """The other end of a connection sent something that the protocol does not allow."""
+    """Error for data that the other end of a connection sent and the protocol does not allow."""
 
 
 class WorkerLaunchError(MosaicError):
-    """A worker process could not be started or did not become ready."""
+    """Error for a worker process that could not be started or did not become ready."""
 
 
 class KilledWhileStartingError(WorkerLaunchError):
-    """A process was killed from outside while it started; a further attempt may succeed."""
+    """Error for a process that was killed from outside while it started; another attempt may succeed."""
 
 
 class SlotRefusedError(UsageError):
-    """A worker checked its slot (checkpoint, spaces, settings) and cannot play it."""
+    """Error for a worker that checked its slot (checkpoint, spaces, settings) and cannot play it."""
 
 
 class EpisodeError(MosaicError):
@@ -153,11 +153,11 @@ class EpisodeError(MosaicError):
 
 
 class EnvironmentFailure(EpisodeError):
-    """The environment raised an error, or returned a value outside its own spaces."""
+    """Error for an environment that raised an error or returned a value outside its own spaces."""
 
 
 class EnvironmentLostError(EnvironmentFailure):
-    """The process or machine of the environment is gone; another environment can play the episode again."""
+    """Error for a lost environment process or machine; another environment can play the episode again."""
 
 
 class ObservationError(EnvironmentFailure):
@@ -165,4 +165,4 @@ class ObservationError(EnvironmentFailure):
 
 
 class PolicyFailure(EpisodeError):
-    """A policy raised an error, gave an unusable action, or did not answer in time."""
+    """Error for a policy that raised an error, gave an unusable action, or did not answer in time."""

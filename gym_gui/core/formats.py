@@ -8,7 +8,7 @@ from gym_gui.core.errors import UsageError
 
 
 class NewerFormatError(UsageError):
-    """A file of a newer version, which this version must not write, continue or play."""
+    """Error for a file of a newer version, which this version must not write, continue or play."""
 
 
 def newer(number: Any, known: int) -> bool:
@@ -36,6 +36,6 @@ def check_format(what: str, number: Any, known: int) -> None:
     """
     if newer(number, known):
         raise NewerFormatError(
-            f"{what} is of format {number!r}, and {known} is the newest known here",
-            fix="A newer version of MOSAIC has written it: update",
+            f"{what} has format {number!r}, but {known} is the newest that this version knows",
+            fix="Update MOSAIC, because a newer version has written it",
         )

@@ -26,7 +26,7 @@ RUNS_SETTING = "runs_folder"
 """Key of the settings file for the folder of runs."""
 
 PACKAGE = Path(__file__).resolve().parents[1]
-"""The folder of this package."""
+"""The folder of the ``gym_gui`` package."""
 EXAMPLES = (PACKAGE / "bundled" / "examples", PACKAGE.parent / "docs" / "examples")
 """Folders that may hold the examples: inside the package in a wheel, beside the package in a checkout."""
 DOCS = (PACKAGE / "bundled" / "docs", PACKAGE.parent / "docs")
@@ -39,7 +39,7 @@ def data_dir() -> Path:
 
 
 def config_dir() -> Path:
-    """Return the folder of the user's lasting decisions, such as hosts and trusted code."""
+    """Return the folder of the user's permanent decisions, such as hosts and trusted code."""
     return _from_env("MOSAIC_CONFIG_DIR") or Path(platformdirs.user_config_dir(APP, appauthor=False))
 
 

@@ -32,12 +32,12 @@ def action_from_plain(space: Space, data: Any) -> Any:
     """Convert JSON data that :func:`to_plain` made of an action back to the action.
 
     Raises:
-        ValueError: ``data`` is no action of ``space``.
+        ValueError: ``data`` is not an action of ``space``.
     """
     try:
         return _from_plain(space, data)
     except (ValueError, TypeError, LookupError, OverflowError) as exc:
-        raise ValueError(f"{data!r:.100} is no action of a {space.kind} space") from exc
+        raise ValueError(f"{data!r:.100} is not an action of a {space.kind} space") from exc
 
 
 def _from_plain(space: Space, data: Any) -> Any:

@@ -12,7 +12,7 @@ from gym_gui.core.protocols import Actor, FunctionActor, as_actor
 
 @dataclass(frozen=True)
 class ActorContext:
-    """What an actor's factory may know about the seat that the actor will play.
+    """Information about a seat that a factory receives to make the seat's actor.
 
     Attributes:
         agent_id: The agent, as the environment names it.
@@ -55,7 +55,7 @@ class PolicySource:
                 held by one episode at a time; or a function of the observation.
 
         Raises:
-            UsageError: The object is no policy.
+            UsageError: The object is not a policy.
         """
         if isinstance(policy, type):
             return cls.made_by(policy)
@@ -67,7 +67,7 @@ class PolicySource:
 
     @classmethod
     def held(cls, policy: object) -> PolicySource:
-        """Return a source that always gives this object; raises as :func:`as_actor` does."""
+        """Return a source that always returns this object; raises as :func:`as_actor` does."""
         actor = as_actor(policy)
         return cls(lambda _context: actor, exclusive=True)
 

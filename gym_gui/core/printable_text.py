@@ -28,12 +28,13 @@ def visible(text: str) -> str:
 
 
 def visible_json(text: str) -> str:
-    """Return JSON text with these characters escaped, so that a JSON parser reads the same value."""
+    """Return JSON text in which each character that a terminal would execute is escaped."""
     return _OBEYED.sub(lambda found: json.dumps(found.group())[1:-1], text)
 
 
 class VisibleStream:
-    """A text stream that replaces control characters in what is written to it; all else is the raw stream's.
+    """A text stream that replaces control characters in written text; all other attributes are the raw
+    stream's.
 
     Args:
         raw: The underlying stream, to which our own colors and progress bars are written directly.

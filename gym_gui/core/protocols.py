@@ -30,7 +30,7 @@ _WANTED = (
 
 @runtime_checkable
 class Actor(Protocol):
-    """A policy of one agent that receives everything the slot knows."""
+    """A policy of one agent that receives everything that the slot receives."""
 
     @property
     def id(self) -> str:
@@ -56,7 +56,7 @@ class Operator(Protocol):
 
     @property
     def id(self) -> str:
-        """Unique identifier."""
+        """Unique identifier of the operator."""
         ...
 
     @property
@@ -127,8 +127,8 @@ class PartialActor:
     def __init__(self, policy: Any) -> None:
         self._id = str(getattr(policy, "id", type(policy).__name__))
         self._select = policy.select_action
-        self._on_step: Callable[[StepSnapshot], None] = getattr(policy, "on_step", _tell_nobody)
-        self._on_end: Callable[[EpisodeSummary], None] = getattr(policy, "on_episode_end", _tell_nobody)
+        self._on_step: Callable[[StepSnapshot], None] = getattr(policy, "on_step", _do_nothing)
+        self._on_end: Callable[[EpisodeSummary], None] = getattr(policy, "on_episode_end", _do_nothing)
 
     @property
     def id(self) -> str:
@@ -144,7 +144,7 @@ class PartialActor:
         self._on_end(summary)
 
 
-def _tell_nobody(_told: object) -> None:
+def _do_nothing(_on_result: object) -> None:
     """Do nothing, in place of a method that the policy lacks."""
 
 
@@ -158,7 +158,7 @@ class OperatorActor:
     def __init__(self, operator: Any) -> None:
         self._id = str(getattr(operator, "id", type(operator).__name__))
         self._reset = _with_seed(getattr(operator, "reset", None))
-        self._told: Callable[..., None] | None = getattr(operator, "on_step_result", None)
+        self._on_result: Callable[..., None] | None = getattr(operator, "on_step_result", None)
         self._episode: tuple[int, int | None] | None = None
         self._action: Any = None
         self._select = _with_legal(operator.select_action)
@@ -176,9 +176,9 @@ class OperatorActor:
         return self._action
 
     def on_step(self, snapshot: StepSnapshot) -> None:
-        if self._told is None:
+        if self._on_result is None:
             return
-        self._told(
+        self._on_result(
             snapshot.observation,
             self._action if snapshot.action is None else snapshot.action,
             snapshot.reward,
@@ -262,14 +262,14 @@ def as_actor(obj: object) -> Actor:
         return PartialActor(obj) if told_as_actor else OperatorActor(obj)
     if callable(obj):
         return FunctionActor(cast("Callable[..., Any]", obj))
-    raise UsageError(f"{_article(type(obj).__name__)} is no policy", fix=_WANTED)
+    raise UsageError(f"{_article(type(obj).__name__)} is not a policy", fix=_WANTED)
 
 
 def check_policy(obj: object) -> None:
-    """Refuse an object that is no policy before anything is started; a class is made for each episode.
+    """Refuse an object that is not a policy before anything is started; a class is made for each episode.
 
     Raises:
-        UsageError: The object is no policy; the message says what a policy may be.
+        UsageError: The object is not a policy; the message says what a policy may be.
     """
     if not isinstance(obj, type):
         as_actor(obj)
@@ -284,7 +284,7 @@ def _article(word: str) -> str:
 def _with_seed(reset: Callable[..., None] | None) -> Callable[[int | None], None]:
     """Return a function of a seed that calls ``reset``, with the seed if ``reset`` accepts one."""
     if reset is None:
-        return _tell_nobody
+        return _do_nothing
     try:
         parameters = inspect.signature(reset).parameters.values()
     except (TypeError, ValueError):  # some builtins have no signature

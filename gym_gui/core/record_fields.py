@@ -1,4 +1,4 @@
-"""Readers that take typed values from decoded JSON, with errors that name the place.
+"""Readers that take typed values from decoded JSON. Their errors name the file and key.
 
 Each reader here returns a decoded value in the wanted type, or ``None`` if the value is of another type;
 :class:`Fields` makes an error message of ``None``.
@@ -18,7 +18,7 @@ _E = TypeVar("_E", bound=StrEnum)
 
 
 class Fields:
-    """Takes typed values out of one JSON object; :meth:`rest` returns the keys that are left."""
+    """Takes typed values out of one JSON object; :meth:`rest` returns the keys that were not taken."""
 
     def __init__(self, row: object, where: str) -> None:
         if not isinstance(row, dict):
@@ -27,25 +27,25 @@ class Fields:
         self._where = where
 
     def rest(self) -> dict[str, Any]:
-        """Return the keys that no reader has taken, with their values."""
+        """Return the keys that were not removed, with their values."""
         return self._row
 
     def has(self, key: str) -> bool:
-        """Return whether the key is present and was not taken."""
+        """Return whether the key is present and was not removed."""
         return key in self._row
 
     def any(self, key: str) -> Any:
-        """Take a value of any type, ``None`` if absent."""
+        """Remove and return a value of any type; ``None`` if the key is absent."""
         return self._row.pop(key, None)
 
     def need(self, key: str, read: Callable[[Any], _T | None], what: str) -> _T:
-        """Take a required value."""
+        """Remove and return a required value."""
         if key not in self._row:
             raise RunFormatError(self._where, f"{key!r} is missing")
         return self._value(key, self._row.pop(key), read, what)
 
     def optional(self, key: str, read: Callable[[Any], _T | None], what: str) -> _T | None:
-        """Take a value that may be absent or null."""
+        """Remove and return a value that may be absent or null."""
         value = self._row.pop(key, None)
         return None if value is None else self._value(key, value, read, what)
 
@@ -56,7 +56,7 @@ class Fields:
         return got
 
     def word(self, key: str, words: type[_E]) -> _E:
-        """Take a required word of an enumeration."""
+        """Remove and return a required word of an enumeration."""
         value = self.need(key, text, "text")
         try:
             return words(value)
@@ -65,11 +65,11 @@ class Fields:
             raise RunFormatError(self._where, f"{key!r} is {value!r}, which is none of {known}") from None
 
     def rows(self, key: str) -> list[Fields]:
-        """Take a list of objects; empty if absent."""
+        """Remove and return a list of objects; empty if the key is absent."""
         return [Fields(item, f"{self._where}: {key}") for item in self.optional(key, items, "a list") or ()]
 
     def table(self, key: str, read_item: Callable[[object, str], _T]) -> dict[str, _T]:
-        """Take a mapping and read each of its values with ``read_item``; empty if absent."""
+        """Remove a mapping and return its values as read by ``read_item``; empty if the key is absent."""
         value = self.optional(key, mapping, "an object") or {}
         return {name: read_item(item, f"{self._where}: {key}.{name}") for name, item in value.items()}
 
@@ -101,7 +101,7 @@ def mapping(value: Any) -> dict[str, Any] | None:
 
 
 def integer(value: Any) -> int | None:
-    """Return the value if it is a whole number, else ``None``; true and false are no numbers."""
+    """Return the value if it is a whole number, else ``None``; true and false are not numbers."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 

@@ -56,7 +56,7 @@ class AgentRecord(Struct, frozen=True):
         worker_id: The worker, for example ``"cleanrl_worker"``.
         worker_type: Its kind: ``rl``, ``llm``, ``baseline``, …
         policy: The worker's own name for its policy, or ``None``.
-        slot: The configured slot whose player sat here; differs from the seat only if seats are
+        slot: The configured slot whose player played the seat; differs from the seat only if seats are
             swapped.
         extra: Keys this version does not know.
     """
@@ -259,7 +259,7 @@ class EpisodeRecord(Struct, frozen=True):
 
     @property
     def left_out(self) -> bool:
-        """Whether statistics ignore the episode, because moves were taken back or a clock decided it."""
+        """Whether statistics ignore the episode, because moves were undone or a clock decided it."""
         return self.taken_back is not None or self.out_of_time is not None
 
     @property
@@ -446,7 +446,7 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
         where: File and line, for the message.
 
     Raises:
-        RunFormatError: Something needed is missing or of the wrong type.
+        RunFormatError: A required key is missing or of the wrong type.
     """
     f = Fields(row, where)
     outcome = f.any("outcome")
@@ -524,7 +524,7 @@ def parse_step(row: object, where: str) -> StepRecord:
         where: File and line, for the message.
 
     Raises:
-        RunFormatError: Something needed is missing or of the wrong type.
+        RunFormatError: A required key is missing or of the wrong type.
     """
     f = Fields(row, where)
     tokens = f.any("tokens")
@@ -613,13 +613,13 @@ def parse_run(row: object, where: str) -> RunRecord:
         where: The file, for the message.
 
     Raises:
-        RunFormatError: Something needed is missing or of the wrong type.
+        RunFormatError: A required key is missing or of the wrong type.
         NewerFormatError: A newer version has written the file.
     """
     f = Fields(row, where)
     check_run_format(row, where)
     if not f.has("run_id"):
-        raise RunFormatError(where, "this is no run of MOSAIC, 'run_id' is missing")
+        raise RunFormatError(where, "this is not a run of MOSAIC: 'run_id' is missing")
     experiment = f.optional("experiment", mapping, "an object") or {}
     return RunRecord(
         run_id=f.need("run_id", text, "text"),

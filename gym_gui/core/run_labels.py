@@ -26,7 +26,7 @@ _one_at_a_time = threading.Lock()
 
 
 class LabelsError(UsageError):
-    """Labels that are not valid or cannot be read or written."""
+    """Error for labels that are not valid or cannot be read or written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,9 @@ def read_labels(folder: Path) -> RunLabels:
     except OSError as error:
         raise LabelsError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):
-        raise LabelsError(f"{path} is damaged: it is no JSON", fix=_away(path)) from None
+        raise LabelsError(f"{path} is damaged: it is not JSON", fix=_away(path)) from None
     if not isinstance(data, dict):
-        raise LabelsError(f"{path} is damaged: it is no JSON object", fix=_away(path))
+        raise LabelsError(f"{path} is damaged: it is not a JSON object", fix=_away(path))
     content = cast("dict[str, Any]", data)
     given = content.pop("format", FORMAT)
     if given != FORMAT:
@@ -163,7 +163,7 @@ def _change(
             fix=f"Use a copy of the run (cp -r), or make the folder writable: chmod u+w {folder}",
         ) from error
     except UnicodeEncodeError:
-        raise LabelsError("a label has characters that no file can hold", fix="Type it anew") from None
+        raise LabelsError("a label has characters that cannot be saved", fix="Type it again") from None
     return before, after
 
 
@@ -173,7 +173,7 @@ def one_line(text: str) -> str:
 
 
 def tags_of(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return tags, each on one line and once regardless of case; a text may hold several with commas."""
+    """Return tags, each on one line and once regardless of case; commas in a text separate tags."""
     found: dict[str, str] = {}
     for text in texts:
         for part in text.split(","):
@@ -189,7 +189,7 @@ def _taken(given: dict[str, Any], before: RunLabels = NONE) -> RunLabels:
     notes = _text(given, "notes", before.notes, LONGEST_NOTES).strip()
     tags = given.pop("tags", before.tags)
     if not isinstance(tags, (list, tuple)) or not all(isinstance(t, str) for t in cast("list[object]", tags)):
-        raise LabelsError("tags are no list of words")
+        raise LabelsError("tags are not a list of words")
     tags = tags_of(cast("list[str]", tags))
     if len(tags) > MOST_TAGS:
         raise LabelsError(f"a run has at most {MOST_TAGS} tags", fix="Use fewer")
@@ -206,7 +206,7 @@ def _taken(given: dict[str, Any], before: RunLabels = NONE) -> RunLabels:
 def _text(given: dict[str, Any], key: str, before: str, longest: int) -> str:
     value = given.pop(key, before)
     if not isinstance(value, str):
-        raise LabelsError(f"{key!r} is no text")
+        raise LabelsError(f"{key!r} is not text")
     if len(value) > longest:
         raise LabelsError(f"{key!r} has more than {longest:,} characters", fix="Make it shorter")
     return value

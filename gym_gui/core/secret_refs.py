@@ -51,7 +51,7 @@ def parse_reference(value: object) -> SecretRef | None:
 
 
 def references(settings: Mapping[str, Plain], where: str = "") -> Iterator[tuple[str, SecretRef]]:
-    """Yield each reference in a settings tree with its place (``"api_key"``)."""
+    """Yield each reference in a settings tree with its path (``"api_key"``)."""
     for place, _, value in _leaves(dict(settings), where, ""):
         ref = parse_reference(value)
         if ref is not None:
@@ -96,7 +96,7 @@ def refuse_literals(settings: Mapping[str, Plain], where: str, *, by_name: bool 
 
 
 def _leaves(value: Plain, where: str, key: str) -> Iterator[tuple[str, str, Plain]]:
-    """Yield (place, nearest key, value) for each leaf."""
+    """Yield (path, nearest key, value) for each leaf."""
     if isinstance(value, dict):
         for name, item in value.items():
             yield from _leaves(item, join(where, key_place(name)), name)

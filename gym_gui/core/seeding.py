@@ -32,7 +32,7 @@ def check_seed(seed: object) -> int:
     """Return ``seed`` if the engine accepts it.
 
     Raises:
-        UsageError: ``seed`` is no whole number, is negative or exceeds ``MAX_SEED``.
+        UsageError: ``seed`` is not a whole number, is negative or exceeds ``MAX_SEED``.
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MAX_SEED:
         raise UsageError(f"seed {seed} is out of range", fix="Use a whole number from 0 to 2**63 - 1")

@@ -98,10 +98,10 @@ class SpaceCodec(Codec):
 
     def __init__(self, space: Any) -> None:
         super().__init__(to_space(space), _gymnasium_graph)
-        own = [(j, leaf) for j, leaf in enumerate(_leaves(space)) if _speaks_json(leaf)]
+        own = [(j, leaf) for j, leaf in enumerate(_leaves(space)) if _defines_json(leaf)]
         for j, leaf in own:
-            self._encoders[j] = _said_by(leaf, self._encoders[j])
-            self._decoders[j] = _heard_by(leaf, self._decoders[j])
+            self._encoders[j] = _json_encoder(leaf, self._encoders[j])
+            self._decoders[j] = _json_decoder(leaf, self._decoders[j])
         if own:
             self.encode = self._make_encode()
 
@@ -116,7 +116,7 @@ def _leaves(space: Any) -> Iterator[Any]:
         yield from _leaves(child)
 
 
-def _speaks_json(space: Any) -> bool:
+def _defines_json(space: Any) -> bool:
     """Return whether a custom space defines ``to_jsonable`` itself; inherited ones are for other values."""
     if isinstance(space, Space) or kind_of(space) != "Custom":
         return False
@@ -126,26 +126,26 @@ def _speaks_json(space: Any) -> bool:
     return any("to_jsonable" in vars(cls) for cls in own)
 
 
-def _said_by(space: Any, encode: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+def _json_encoder(space: Any, encode: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
     def said(value: Any) -> bytes:
         try:
             data: Any = value if isinstance(value, str) else space.to_jsonable([value])[0]
         except Exception as exc:  # the border to a person's own space
             raise NotInSpace(
-                f"{type(space).__name__} has no words for a {type(value).__name__}: {exc}"
+                f"{type(space).__name__} cannot convert a value of type {type(value).__name__}: {exc}"
             ) from exc
         return encode(data)
 
     return said
 
 
-def _heard_by(space: Any, decode: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+def _json_decoder(space: Any, decode: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
     def heard(data: bytes) -> Any:
         value = decode(data)
         try:
             return space.from_jsonable([value])[0]
         except Exception as exc:  # the border to a person's own space
-            raise NotInSpace(f"{type(space).__name__} does not understand {value!r:.60}: {exc}") from exc
+            raise NotInSpace(f"{type(space).__name__} cannot read {value!r:.60}: {exc}") from exc
 
     return heard
 

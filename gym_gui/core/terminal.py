@@ -17,7 +17,7 @@ from rich.text import Text
 from gym_gui.core.printable_text import raw, visible
 
 PLAIN_WIDTH = 100
-"""Width in columns if the output is no terminal and ``COLUMNS`` is not set."""
+"""Width in columns if the output is not a terminal and ``COLUMNS`` is not set."""
 
 
 class _Console(Console):
@@ -31,7 +31,7 @@ class _Console(Console):
         return super().render_str(visible(text), **options)
 
     def on_broken_pipe(self) -> None:
-        """Raise the error again for the caller, because a closed reader of the output is no failure."""
+        """Raise the error again for the caller, because a closed reader of the output is not a failure."""
         raise  # rich calls this method while it handles the error
 
 

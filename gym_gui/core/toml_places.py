@@ -13,7 +13,7 @@ _KEY: Final = re.compile(r"""^\s*(?:\[+\s*(?P<table>[^\]]+?)\s*\]+|(?P<key>"[^"]
 
 
 def place_in_toml(file: str, source: str, sentence: str) -> Place:
-    """Return the place of an error: the parser's, else the line of the key or table that the message names.
+    """Return the position of an error: the parser's, or the line of the key or table that the message names.
 
     Args:
         file: The file.

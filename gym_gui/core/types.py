@@ -1,6 +1,6 @@
 """Types that environment, engine and policies exchange.
 
-Objects that are made for each decision are no frozen dataclasses, because these take several times as long
+Objects that are made for each decision are not frozen dataclasses, because these take several times as long
 to make. Questions and answers are structs, which cost a third of a ``NamedTuple``; the others are named
 tuples.
 """
@@ -25,13 +25,13 @@ PLAN_POINTS: Final = "plan_points"
 PLANNED: Final = "planned"
 """Field that holds the predicted course of a plan: its rewards and controls for each step ahead."""
 CAUSE: Final = "cause"
-"""Field that says why an answer could not be played, as an ``UnusableCause``."""
+"""Field with the reason why an answer could not be played, as an ``UnusableCause``."""
 REFUSED: Final = "refused"
-"""Field that says in words why an answer could not be played, in the record of the substitute action."""
+"""Field with a sentence why an answer could not be played, in the record of the substitute action."""
 CLOCK: Final = "clock_s"
-"""Field that holds the seconds that an agent has left after its move, in games with a clock."""
+"""Field with the seconds that an agent still has after its move, in games with a clock."""
 WORD: Final = "word"
-"""Field that holds an action in the game's own notation, such as ``Nf3`` or ``column 4``, if it has one."""
+"""Field with an action in the game's own notation, such as ``Nf3`` or ``column 4``, if it has one."""
 Mask = NDArray[np.bool_] | NDArray[np.int8]
 """Action mask: 1-D, one entry per action of a ``Discrete`` space (or the concatenated masks of the components
 of a ``MultiDiscrete``); non-zero means legal."""
@@ -184,7 +184,7 @@ class StepOutcome(NamedTuple):
 
 @dataclass(slots=True)
 class StepSnapshot:
-    """What an in-process :class:`~gym_gui.core.protocols.Actor` receives.
+    """Data that an in-process :class:`~gym_gui.core.protocols.Actor` receives for a decision or its result.
 
     Attributes:
         step_index: Environment step within the episode, from 0.
@@ -220,7 +220,7 @@ class StepSnapshot:
 
 @dataclass(slots=True)
 class EpisodeSummary:
-    """What a policy receives when an episode is over.
+    """Summary of an episode that a policy receives at the episode's end.
 
     Attributes:
         episode_index: Index of the episode in its run.

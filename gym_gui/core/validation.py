@@ -1,4 +1,4 @@
-"""Checks that convert what a user wrote to exact values, or raise an error that names the place.
+"""Checks that convert what a user wrote to exact values, or raise an error with the path of the value.
 
 Every check accepts a value of any type and returns a valid one, or raises :class:`ConfigError`. Errors
 contain the place (``operators[1].workers.agent.seed``); a caller that knows an outer part of the place adds
@@ -35,7 +35,7 @@ _RESERVED_NAMES: Final = frozenset(
 
 
 class ConfigError(ExperimentError):
-    """A value that cannot be used, with its place.
+    """Error for a value that cannot be used, with the value's path in the file.
 
     Args:
         problem: What is wrong, without a trailing full stop.
@@ -51,7 +51,7 @@ class ConfigError(ExperimentError):
 
 @contextmanager
 def under(prefix: str) -> Generator[None]:
-    """Put ``prefix`` before the place of a :class:`ConfigError` that is raised inside the context."""
+    """Put ``prefix`` before the path in a :class:`ConfigError` that is raised inside the context."""
     try:
         yield
     except ConfigError as error:
@@ -59,7 +59,7 @@ def under(prefix: str) -> Generator[None]:
 
 
 def join(prefix: str, rest: str) -> str:
-    """Join two parts of a place: ``operators`` + ``[1]``, ``operators[1]`` + ``id``."""
+    """Join two parts of a path to a value: ``operators`` + ``[1]``, ``operators[1]`` + ``id``."""
     return prefix + rest if not prefix or not rest or rest.startswith("[") else f"{prefix}.{rest}"
 
 
@@ -69,7 +69,7 @@ def freeze(target: object, **values: object) -> None:
 
 
 def key_place(key: object) -> str:
-    """Return a mapping's key as a place writes it: ``agent_0`` or ``['a key']``."""
+    """Return a mapping's key as it is written in the path to a value: ``agent_0`` or ``['a key']``."""
     if isinstance(key, str) and key.replace("/", "_").isidentifier() and len(key) <= 64:
         return key
     return f"[{shown(key)}]"
@@ -111,7 +111,7 @@ def text(value: object, where: str, *, max_length: int = 512, empty: bool = Fals
     if len(result) > max_length:
         raise ConfigError(f"has {len(result)} characters, at most {max_length} are allowed", where=where)
     if not result.isprintable():
-        raise ConfigError(f"holds characters that cannot be printed: {shown(result)}", where=where)
+        raise ConfigError(f"contains unprintable characters: {shown(result)}", where=where)
     return result
 
 
@@ -182,7 +182,7 @@ def keys(value: object, where: str, known: Mapping[str, str]) -> dict[str, objec
         known: Stored name by accepted spelling.
 
     Raises:
-        ConfigError: The value is no mapping, a key is unknown, or two spellings of a key have different
+        ConfigError: The value is not a mapping, a key is unknown, or two spellings of a key have different
             values.
     """
     found: dict[str, object] = {}
@@ -202,7 +202,7 @@ def folder_name(value: object, where: str) -> str:
     name = text(value, where, max_length=64)
     bad = sorted(set(name) & set('/\\<>:"|?*'))
     if bad:
-        problem = f"{shown(name)} holds {' '.join(bad)}"
+        problem = f"{shown(name)} contains {' '.join(bad)}"
     elif name[0] in ".- " or name[-1] in ". ":
         problem = f"{shown(name)} begins or ends with {name[0] if name[0] in '.- ' else name[-1]!r}"
     elif name.split(".")[0].casefold() in _RESERVED_NAMES:
@@ -227,9 +227,9 @@ def refuse_shared_folders(ids: Sequence[str], where: str) -> None:
         folded = unicodedata.normalize("NFC", name).casefold()
         if folded in seen:
             raise ConfigError(
-                f"{shown(name)} is taken by an operator before it ({shown(seen[folded])})",
+                f"{shown(name)} is used by an earlier operator ({shown(seen[folded])})",
                 where=f"{where}[{i}].id",
-                fix="Give each operator an id of its own",
+                fix="Give each operator its own id",
             )
         seen[folded] = name
 
@@ -300,5 +300,5 @@ class _PlainCopy:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise ConfigError("holds half a character (a lone surrogate)", where=where) from None
+            raise ConfigError("contains a lone surrogate (half of a character)", where=where) from None
         return True

@@ -1,5 +1,5 @@
-"""Services of the engine. Public names are handed out on first use, so that importing
-one service does not load the others."""
+"""Services of the engine. Each public name is imported on first use, so that importing one service does not
+load the others."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class ActorRegistration:
     Attributes:
         actor_id: Name of the policy in bindings.
         display_name: Name shown to people.
-        source: Makes the policy's actors; ``None`` if it has no actors.
+        source: Makes one actor per episode and agent; ``None`` if the policy has none.
         batched: Backend that answers for all bound agents of a policy without actors, such as a recorded
             run.
         worker_id: Worker that runs the policy in a process of its own, if there is one.
@@ -89,7 +89,7 @@ class ActorRegistration:
         if self.source is None:
             where = f"is played by worker {self.worker_id}, not in this process"
             raise UsageError(
-                f"policy {self.actor_id!r} {where if self.worker_id else 'answers a session alone'}",
+                f"policy {self.actor_id!r} {where if self.worker_id else 'works only in a session'}",
                 fix="Use gym_gui.evaluate() or `mosaic run`",
             )
         return self.source
@@ -211,7 +211,7 @@ class ActorService:
         return tuple(self._registrations.values())
 
     def available_actor_ids(self) -> tuple[str, ...]:
-        """Return the names of all policies in the order of registration."""
+        """Return the ids of all policies in the order of registration."""
         return tuple(self._registrations)
 
     def get_active_actor_id(self) -> str | None:
@@ -355,7 +355,7 @@ class KeyboardQueue:
 
 
 class HumanKeyboardActor:
-    """A person who plays without a session.
+    """Actor of a person who plays without a session.
 
     ``select_action`` returns ``None`` until the person has chosen an action. In a session, ``human_worker``
     plays instead and waits for the person.

@@ -79,7 +79,8 @@ class ApiKeys:
         return ""
 
     def where(self, provider: Provider) -> str:
-        """Return where the key is: ``keyring``, ``memory`` or ``environment``; empty if there is no key."""
+        """Return where a provider's key is stored: ``keyring``, ``memory`` or ``environment``; empty if there
+        is none."""
         if provider.id in self._here:
             return "memory"
         if not self.trouble() and self._has_key(provider):
@@ -87,7 +88,7 @@ class ApiKeys:
         return "environment" if os.environ.get(provider.variable) else ""
 
     def reference(self, provider: Provider) -> str:
-        """Return the reference for a slot's settings; empty if there is no key."""
+        """Return the reference to a provider's key for a slot's settings; empty if there is no key."""
         where = self.where(provider)
         if not where:
             return ""
@@ -101,13 +102,16 @@ class ApiKeys:
         """
         key = key.strip()
         if not key or any(c.isspace() or not c.isprintable() for c in key):
-            raise UsageError("this is not a key", fix="Paste it without spaces and line ends")
+            raise UsageError(
+                "the key is empty or has spaces or control characters in it",
+                fix="Paste the key without spaces and line ends",
+            )
         if not self.trouble():
             keyring = _keyring()
             try:
                 keyring.set_password(KEYRING_SERVICE, provider.id, key)
             except keyring.errors.KeyringError as error:
-                _log.warning("the keyring did not take the key of %s (%s)", provider.title, error)
+                _log.warning("the keyring did not store the key of %s (%s)", provider.title, error)
             else:
                 self._drop_from_memory(provider)
                 return "keyring"
@@ -127,7 +131,7 @@ class ApiKeys:
             except keyring.errors.KeyringError as error:
                 raise UsageError(
                     f"the keyring did not delete the key of {provider.title} ({error})",
-                    fix="Delete it in the system's password program",
+                    fix="Delete the key in the system's password program",
                 ) from None
 
     def _drop_from_memory(self, provider: Provider) -> None:

@@ -11,11 +11,11 @@ from gym_gui.core.types import AgentID, Answer, Decision
 from gym_gui.workers.team_context import Joined
 
 _LAST_EPISODE = 2**32 - 1
-"""First stand-in number. The numbers count down from here, as no run has so many episodes."""
+"""First stand-in episode number. Later ones are lower; no run has enough episodes to reach them."""
 
 
 class AppearedAgent(NamedTuple):
-    """An agent that has appeared during an episode, as the policy of its slot knows it.
+    """An agent that appeared during an episode, with the episode number that its policy sees.
 
     Attributes:
         slot: The slot whose policy plays the agent.
@@ -55,7 +55,7 @@ class AppearedAgents:
         self._known[key] = self._known[key]._replace(joined=joined)
 
     def get(self, episode: int, agent: AgentID) -> AppearedAgent | None:
-        """Return the agent's entry, or ``None`` if the agent was there from the beginning."""
+        """Return the entry of an agent, or ``None`` if the agent was in the episode from its start."""
         return self._known.get((episode, agent))
 
     def of_slot(self, slot: AgentID) -> list[AppearedAgent]:
@@ -82,7 +82,7 @@ class AppearedAgents:
         return msgspec.structs.replace(decision, episode=found.episode)
 
     def restored(self, answers: Sequence[Answer]) -> Sequence[Answer]:
-        """Return answers with the session's original decisions put back."""
+        """Return answers whose decisions have the real episode numbers again."""
         if not self._asked_as:
             return answers
         return [

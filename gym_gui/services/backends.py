@@ -1,4 +1,5 @@
-"""Common interface of the backends that decide for a slot: in-process policies and slots of workers."""
+"""Interfaces of policy backends, which pass decisions to an in-process policy or a worker and deliver its
+answers."""
 
 from __future__ import annotations
 
@@ -36,9 +37,9 @@ class SlotInfo:
         action_meanings: A word for each discrete action, or empty.
         offers: Inputs besides the observation that the slot can offer: ``text``, ``image``, ``messages``,
             ``legal_actions`` and other forms (:mod:`gym_gui.core.experiment.prompt_inputs`).
-        pictures: Pictures that the slot may be shown, of
-            :data:`~gym_gui.core.experiment.prompt_inputs.FRAMES`; if empty, it offers no ``image``.
-        env_id: Canonical id of the environment; empty if the id says nothing about the game.
+        pictures: Kinds of pictures that the slot can show, from
+            :data:`~gym_gui.core.experiment.prompt_inputs.FRAMES`; if empty, the slot offers no ``image``.
+        env_id: Canonical id of the environment; empty if the id does not identify the game.
         options: Options that a manager may choose for the slot, by number; empty if it has none.
         default_action: Action that the environment plays for an invalid answer, or ``None``.
     """
@@ -56,17 +57,17 @@ class SlotInfo:
 
     @cached_property
     def observation_codec(self) -> SpaceCodec:
-        """Codec of observations."""
+        """Codec that encodes and decodes the slot's observations."""
         return SpaceCodec(self.observation_space)
 
     @cached_property
     def action_codec(self) -> SpaceCodec:
-        """Codec of actions."""
+        """Codec that encodes and decodes the slot's actions."""
         return SpaceCodec(self.action_space)
 
     @property
     def words(self) -> dict[int, str]:
-        """Word of each action number that has one."""
+        """Names of the discrete actions by action number, without actions that have no name."""
         first = int(getattr(self.action_space, "start", 0) or 0)
         return {first + place: word for place, word in enumerate(self.action_meanings) if word}
 
@@ -80,11 +81,11 @@ class PaidBackend(Protocol):
         ...
 
     def left(self, episode: int, allowance: Amount) -> Amount:
-        """Return what is left of an allowance for an episode that is restarted."""
+        """Return the remaining allowance for an episode that is restarted."""
         ...
 
     def over(self, episode: int) -> None:
-        """Drop the allowance of an episode that is over for all agents that the backend played there."""
+        """Drop the allowance of an episode that has ended for all agents that the backend played."""
         ...
 
 
@@ -98,17 +99,17 @@ class BatchBackend(Protocol):
         ...
 
     def ask_batch(self, batch: DecisionBatch) -> None:
-        """Pass a batch of decisions. The backend answers the batch whole, in parts, or as objects."""
+        """Pass a batch of decisions to the backend, which answers it whole, in parts, or as objects."""
         ...
 
     def unfold(self) -> None:
-        """Turn the unanswered decisions of batches into objects."""
+        """Turn the unanswered decisions of batches into :class:`Decision` objects."""
         ...
 
 
 @runtime_checkable
 class TellsAgentsApart(Protocol):
-    """Backend that answers for several agents of one episode and can tell them apart."""
+    """Backend that can answer for several agents of one episode separately."""
 
     def seat(self, episode: int, agent: str, slot: SlotInfo) -> None:
         """Register the spaces of an agent that has appeared in an episode."""
@@ -116,14 +117,14 @@ class TellsAgentsApart(Protocol):
 
 
 class Carrier(Protocol):
-    """Transport of decisions to a process and of answers back. The slots of one process share it."""
+    """Transport of decisions to a worker process and of answers back, shared by all slots of the process."""
 
     def flush(self) -> None:
-        """Send all decisions that were passed in, in one piece. The call never blocks."""
+        """Send all queued decisions in one message. The call never blocks."""
         ...
 
     def pump(self) -> None:
-        """Deliver answers that have arrived but were not noticed yet. The call never blocks."""
+        """Deliver the answers that have arrived. The call never blocks."""
         ...
 
 
@@ -149,10 +150,10 @@ class PolicyBackend(Protocol):
         """Begin an episode in which the slot plays ``agent_id``, by default its own agent.
 
         Args:
-            episode: Number of the episode. An agent that has appeared has a number of its own.
+            episode: Number of the episode. An agent that joined later has a number of its own.
             seed: Policy seed.
             agent_id: The agent.
-            joined: For an agent that has appeared: the real episode and the context for the agent.
+            joined: For an agent that joined later: the real episode and the context for the agent.
         """
         ...
 
@@ -164,11 +165,11 @@ class PolicyBackend(Protocol):
         ...
 
     def result(self, outcome: StepOutcome) -> None:
-        """Pass the result of an earlier answer."""
+        """Pass the policy the result of one of its actions."""
         ...
 
     def end(self, summary: EpisodeSummary) -> None:
-        """End an episode."""
+        """Notify the policy that an episode has ended."""
         ...
 
     def settle(self) -> None:
@@ -308,7 +309,7 @@ class ActorBackend:
 
 
 def _canonical(slot: SlotInfo, action: Any, mask: Mask | None) -> tuple[Any, str]:
-    """Return an action in the dtype of its space, as a worker's would arrive, and its problem or "".
+    """Return an action in the dtype of its space, and why the action is invalid or ``""``.
 
     Thus every kind of policy passes the same action to the environment, and a replay repeats it exactly.
     """

@@ -23,7 +23,7 @@ DEPTH: Final = 14
 """Search depth in plies. A search takes some tenths of a second."""
 _ANSWER_S: Final = 30.0
 _GAMES: Final = "/usr/games"
-"""Folder of engines on Debian, which is not on root's ``PATH``."""
+"""Folder in which Debian installs chess engines; it is not on root's ``PATH``."""
 _SCORE: Final = re.compile(r"\bscore (?P<kind>cp|mate) (?P<value>-?\d+)")
 _FEN: Final = re.compile(r"[\w/]+ [wb] [-KQkqA-Ha-h]+ [-a-h\d]+(?: \d+ \d+)?")
 _PER_PAWN: Final = 0.368208
@@ -80,10 +80,11 @@ class ChessEngine:
             fen: Position in Forsyth-Edwards notation.
 
         Raises:
-            UsageError: Stockfish is not installed ended or does not answer, or ``fen`` is not a position.
+            UsageError: Stockfish is not installed, has ended or does not answer, or ``fen`` is not a
+                position.
         """
         if not _FEN.fullmatch(fen):
-            raise UsageError(f"{fen[:100]!r} is no position of chess")
+            raise UsageError(f"{fen[:100]!r} is not a chess position")
         async with self._turn:
             try:
                 async with asyncio.timeout(_ANSWER_S):
@@ -104,12 +105,12 @@ class ChessEngine:
 
     async def _ask(self, fen: str) -> Evaluation:
         child = self._child or await self._start()
-        await _tell(child, f"position fen {fen}", f"go depth {DEPTH}")
+        await _send_lines(child, f"position fen {fen}", f"go depth {DEPTH}")
         found: re.Match[str] | None = None
         while not (line := await _line(child)).startswith("bestmove"):
             found = _SCORE.search(line) or found
         if found is None:
-            raise UsageError("Stockfish said nothing of that position")
+            raise UsageError("Stockfish returned no evaluation of the position")
         value, white = int(found["value"]), fen.split()[1] == "w"
         if found["kind"] == "mate":
             return Evaluation(mate=value if white else -value, white_wins=value == 0 and not white)
@@ -123,7 +124,7 @@ class ChessEngine:
         self._child = child = await ManagedChild.start(
             program, name="Stockfish", environment=inherited(), stdin=pipe, stdout=pipe
         )
-        await _tell(child, "uci", "setoption name Threads value 1", "isready")
+        await _send_lines(child, "uci", "setoption name Threads value 1", "isready")
         while await _line(child) != "readyok":
             pass
         return child
@@ -134,7 +135,7 @@ class ChessEngine:
             await child.end()
 
 
-async def _tell(child: ManagedChild, *lines: str) -> None:
+async def _send_lines(child: ManagedChild, *lines: str) -> None:
     assert child.stdin is not None
     child.stdin.write("".join(f"{line}\n" for line in lines).encode())
     await child.stdin.drain()

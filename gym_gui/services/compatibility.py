@@ -29,7 +29,7 @@ from mosaic_worker.preprocessing import Pipeline, PreprocessingError, describe_s
 from mosaic_worker.worker import LoadError
 
 _LONGEST: Final = 100
-"""Largest number of characters that a space takes in a sentence."""
+"""Largest length in characters of a space's description in a message."""
 _WITHOUT: Final = {
     "text": "nothing describes its observation in words",
     "image": "there is no picture of what this seat may see",
@@ -129,7 +129,7 @@ def _space_incompatibility(slot: SlotInfo, worker: WorkerTypeDefinition, shown: 
     if not capabilities.acts_in(action):
         return _sentence(worker, "acts in", capabilities.action_spaces, action, to_space(slot.action_space))
     # A worker that gets text or an image need not support the raw observation.
-    if shown is None or _told_otherwise(worker, slot):
+    if shown is None or _has_other_inputs(worker, slot):
         return ""
     kinds = observation_kinds(shown)
     if capabilities.observes(*kinds):
@@ -137,14 +137,14 @@ def _space_incompatibility(slot: SlotInfo, worker: WorkerTypeDefinition, shown: 
     return _sentence(worker, "observes", capabilities.observation_spaces, kinds[0], shown)
 
 
-def _told_otherwise(worker: WorkerTypeDefinition, slot: SlotInfo) -> bool:
+def _has_other_inputs(worker: WorkerTypeDefinition, slot: SlotInfo) -> bool:
     """Return whether a worker gets text, images, facts or the simulator state instead of raw observations."""
     return bool({"text", "image", "facts", "state"} & set(worker.inputs.wanted) & set(slot.offers))
 
 
 def takes_steps(worker: WorkerTypeDefinition, slot: SlotInfo) -> bool:
     """Return whether a worker sees preprocessed observations. People see the environment instead."""
-    return worker.kind != "human" and not _told_otherwise(worker, slot)
+    return worker.kind != "human" and not _has_other_inputs(worker, slot)
 
 
 def _sentence(worker: WorkerTypeDefinition, verb: str, ours: Collection[str], kind: str, space: Space) -> str:
@@ -157,7 +157,7 @@ def _input_incompatibility(worker: WorkerTypeDefinition, offers: Collection[str]
     """Return why a worker lacks an input that it needs besides the observation."""
     for need in worker.inputs.required:
         if need not in offers:
-            other = "; a worker that reads can play it" if need == "image" and "text" in offers else ""
+            other = "; a worker that takes text can play it" if need == "image" and "text" in offers else ""
             return f"{worker.display_name} needs {need}, but here {_WITHOUT[need]}{other}"
     return ""
 
@@ -352,7 +352,7 @@ def seen_after(steps: Sequence[Any], observation_space: Any) -> tuple[list[str],
 
 
 def own_steps(assignment: WorkerAssignment, definition: WorkerTypeDefinition, agent: str) -> Sequence[Any]:
-    """Return the steps of a slot's policy, which apply if the slot has no steps of its own."""
+    """Return the preprocessing steps of a slot's policy, which apply if the slot has no steps of its own."""
     path = policy_path(assignment, definition)
     file = read_policy_file(path) if path is not None else None
     try:

@@ -1,4 +1,5 @@
-"""Arguments of an environment (``env_kwargs``): settings for a form, and YAML text for the others."""
+"""Converts arguments of an environment (``env_kwargs``) to settings for a form, and the remaining ones to
+YAML text."""
 
 from __future__ import annotations
 
@@ -13,13 +14,13 @@ from gym_gui.services.experiments.experiment_yaml import parse_yaml
 from gym_gui.workers.settings.settings_schema import Setting, settings_from_schema
 from gym_gui.workers.settings.settings_text import text_of
 
-_EXAMPLE: Final = "Write one to a line, for example size: 8, or {} for none"
+_EXAMPLE: Final = "Write one argument per line, for example size: 8, or {} for none"
 _MOST: Final = 3
-"""Largest number of values that one line names."""
+"""Largest number of values that a button or caption shows."""
 
 
 def settings_of(spec: EnvSpec) -> tuple[tuple[Setting, ...], tuple[str, ...]]:
-    """Return what is known of an environment's arguments without importing the environment.
+    """Return the known arguments of an environment without importing the environment.
 
     Returns:
         Settings for a form, and the names of arguments without a known type or without a form field.
@@ -39,7 +40,7 @@ def _worded(about: Mapping[str, Any]) -> dict[str, Any]:
     said = str(about.get("description", ""))
     usual = str(about.get("x-default", ""))
     if usual and len(usual) <= 30:
-        said = f"{said.removesuffix('.')} (the package's own: {usual})".strip()
+        said = f"{said.removesuffix('.')} (package default: {usual})".strip()
     return {**about, "description": said}
 
 
@@ -53,7 +54,7 @@ def read_further(text: str) -> dict[str, Any]:
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise UsageError("further arguments are no names with values", fix=_EXAMPLE)
+        raise UsageError("further arguments are not names with values", fix=_EXAMPLE)
     return dict(plain_mapping(cast("object", found), "further arguments"))
 
 

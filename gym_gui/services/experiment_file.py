@@ -74,7 +74,7 @@ def needs_code(path: str | Path) -> bool:
     if file.suffix != ".py":
         return False
     try:
-        with _in_its_place(file):
+        with _errors_with_place(file):
             literal_values(parse_python(_read_text(file), _label(file)))
     except NotLiteralError:
         return True
@@ -113,7 +113,7 @@ def load_experiment(
     """
     file = _locate(Path(path))
     folder = file.absolute().parent
-    with _in_its_place(file):
+    with _errors_with_place(file):
         data = _data(file, allow_code, limits)
         if _has_matrix(data, anew=anew):
             anchored = partial(anchored_player, folder=folder)
@@ -132,8 +132,8 @@ def is_tournament(path: str | Path) -> bool:
     file = _locate(Path(path))
     if file.suffix == ".py":
         return False
-    with _in_its_place(file):
-        return is_tournament_file(_written(_plain_data(file)))
+    with _errors_with_place(file):
+        return is_tournament_file(_mapping_or_empty(_plain_data(file)))
 
 
 def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfig] | None:
@@ -153,16 +153,16 @@ def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfi
         ExperimentError: As for :func:`load_experiment`.
     """
     file = _locate(Path(path))
-    with _in_its_place(file):
+    with _errors_with_place(file):
         data = _data(file, allow_code, None)
-    if is_tournament_file(_written(data)):
+    if is_tournament_file(_mapping_or_empty(data)):
         tournament = load_tournament(path)
         listed = [each for player in tournament.policies.values() for each in assignments_of(player)]
         players = {f"{i}": player for i, player in enumerate(listed)}
         return [replace(tournament.operator, workers=players)]
     if not _has_matrix(data, anew=False):
         return None
-    with _in_its_place(file):
+    with _errors_with_place(file):
         anchored = partial(anchored_player, folder=file.absolute().parent)
         return everybody(read_matrix(data, _origin(file), anchored))
 
@@ -181,19 +181,19 @@ def load_tournament(path: str | Path) -> Tournament:
     """
     file = _locate(Path(path))
     if file.suffix == ".py":
-        raise ExperimentError(f"{_label(file)} is no tournament file", fix="Write it as YAML or JSON")
-    with _in_its_place(file):
+        raise ExperimentError(f"{_label(file)} is not a tournament file", fix="Write it as YAML or JSON")
+    with _errors_with_place(file):
         data = _plain_data(file)
-    written = _written(data)
+    written = _mapping_or_empty(data)
     if "run_id" in written:
         data = _recorded(written, file)
     elif file.name == LEAGUE:
         data = tournament_of_league(written, file)
     elif "operators" in written and "policies" not in written:
         raise ExperimentError(
-            f"{_label(file)} is an experiment file, and no tournament", fix=f"Run: mosaic run {file}"
+            f"{_label(file)} is an experiment file, not a tournament", fix=f"Run: mosaic run {file}"
         )
-    with _in_its_place(file):
+    with _errors_with_place(file):
         tournament = tournament_from_data(data, origin=_origin(file), pool_of=pool_of)
     folder = file.absolute().parent
     anchored = partial(anchored_player, folder=folder)
@@ -210,15 +210,17 @@ def find_problem(path: Path, source: str) -> MosaicError | None:
         source: Text to check.
     """
     try:
-        with _in_its_place(path, source):
+        with _errors_with_place(path, source):
             if path.suffix == ".py":
                 values: object = literal_values(parse_python(source, _label(path)))
-                data: object = {name: value for name, value in _written(values).items() if name in NAMES}
-                if not is_experiment_file(_written(data)):
-                    return missing_operators(_label(path), list(_written(values)))
+                data: object = {
+                    name: value for name, value in _mapping_or_empty(values).items() if name in NAMES
+                }
+                if not is_experiment_file(_mapping_or_empty(data)):
+                    return missing_operators(_label(path), list(_mapping_or_empty(values)))
             else:
                 data = _parsed(source, path)
-            if is_tournament_file(_written(data)):
+            if is_tournament_file(_mapping_or_empty(data)):
                 tournament_from_data(data, origin=_origin(path), pool_of=pool_of)
             elif not _has_matrix(data, anew=False):
                 experiment_from_data(data, origin=_origin(path))
@@ -230,7 +232,7 @@ def find_problem(path: Path, source: str) -> MosaicError | None:
 
 
 @contextmanager
-def _in_its_place(file: Path, source: str | None = None) -> Generator[None]:
+def _errors_with_place(file: Path, source: str | None = None) -> Generator[None]:
     """Add the file and, if known, the line to an error about the file's contents."""
     try:
         yield
@@ -250,21 +252,23 @@ def _data(file: Path, allow_code: bool, limits: Limits | None) -> object:
     return _plain_data(file)
 
 
-def _written(data: object) -> dict[str, object]:
+def _mapping_or_empty(data: object) -> dict[str, object]:
     return cast("dict[str, object]", data) if isinstance(data, dict) else {}
 
 
 def _has_matrix(data: object, *, anew: bool) -> bool:
     """Return whether there is a matrix to expand. The matrix of a run is expanded only if ``anew``."""
-    content = _written(data)
-    content = _written(content.get("experiment")) or content
-    return "matrix" in content and (anew or "asked" not in _written(content["matrix"]))
+    content = _mapping_or_empty(data)
+    content = _mapping_or_empty(content.get("experiment")) or content
+    return "matrix" in content and (anew or "asked" not in _mapping_or_empty(content["matrix"]))
 
 
 def _recorded(run: dict[str, object], file: Path) -> dict[str, object]:
-    about = _written(run.get(TOURNAMENT))
+    about = _mapping_or_empty(run.get(TOURNAMENT))
     if not about:
-        raise ExperimentError(f"{file.parent} is no tournament", fix="Resume it by: mosaic run --resume RUN")
+        raise ExperimentError(
+            f"{file.parent} is not a tournament", fix="Resume the run with: mosaic run --resume RUN"
+        )
     return {key: value for key, value in about.items() if key not in ("sides", "seats", "pairings", "rounds")}
 
 
@@ -353,8 +357,8 @@ def _locate(path: Path) -> Path:
         raise ExperimentError(f"{shown(str(path))} cannot be opened: {error}") from None
     if file.suffix not in MAX_FILE_BYTES:
         raise ExperimentError(
-            f"{_label(file)} is no experiment file",
-            fix=f"Its name ends in one of {', '.join(MAX_FILE_BYTES)}",
+            f"{_label(file)} is not an experiment file",
+            fix=f"Choose a file whose name ends in one of {', '.join(MAX_FILE_BYTES)}",
         )
     return file
 

@@ -43,21 +43,21 @@ def place_in(text: str, folders: Iterable[str | Path] = ()) -> Place | None:
     """
     searched = [Path(folder) for folder in dict.fromkeys(map(str, folders)) if str(folder)]
     for form in _FORMS:
-        found = list(_found(form, text[-_MOST:], searched))
+        found = list(_places_in(form, text[-_MOST:], searched))
         if found:
             return found[-1] if form is _FORMS[0] else found[0]
     return None
 
 
-def _found(form: re.Pattern[str], text: str, folders: list[Path]) -> Iterator[Place]:
+def _places_in(form: re.Pattern[str], text: str, folders: list[Path]) -> Iterator[Place]:
     for match in form.finditer(text):
         parts = match.groupdict()
-        file = _there(parts["file"], folders)
+        file = _existing_file(parts["file"], folders)
         if file is not None and not _is_library(file):
             yield Place(str(file), int(parts["line"]), int(parts.get("column") or 0))
 
 
-def _there(written: str, folders: list[Path]) -> Path | None:
+def _existing_file(written: str, folders: list[Path]) -> Path | None:
     try:
         path = Path(written).expanduser()
         candidates = [path] if path.is_absolute() else [folder / path for folder in folders]

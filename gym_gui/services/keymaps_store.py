@@ -1,4 +1,4 @@
-"""Stores the key maps that a person has changed in the data folder.
+"""Stores the key maps that the user has changed; a key map assigns keyboard keys to actions.
 
 A map belongs to an environment family and to the names of its actions. All MiniGrid tasks share one map.
 CartPole and FrozenLake have different maps, although they belong to the same family.
@@ -41,7 +41,7 @@ class KeymapName:
 
     @classmethod
     def of(cls, family: str, actions: Sequence[str], player: int = 0) -> KeymapName:
-        """Return a name made from any sequence of action names."""
+        """Return the key of a map whose action names are given as any sequence."""
         return cls(family, tuple(actions), player)
 
 
@@ -58,7 +58,7 @@ class KeymapsStore:
         self._newer: NewerFormatError | None = None
 
     def apply(self, name: KeymapName, scheme: KeyScheme) -> KeyScheme:
-        """Return ``scheme`` with the person's own keys, if the person has saved some that fit."""
+        """Return ``scheme`` with the user's saved keys, or unchanged if none are saved."""
         saved = self._load().get(name)
         if saved is None:
             return scheme
@@ -69,7 +69,7 @@ class KeymapsStore:
         return replace(scheme, bindings=bindings, axes=axes)
 
     def changed(self, name: KeymapName) -> bool:
-        """Return whether the person has saved own keys under a name."""
+        """Return whether the user has saved keys under a name."""
         return name in self._load()
 
     def save(self, name: KeymapName, scheme: KeyScheme) -> None:
@@ -83,7 +83,7 @@ class KeymapsStore:
         self._write()
 
     def reset(self, name: KeymapName) -> None:
-        """Remove the person's own keys. Raises like :meth:`save`."""
+        """Delete the saved keys under a name. Raises like :meth:`save`."""
         if self._load().pop(name, None) is not None:
             self._write()
 
@@ -105,11 +105,11 @@ class KeymapsStore:
         except FileNotFoundError:
             return {}
         except NewerFormatError as error:
-            _log.warning("%s; keys are as by default", error)
+            _log.warning("%s; the default keys are used", error)
             self._newer = error
             return {}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            _log.warning("%s cannot be read and is left aside: %s; keys are as by default", self.path, error)
+            _log.warning("%s cannot be read and is renamed: %s; the default keys are used", self.path, error)
             # Keys that a person has typed are not overwritten only because the file cannot be read.
             with contextlib.suppress(OSError):
                 self.path.replace(self.path.with_suffix(".unreadable.json"))
@@ -129,7 +129,7 @@ class KeymapsStore:
         except OSError as error:
             raise UsageError(
                 f"the keys cannot be saved in {self.path}: {error.strerror or error}",
-                fix="They hold until the window closes. Set MOSAIC_DATA_DIR to a folder that can be written",
+                fix="The keys apply until the window closes. Set MOSAIC_DATA_DIR to a writable folder",
             ) from error
 
 
@@ -142,5 +142,5 @@ def _entry(row: Mapping[str, Any]) -> tuple[KeymapName, dict[str, Any]]:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is no text")
+        raise ValueError(f"{value!r} is not text")
     return value

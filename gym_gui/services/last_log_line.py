@@ -9,7 +9,7 @@ from mosaic_worker.plain_files import open_file
 
 
 def last_log_line(log: Path, began: int) -> str:
-    """Return the last non-empty line without the program's name, or ``""`` if there is none.
+    """Return the last non-empty line of a log without the program's name, or ``""`` if there is none.
 
     Args:
         log: Log of the process.

@@ -31,13 +31,13 @@ _MOST: Final = 8 << 20
 
 
 class NoAnswerError(MosaicError):
-    """The module did not answer. The message says why and contains nothing of the question."""
+    """Error for a module that did not answer. The message gives the reason, and no part of the question."""
 
 
 async def ask(
     worker: WorkerTypeDefinition, module: str, question: Mapping[str, Any], *, patience_s: float = PATIENCE_S
 ) -> dict[str, Any]:
-    """Ask one question in a new process. Cancelling the task ends the process.
+    """Send one question to a module of a worker in a new process. Cancelling the task ends the process.
 
     Args:
         worker: Worker whose environment the process uses.
@@ -69,7 +69,7 @@ async def ask(
 
 
 class Conversation:
-    """Process that checks the file of a setting repeatedly, with one line for each question.
+    """Process that answers questions about the file of a setting, with one JSON line per question.
 
     The first question starts the process. A question after the process has ended starts it again.
 
@@ -83,7 +83,7 @@ class Conversation:
         self._child: ManagedChild | None = None
 
     async def ask(self, question: Mapping[str, Any], *, patience_s: float = PATIENCE_S) -> dict[str, Any]:
-        """Ask one question and return the answer. Only one question at a time; cancelling ends the process.
+        """Send one question and return its answer. Send one at a time; cancelling the task ends the process.
 
         Raises:
             NoAnswerError: The process could not be started, ended without an answer, or took too long.
@@ -135,14 +135,14 @@ async def _exchange(child: ManagedChild, line: bytes) -> dict[str, Any] | None:
     with contextlib.suppress(ConnectionError):
         child.stdin.write(line)
         await child.stdin.drain()
-    told = bytearray()
-    while len(told) < _MOST and (data := await child.stdout.read(1 << 16)):
-        told += data
-        while b"\n" in told:
-            first, _, rest = told.partition(b"\n")
+    received = bytearray()
+    while len(received) < _MOST and (data := await child.stdout.read(1 << 16)):
+        received += data
+        while b"\n" in received:
+            first, _, rest = received.partition(b"\n")
             if (answer := _object(first)) is not None:
                 return answer
-            told = rest
+            received = rest
     return None
 
 
@@ -151,7 +151,7 @@ def _module(worker: WorkerTypeDefinition, module: str) -> tuple[str, ...]:
 
 
 def _name(worker: WorkerTypeDefinition) -> str:
-    return f"the process that {worker.display_name} is asked in"
+    return f"the query process of {worker.display_name}"
 
 
 def _object(line: bytes | bytearray) -> dict[str, Any] | None:
@@ -167,9 +167,9 @@ def _too_long(worker: WorkerTypeDefinition, patience_s: float) -> NoAnswerError:
 
 
 async def _no_answer(worker: WorkerTypeDefinition, last: str) -> NoAnswerError:
-    """Return the error for a missing answer. A worker that is not installed is the better reason to give."""
+    """Return the error for a missing answer. If the worker is not installed, the error says so."""
     status = await asyncio.to_thread(check_installed, worker)
     if status.state != "installed" and status.reason:
         fix = f"Run: {status.install}" if status.install else ""
         return NoAnswerError(f"{worker.display_name} gave no answer: {status.reason}", fix=fix)
-    return NoAnswerError(f"{worker.display_name} gave no answer: {last or 'it said nothing'}")
+    return NoAnswerError(f"{worker.display_name} gave no answer: {last or 'it printed nothing'}")

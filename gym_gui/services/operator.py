@@ -46,7 +46,7 @@ class OperatorService:
         """
         if config.operator_id in self._operators:
             raise UsageError(
-                f"operator {config.operator_id!r} is there already", fix="Give it another operator_id"
+                f"operator {config.operator_id!r} exists already", fix="Give it another operator_id"
             )
         self._operators[config.operator_id] = config
 
@@ -120,8 +120,7 @@ class OperatorHandle(Protocol):
 
 
 OperatorLauncher = Callable[[OperatorConfig], OperatorHandle]
-"""Starts the first session of an operator, and raises a :class:`MosaicError` if that fails.
-
+"""Type of a function that starts the first session of an operator, or raises a :class:`MosaicError`.
 Starting may continue after the return."""
 
 

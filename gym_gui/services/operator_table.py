@@ -18,7 +18,7 @@ from gym_gui.services.preset_store import write_text
 from mosaic_worker.plain_files import read_file
 
 NAME: Final = "operators.json"
-"""File in the data folder for the Operators page. Pages with one operator keep it in other files."""
+"""File in the data folder that stores the table. Pages with a single operator use other files."""
 FORMAT: Final = 1
 _KEY: Final = "mosaic_operators"
 _MAX_BYTES: Final = 2**23

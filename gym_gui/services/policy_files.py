@@ -70,7 +70,7 @@ class PolicyFile:
 
     @property
     def preprocessing(self) -> tuple[Mapping[str, Any], ...]:
-        """Preprocessing steps of the policy."""
+        """Preprocessing steps between the slot's observation and the policy's network."""
         return self.description.preprocessing
 
     def played_by(self, agent: str, part: str | None = None) -> PolicyFile:
@@ -114,7 +114,7 @@ def describe_policy(path: Path) -> PolicyFile:
     described = folder / DESCRIPTION if folder.is_dir() else folder.parent / DESCRIPTION
     data: Any = json.loads(read_file(described, limit=_LARGEST))
     if not isinstance(data, dict):
-        raise ValueError(f"{described} is no description of a policy")
+        raise ValueError(f"{described} is not a policy description")
     description = PolicyDescription.from_json(data)  # pyright: ignore[reportUnknownArgumentType]
     for part in description.parts or (description,):
         check_steps(part.preprocessing)
@@ -122,7 +122,7 @@ def describe_policy(path: Path) -> PolicyFile:
 
 
 def preprocessing_problem(path: Path) -> str:
-    """Return the error in a policy's preprocessing if it keeps the policy from being read, else ``""``."""
+    """Return the preprocessing error that makes a policy unreadable; empty if there is none."""
     try:
         describe_policy(path)
     except PreprocessingError as error:

@@ -85,35 +85,35 @@ class PolicyMappingService:
         self._default: PolicySource | None = None
         self._default_controller: PolicyController | None = None
         self._by_default: dict[AgentID, PolicyBackend] = {}
-        self._unasked: set[AgentID] = set()  # bound by set_agents, not by a caller
+        self._bound_by_default: set[AgentID] = set()  # bound by set_agents, not by a caller
         self.on_bound: Callable[[AgentPolicyBinding], None] | None = None
         self._slots: dict[AgentID, SlotInfo] = {}
         self._appeared = AppearedAgents()
         self._live: dict[int, dict[AgentID, tuple[int, AgentID]]] = {}
         self._answers: list[Answer | AnswerBatch] = []
-        self._owed: dict[int, int] = {}
-        self._owed_in_batches = 0
+        self._pending: dict[int, int] = {}
+        self._pending_in_batches = 0
         self._wakeup: asyncio.Future[None] | None = None
 
     # -- the environment ---------------------------------------------------------------
 
     @property
     def paradigm(self) -> SteppingParadigm:
-        """How agents take turns in the environment. It is a hint and changes nothing here."""
+        """How agents take turns in the environment. The service stores this value but does not use it."""
         return self._paradigm
 
     @property
     def agent_ids(self) -> list[AgentID]:
-        """Agents of the environment."""
+        """Agents of the environment, as set by :meth:`set_agents`."""
         return list(self._agents)
 
     @property
     def actor_service(self) -> ActorService:
-        """The in-process policies that can be bound by name."""
+        """Service that holds the in-process policies, which can be bound by name."""
         return self._actors
 
     def set_paradigm(self, paradigm: SteppingParadigm) -> None:
-        """Set how the environment takes turns."""
+        """Set the stepping paradigm of the environment."""
         self._paradigm = paradigm
 
     set_paradigm_hint = set_paradigm
@@ -128,7 +128,7 @@ class PolicyMappingService:
         for agent in self._agents:
             if agent not in self._bindings and active is not None and self._default is None:
                 self.bind_agent_policy(agent, active)
-                self._unasked.add(agent)
+                self._bound_by_default.add(agent)
 
     def is_multi_agent(self) -> bool:
         """Return whether the environment has more than one agent."""
@@ -137,7 +137,7 @@ class PolicyMappingService:
     def set_slot(self, slot: SlotInfo) -> None:
         """Set the spaces of a slot.
 
-        They serve to check observations for NaN and in-process actions for legality.
+        Observations are checked for NaN, and in-process actions for legality, against these spaces.
         """
         self._slots[slot.agent_id] = slot
         self._by_default.pop(slot.agent_id, None)
@@ -197,7 +197,7 @@ class PolicyMappingService:
         self._default = PolicySource.held(policy)
         self._by_default.clear()
         self._default_controller = policy
-        for agent in list(self._unasked):
+        for agent in list(self._bound_by_default):
             self._unbind(agent)
             self._bindings.pop(agent, None)
 
@@ -205,7 +205,7 @@ class PolicyMappingService:
         self._controllers.pop(agent_id, None)
         for known in (self._backends, self._paid, self._batch_backends):
             known.pop(agent_id, None)
-        self._unasked.discard(agent_id)
+        self._bound_by_default.discard(agent_id)
 
     def attach(
         self, binding: AgentPolicyBinding, backend: PolicyBackend, allowance: Amount | None = None
@@ -239,7 +239,7 @@ class PolicyMappingService:
             self.on_bound(binding)
 
     def get_policy(self, agent_id: AgentID) -> PolicyController | None:
-        """Return the policy object set for an agent; for an agent without a binding, the default policy."""
+        """Return the policy object set for an agent, or the default policy if the agent has no binding."""
         default = None if agent_id in self._bindings else self._default_controller
         return self._controllers.get(agent_id, default)
 
@@ -262,7 +262,7 @@ class PolicyMappingService:
             known.clear()
         self._controllers.clear()
         self._by_default.clear()
-        self._unasked.clear()
+        self._bound_by_default.clear()
         self._default = self._default_controller = None
 
     @property
@@ -284,9 +284,9 @@ class PolicyMappingService:
 
     def _default_backend(self, agent_id: AgentID) -> PolicyBackend:
         if (binding := self._bindings.get(agent_id)) is not None:
-            raise _not_here(binding)
+            raise _only_in_session(binding)
         if self._default is None:
-            raise UsageError(f"agent {agent_id!r} has no policy", fix="Bind one first")
+            raise UsageError(f"agent {agent_id!r} has no policy", fix="Bind a policy first")
         backend = self._by_default.get(agent_id)
         if backend is None:
             backend = ActorBackend.of(self._default, agent_id, self.collect)
@@ -353,25 +353,25 @@ class PolicyMappingService:
         return agent_id in self._bindings or self._default is not None
 
     def _in_process(self, agent_id: AgentID, episode: int, seed: int | None) -> Actor | None:
-        """Return the actor of an episode, or ``None`` if the actor service's active actor decides."""
+        """Return the actor that plays an agent in an episode; ``None`` if the active actor decides."""
         backend = self._backend_of(agent_id) if self._is_asked(agent_id) else None
         if isinstance(backend, ActorBackend):
             return backend.actor(episode, seed)
         if backend is not None:
-            raise _not_here(self._bindings[agent_id])
+            raise _only_in_session(self._bindings[agent_id])
         if self._actors.get_active_actor_id() is None:
             self._backend_of(agent_id)  # raises: the agent has no policy
         return None
 
-    # -- what a session asks -------------------------------------------------------------
+    # -- requests of a session -----------------------------------------------------------
 
     async def select_batch(
         self, decisions: Sequence[Decision], batches: Sequence[DecisionBatch] = ()
     ) -> list[Answer | AnswerBatch]:
         """Pass decisions to the policies and return the answers that have arrived.
 
-        The answers may be to these or to earlier decisions, in any order. If answers are owed and none has
-        arrived, the method waits for one. An empty list means that no answer is owed or that :meth:`wake` was
+        The answers may be to these or to earlier decisions, in any order. If answers are pending and none has
+        arrived, the method waits for one. An empty list means that none is pending or that :meth:`wake` was
         called.
 
         Args:
@@ -380,7 +380,7 @@ class PolicyMappingService:
                 answered as a whole or in parts. It is answered by :class:`Answer` objects if an answer
                 carries more than an action.
         """
-        self._owed.update({d.id: d.episode for d in decisions})
+        self._pending.update({d.id: d.episode for d in decisions})
         for agent, asked in self._by_slot(decisions).items():
             self._backend_of(agent).ask(self._appeared.translated(self._finite(agent, asked)))
         for batch in batches:
@@ -397,7 +397,7 @@ class PolicyMappingService:
         answers, self._answers = self._answers, []
         for answer in answers:
             if isinstance(answer, Answer):
-                self._owed.pop(answer.decision.id, None)
+                self._pending.pop(answer.decision.id, None)
         return answers
 
     @property
@@ -407,7 +407,7 @@ class PolicyMappingService:
         return bool(backends) and all(backend and backend.takes_batches for backend in backends)
 
     def _ask_batch(self, batch: DecisionBatch) -> None:
-        self._owed_in_batches += len(batch)
+        self._pending_in_batches += len(batch)
         slot, backend = self._slots[batch.slot], self._batch_backends.get(batch.slot)
         is_finite = non_finite_row(slot.observation_codec, batch.encoded) is None
         if is_finite and backend is not None and backend.takes_batches:
@@ -416,31 +416,31 @@ class PolicyMappingService:
             self._backend_of(batch.slot).ask(self._finite(batch.slot, batch.unfold()))
 
     def on_answered(self, answered: AnswerBatch) -> None:
-        """Take the answers to a batch from a backend."""
-        self._owed_in_batches -= len(answered.batch)
+        """Receive the answers to a batch from a backend."""
+        self._pending_in_batches -= len(answered.batch)
         self._answers.append(answered)
         self.wake()
 
     def on_unfolded(self, batch: DecisionBatch, decisions: Sequence[Decision]) -> None:
-        """Take the open decisions of a batch as objects, which the backend will answer one by one."""
-        self._owed_in_batches -= len(batch)
-        self._owed.update({d.id: d.episode for d in decisions})
+        """Receive the open decisions of a batch as objects, which the backend will answer one by one."""
+        self._pending_in_batches -= len(batch)
+        self._pending.update({d.id: d.episode for d in decisions})
 
     def unfold(self) -> None:
-        """Have the batch backends turn all unanswered decisions of batches into objects."""
-        if self._owed_in_batches:
+        """Make the batch backends turn all unanswered decisions of batches into objects."""
+        if self._pending_in_batches:
             for backend in self._batch_backends.values():
                 backend.unfold()
 
     def collect(self, answers: list[Answer]) -> None:
-        """Take answers from a backend."""
+        """Receive answers from a backend."""
         self._answers += self._appeared.restored(answers)
         self.wake()
 
     def revoke(self, decisions: Iterable[Decision]) -> None:
         """Stop waiting for the answers to decisions. An answer that still arrives is returned anyway."""
         for decision in decisions:
-            self._owed.pop(decision.id, None)
+            self._pending.pop(decision.id, None)
 
     def wake(self) -> None:
         """Make a waiting :meth:`select_batch` return at once with the answers that have arrived."""
@@ -449,8 +449,8 @@ class PolicyMappingService:
 
     @property
     def owes(self) -> bool:
-        """Whether some answer is still owed."""
-        return bool(self._owed) or self._owed_in_batches > 0
+        """Whether some answer is still pending."""
+        return bool(self._pending) or self._pending_in_batches > 0
 
     def _carriers(self) -> Collection[Carrier]:
         """Return each carrier once, even if several slots share it."""
@@ -490,7 +490,7 @@ class PolicyMappingService:
         dropped = {d.id for d in bad}
         return [d for d in decisions if d.id not in dropped]
 
-    # -- what a session tells ------------------------------------------------------------
+    # -- notifications of a session ------------------------------------------------------
 
     def begin_episode(
         self,
@@ -513,7 +513,7 @@ class PolicyMappingService:
             self._backend_of(slot).begin(episode, seed, agent)
 
     def join(self, slot: AgentID, seed: int, info: SlotInfo, joined: Joined) -> None:
-        """Give an agent that has appeared during an episode to the policy of a slot.
+        """Assign an agent that appeared during an episode to the policy of a slot.
 
         The slot also plays other agents in the episode.
 
@@ -532,11 +532,11 @@ class PolicyMappingService:
         backend.begin(known.episode, seed, agent, joined)
 
     def tell(self, agent: AgentID, joined: Joined) -> None:
-        """Replace what an appeared agent gets, because another policy plays its slot from now on."""
+        """Replace the context of an appeared agent, because another policy plays its slot from now on."""
         self._appeared.tell(agent, joined)
 
     def with_remaining_allowances(self, plan: EpisodePlan) -> EpisodePlan:
-        """Return the plan of a restarted episode, with each allowance reduced to what is left."""
+        """Return the plan of a restarted episode, with each allowance reduced to its unspent amount."""
         if not plan.allowances:
             return plan
         left: dict[AgentID, Amount] = {}
@@ -570,20 +570,20 @@ class PolicyMappingService:
         """
         self._live.pop(episode, None)
         for agent, summary in (joined or {}).items():
-            self._owe_nothing(summary)
+            self._drop_unanswered(summary)
             known = self._appeared.pop(summary.episode_index, agent)
             if known is not None:
                 self._backend_of(known.slot).end(replace(summary, episode_index=known.episode))
         for slot, summary in summaries.items():
-            self._owe_nothing(summary)
+            self._drop_unanswered(summary)
             self._backend_of(slot).end(summary)
         for backend in self._paid.values():
             backend.over(episode)
 
-    def _owe_nothing(self, summary: EpisodeSummary) -> None:
+    def _drop_unanswered(self, summary: EpisodeSummary) -> None:
         """Drop the unanswered decisions of an episode that was not completed."""
         if summary.status != EpisodeStatus.COMPLETED:
-            self._owed = {i: e for i, e in self._owed.items() if e != summary.episode_index}
+            self._pending = {i: e for i, e in self._pending.items() if e != summary.episode_index}
 
     def settle(self) -> None:
         """Deliver pending notifications. A session calls this before a pause without decisions."""
@@ -591,7 +591,7 @@ class PolicyMappingService:
             backend.settle()
 
 
-def _not_here(binding: AgentPolicyBinding) -> UsageError:
+def _only_in_session(binding: AgentPolicyBinding) -> UsageError:
     played = "a worker process" if binding.worker_id else f"{binding.policy_id!r}, which answers batches"
     return UsageError(
         f"{binding.agent_id} is played by {played}: only a session can ask it",

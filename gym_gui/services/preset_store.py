@@ -18,11 +18,11 @@ _MAX_BYTES: Final = 2**20
 
 T = TypeVar("T")
 Trash = Callable[[Path], object]
-"""Moves a file to the trash, from where it can be restored."""
+"""Type of a function that moves a file to the trash, from where it can be restored."""
 
 
 class PresetError(UsageError):
-    """A preset cannot be saved, read or found."""
+    """Error for a preset that cannot be saved, read or found."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class PresetKind(Generic[T]):
     to_data: Callable[[str, T], Mapping[str, Any]]
     from_data: Callable[[Path, Mapping[str, Any]], T]
     environment: Callable[[T], str]
-    elsewhere: str = "Delete it, or save it anew"
+    elsewhere: str = "Delete the file, or save the preset again"
 
     def read(self, path: Path) -> tuple[str, T]:
         """Return the name and the value in a file.
@@ -74,10 +74,10 @@ class PresetKind(Generic[T]):
         except OSError as error:
             raise PresetError(f"{path} cannot be read: {error.strerror or error}") from None
         except (ValueError, RecursionError):
-            fix = f"A preset's name ends in {self.suffix}"
-            raise PresetError(f"{path.name} is no preset", fix=fix) from None
+            fix = f"Choose a file whose name ends in {self.suffix}"
+            raise PresetError(f"{path.name} is not a preset", fix=fix) from None
         if not isinstance(data, dict) or self.key not in data:
-            raise PresetError(f"{path.name} is no preset", fix=self.elsewhere)
+            raise PresetError(f"{path.name} is not a preset", fix=self.elsewhere)
         content = cast("dict[str, Any]", data)
         if content[self.key] != FORMAT:
             raise PresetError(
@@ -131,7 +131,7 @@ class PresetStore(Generic[T]):
             return self.folder / f"{folder_name(name.strip(), 'name')}{self.kind.suffix}"
         except ConfigError as error:
             problem = error.problem.removesuffix("; it names a folder of the run")
-            raise PresetError(f"a preset cannot be called so: {problem}", fix=error.fix) from None
+            raise PresetError(f"a preset cannot have this name: {problem}", fix=error.fix) from None
 
     def save(self, name: str, value: T, *, replace_it: bool = False) -> Preset:
         """Save a value as a preset.
@@ -147,7 +147,7 @@ class PresetStore(Generic[T]):
         path = self.path_of(name)
         if path.exists() and not replace_it:
             raise PresetError(
-                f"there is a preset {name.strip()!r} already", fix="Replace it, or choose another name"
+                f"preset {name.strip()!r} exists already", fix="Replace it, or choose another name"
             )
         self.kind.write(path, name.strip(), value)
         return self._described(path)
@@ -187,7 +187,7 @@ class PresetStore(Generic[T]):
         except FileNotFoundError:
             raise PresetError(f"there is no preset {name!r}") from None
         except OSError as error:
-            raise PresetError(f"{path} cannot be thrown away: {error.strerror or error}") from error
+            raise PresetError(f"{path} cannot be moved to the trash: {error.strerror or error}") from error
         return content
 
     def restore(self, name: str, content: bytes) -> None:
@@ -216,7 +216,7 @@ def write_text(path: Path, content: str) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write bytes to a file as :func:`write_text` writes text."""
+    """Write bytes to a file, whole or not at all, and create its folder. Raises like :func:`write_text`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, content, sync=False)

@@ -43,7 +43,7 @@ CONFIGURATIONS: Final = PresetKind[OperatorConfig](
     _to_data,
     _from_data,
     lambda config: config.task,
-    "Experiment files open in Operators, Script",
+    "Open experiment files under Script on the Operators page",
 )
 
 
@@ -82,7 +82,7 @@ def export_experiment(
     writers: dict[str, Callable[[dict[str, Plain]], str]] = {".yaml": _yaml, ".yml": _yaml, ".py": _python}
     writer = writers.get(path.suffix.lower())
     if writer is None:
-        raise PresetError(f"{path.name} says no format", fix="Let its name end in .yaml or .py")
+        raise PresetError(f"{path.name} has no known suffix", fix="Use a name that ends in .yaml or .py")
     write_text(path, (f"# {heading}\n" if heading else "") + writer(_plainer(record)))
     return experiment
 

@@ -16,7 +16,7 @@ _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """One sample of the processes' use.
+    """CPU and memory use of this program and of the processes that it started.
 
     Attributes:
         workers: Number of running worker processes.
@@ -46,7 +46,7 @@ class ProcessSampler:
         self._at = 0.0
 
     def sample(self, spare: int = 0) -> Usage:
-        """Return the current use of the process tree.
+        """Return the current CPU and memory use of the process tree.
 
         Args:
             spare: Process id of a session host without a session. It counts for ``memory`` but not for

@@ -1,4 +1,4 @@
-"""Prompt files of a worker: the worker's own files, and a person's files that replace them."""
+"""Prompt files of a worker: the worker's own files, and the user's files that replace them."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _MOST: Final = 512 * 1024
 
 
 class PromptFiles:
-    """Files of a person's folder over those of the worker's folder. A person's file replaces the worker's.
+    """Prompt files of a worker, each replaced by the user's file of the same name if there is one.
 
     Args:
         defaults: The worker's folder, which is never written to.
-        own: The person's folder, created when the first file is saved.
+        own: The user's folder, created when the first file is saved.
     """
 
     def __init__(self, defaults: Path, own: Path) -> None:
         self.defaults, self.own = defaults, own
 
     def names(self) -> list[str]:
-        """Return the names of all files, first those directly in the folder, then those in subfolders."""
+        """Return the names of all prompt files; those in subfolders come last."""
         found = {
             path.relative_to(folder).as_posix()
             for folder in (self.defaults, self.own)
@@ -41,11 +41,11 @@ class PromptFiles:
         return sorted(found, key=lambda name: (name.count("/"), name))
 
     def is_own(self, name: str) -> bool:
-        """Return whether the person's file is used."""
+        """Return whether the user's file is used in place of the worker's."""
         return (self.own / name).is_file()
 
     def text(self, name: str) -> str:
-        """Return the text that is used: the person's, else the worker's.
+        """Return the text of a prompt file: the user's, else the worker's.
 
         Raises:
             UsageError: The file cannot be read as text.
@@ -54,10 +54,10 @@ class PromptFiles:
         try:
             return read_file(path, links=True, limit=_MOST).decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path} cannot be read: {error}", fix="Put the worker's file back") from None
+            raise UsageError(f"{path} cannot be read: {error}", fix="Restore the worker's file") from None
 
     def save(self, name: str, text: str) -> None:
-        """Save a text as the person's file. If it equals the worker's text, remove the person's file.
+        """Save a text as the user's file. If it equals the worker's text, remove the user's file.
 
         Raises:
             UsageError: The folder cannot be written.
@@ -75,7 +75,7 @@ class PromptFiles:
             raise UsageError(f"{target} cannot be written: {error}", fix="Choose another folder") from None
 
     def put_back(self, name: str) -> None:
-        """Remove the person's file, so that the worker's text is used again.
+        """Remove the user's file, so that the worker's text is used again.
 
         Raises:
             UsageError: The person's file cannot be removed.
@@ -86,7 +86,7 @@ class PromptFiles:
             raise UsageError(f"{self.own / name} cannot be removed: {error}") from None
 
     def with_draft(self, folder: Path, name: str, text: str) -> Path:
-        """Copy the person's folder to ``folder``, add an unsaved text, and return ``folder``."""
+        """Copy the user's folder to ``folder``, add an unsaved text, and return ``folder``."""
         if self.own.is_dir():
             shutil.copytree(self.own, folder, symlinks=True, dirs_exist_ok=True)
         target = folder / name

@@ -10,7 +10,7 @@ from pathlib import Path
 from gym_gui.core.errors import UsageError
 
 _TRIES, _PAUSE_S = 5, 0.02
-"""Retries and pause, because a process that lists runs also holds the lock for a moment."""
+"""Number of tries and seconds between them; a process that lists runs holds the lock for a moment."""
 
 
 def lock_run(folder: Path) -> int:
@@ -43,7 +43,7 @@ def lock_run(folder: Path) -> int:
 
 
 def is_being_written(folder: Path) -> bool:
-    """Return whether a process is writing this run. A ``running`` run without a writer was cut off.
+    """Return whether a process is writing this run. A run with status ``running`` but no writer was cut off.
 
     Raises:
         OSError: The folder cannot be opened.

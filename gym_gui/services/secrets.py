@@ -66,7 +66,7 @@ def _from_keyring(name: str, place: str) -> str:
         ) from None
     if not value:
         raise ExperimentError(
-            f"the keyring holds no {name!r}, which setting {place!r} names",
+            f"the keyring has no entry {name!r}, which setting {place!r} names",
             fix=f"Run: keyring set {KEYRING_SERVICE} {name}",
         )
     return str(value)

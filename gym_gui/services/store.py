@@ -38,7 +38,7 @@ class Store:
         """Return a folder below the data folder. Folders that are created are private (mode 0700).
 
         Raises:
-            UsageError: The folder cannot be created. The message names the variable that changes its place.
+            UsageError: The folder cannot be created. The message names the variable that changes its path.
         """
         folder = self.data
         try:
@@ -123,4 +123,4 @@ def _made_folder(folder: Path, variable: str) -> Path:
 
 def _cannot_make(folder: Path, error: OSError, variable: str) -> UsageError:
     reason = error.strerror or str(error)
-    return UsageError(f"folder {folder} cannot be made: {reason}", fix=f"Set {variable} to one that can")
+    return UsageError(f"folder {folder} cannot be created: {reason}", fix=f"Set {variable} to another")

@@ -35,8 +35,8 @@ USAGE = 2
 """Exit status for an error that the user can fix."""
 
 OnProgress = Callable[[Any], None]
-"""Called with the value of ``progress`` of each progress line. An exception in it ends the process and is
-raised to the caller."""
+"""Type of a callback that gets the value of ``progress`` of each progress line. An exception in it ends the
+process and is raised to the caller."""
 
 
 LONGEST_CALL_S: Final = 120.0
@@ -48,7 +48,7 @@ _MOST_ANSWER = 64 << 20
 
 
 class SubprocessJobError(MosaicError):
-    """The process failed for a reason that the user cannot fix.
+    """Error for a process that failed for a reason that the user cannot fix.
 
     Attributes:
         outcome: How the process ended, if that is the reason.
@@ -82,7 +82,7 @@ class Finished:
         try:
             return orjson.loads(self.output)
         except orjson.JSONDecodeError:
-            raise SubprocessJobError(self.complaint or "the process said nothing that can be read") from None
+            raise SubprocessJobError(self.complaint or "the process printed no valid answer") from None
 
 
 async def run_subprocess_job(
@@ -109,7 +109,7 @@ async def run_subprocess_job(
     outcome = done.outcome
     complaint = outcome.last_line
     if outcome.code == USAGE:
-        raise UsageError(complaint or f"{module} refused")
+        raise UsageError(complaint or f"{module} refused its arguments")
     if outcome.code not in (0, 1):
         raise SubprocessJobError(complaint or f"{_name(module)} {outcome.words}", outcome=outcome)
     return Finished(outcome.code, done.output, complaint)

@@ -14,7 +14,7 @@ from gym_gui.services.run_lock import is_being_written
 
 
 class TrashError(MosaicError):
-    """A folder or file could not be moved to the trash or restored from it."""
+    """Error for a folder or file that could not be moved to the trash or restored from it."""
 
 
 def throw_away(folder: Path) -> Path | None:
@@ -24,7 +24,7 @@ def throw_away(folder: Path) -> Path | None:
         folder: The run folder, or the file.
 
     Returns:
-        The path in the trash, for :func:`put_back`; ``None`` if the system does not tell it.
+        The path in the trash, for :func:`put_back`; ``None`` if the system does not report it.
 
     Raises:
         UsageError: The run is being written, or the path does not exist.
@@ -37,10 +37,10 @@ def throw_away(folder: Path) -> Path | None:
         raise MissingDependencyError("the trash", "mosaic install gui") from None
     try:
         if folder.is_dir() and is_being_written(folder):
-            raise UsageError(f"the run {folder.name} is being written", fix="Stop it first")
+            raise UsageError(f"the run {folder.name} is being written", fix="Stop the run first")
         send2trash.send2trash(str(folder))
     except FileNotFoundError:
-        raise UsageError(f"there is no {folder} any more", fix="Look at the list again") from None
+        raise UsageError(f"{folder} no longer exists", fix="Refresh the list") from None
     except OSError as exc:  # Send2Trash's own errors are OSErrors too
         reason = exc.strerror or str(exc)
         raise TrashError(
@@ -56,19 +56,19 @@ def put_back(trashed: Path, folder: Path) -> None:
         TrashError: It is no longer in the trash, or its old path exists again.
     """
     if folder.exists():
-        raise TrashError(f"{folder} is there already", fix="Nothing needs to be put back")
+        raise TrashError(f"{folder} exists already", fix="Nothing needs to be restored")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(trashed, folder)
     except OSError as exc:
         reason = exc.strerror or str(exc)
-        raise TrashError(f"{folder} could not be put back: {reason}", fix="Look into the trash") from exc
+        raise TrashError(f"{folder} could not be restored: {reason}", fix="Check the trash") from exc
     with contextlib.suppress(OSError):
         _info_of(trashed).unlink()
 
 
 def _entries_of(folder: Path) -> Iterator[Path]:
-    """Yield the places of a folder in the trash (freedesktop.org specification), newest first."""
+    """Yield the paths of a folder in the trash (freedesktop.org specification), newest first."""
     absolute = folder.absolute()
     listed: list[tuple[str, Path]] = []
     for trash, base in _trashes(absolute):

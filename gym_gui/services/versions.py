@@ -65,7 +65,7 @@ def commit(folder: Path) -> str | None:
 
 
 def made_here() -> dict[str, Any]:
-    """Return the entries for ``run.json`` that say where a run was played: machine and commit."""
+    """Return the entries of ``run.json`` that record where a run was played: machine and commit."""
     return {"machine": machine(), "commit": commit(PACKAGE)}
 
 

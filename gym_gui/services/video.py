@@ -20,7 +20,7 @@ A smaller picture is enlarged by a whole factor, so that its cells stay sharp.""
 
 
 class VideoError(MosaicError):
-    """A video could not be written."""
+    """Error for a video that could not be written."""
 
 
 def write_video(path: Path, pictures: Iterable[NDArray[np.uint8]], fps: float) -> int:
@@ -41,9 +41,9 @@ def write_video(path: Path, pictures: Iterable[NDArray[np.uint8]], fps: float) -
         MissingDependencyError: PyAV is not installed.
     """
     if path.suffix.lower() != ".mp4":
-        raise UsageError(f"{path.name} is no .mp4 file", fix=f"Write {path.with_suffix('.mp4').name}")
+        raise UsageError(f"{path.name} is not an .mp4 file", fix=f"Name it {path.with_suffix('.mp4').name}")
     if not path.parent.is_dir():
-        raise UsageError(f"there is no folder {path.parent}", fix="Choose another place for the video")
+        raise UsageError(f"there is no folder {path.parent}", fix="Choose another folder for the video")
     try:
         import av
         from av.error import FFmpegError
@@ -54,7 +54,9 @@ def write_video(path: Path, pictures: Iterable[NDArray[np.uint8]], fps: float) -
             with av.open(str(temporary), "w", format="mp4", options={"movflags": "+faststart"}) as container:
                 written = _encode(container, pictures, fps)
             if not written:
-                raise UsageError("there is no picture to write", fix="This environment draws none")
+                raise UsageError(
+                    "there is no picture to write", fix="Choose an environment that draws pictures"
+                )
     except (OSError, FFmpegError) as exc:
         reason = exc.strerror or str(exc)
         raise VideoError(f"{path} cannot be written: {reason}", fix="Choose another place") from exc

@@ -177,7 +177,7 @@ class WorkerOrchestrator:
     def _why_none(self, config: UnifiedRunConfig, spec: EnvSpec) -> str:
         trainers = [definition for definition in self._registry.all() if definition.train is not None]
         if not trainers:
-            return "No training worker is installed; `mosaic workers list` shows what there is"
+            return "No training worker is installed; `mosaic workers list` shows the known workers"
         lines: list[str] = []
         for definition in trainers:
             reasons = _incompatibilities(definition, config, spec)

@@ -33,7 +33,7 @@ class ResolvedWorker:
 
 
 class WorkerCatalog:
-    """Answers questions of the window and the engine about workers.
+    """Lists the known workers with their installation state, for the window and the engine.
 
     Args:
         registry: Registry of the definitions. Creating the catalog fills it by discovery.

@@ -84,7 +84,7 @@ def test_a_training_in_the_background(mosaic: Mosaic, store: Store) -> None:
     again = mosaic("daemon", "--cancel", run_id)
     assert (again.status, again.line) == (
         2,
-        f"mosaic: run {run_id} is over (stopped). Resume it, or start it anew",
+        f"mosaic: run {run_id} is over (stopped). Resume it, or start a new one",
     )
     folder = store.data / "training" / run_id
     more = mosaic("train", "--resume", str(folder), "--steps", "2", "--background", "--json")
@@ -121,7 +121,7 @@ def test_a_group_in_the_background(mosaic: Mosaic, store: Store) -> None:
     [
         (["daemon", "--status", "--stop"], "--status, --stop and --cancel are different things"),
         (["daemon", "--cancel", "x"], "no trainer daemon serves"),
-        (["daemon", "--tcp", "127.0.0.1:0"], "with TLS only. Give a certificate and its key"),
+        (["daemon", "--tcp", "127.0.0.1:0"], "only with TLS. Give a certificate and its key"),
         (["daemon", "--tcp", "h:0", "--cert", "no.pem", "--key", "no.pem"], "no.pem cannot be used"),
         (["daemon", "--queue", "0"], "--queue"),
         (
@@ -188,7 +188,7 @@ async def test_over_tcp_there_is_tls_and_the_token(
         *[*options[:2], address.tcp, *options[3:]], MOSAIC_DATA_DIR=str(cert.parent / "other")
     )
     assert taken.status == 2
-    assert f"{address.tcp} cannot be listened on. Is it taken?" in taken.err
+    assert f"{address.tcp} cannot be listened on. Choose another port" in taken.err
     process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 0
     assert process.stderr is not None

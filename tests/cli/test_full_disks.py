@@ -51,7 +51,7 @@ def test_a_full_disk_here_is_one_line_and_gone_on_with(mosaic: Mosaic, server: S
     hosts = profile(mosaic, server, "one")
     done = mosaic("run", file, "--executor", "ssh", "--profile", hosts, "--shards", "2", "--out", small)
     assert done.status == 2, done.err
-    assert "there is no room in" in done.err or "No space left on device" in done.err, done.err
+    assert "there is no space left in" in done.err or "No space left on device" in done.err, done.err
     grown(small)
     submission = next((small / "submissions").iterdir())
     done = mosaic("run", "--resume", submission, "--json")
@@ -84,7 +84,7 @@ def test_a_full_disk_of_a_slurm_is_one_line_and_gone_on_with(
     # All nodes see it, and so does who handed it in.
     done = mosaic(*asked, "--out", small, **cluster)
     assert done.status in (1, 2), done.err
-    assert "there is no room in" in done.err or "No space left on device" in done.err, done.err
+    assert "there is no space left in" in done.err or "No space left on device" in done.err, done.err
     grown(small)
     done = mosaic("run", "--resume", next((small / "submissions").iterdir()), "--json", **cluster)
     assert done.status == 0, done.err
@@ -106,5 +106,5 @@ def test_a_host_that_sends_without_end_fills_no_disk(mosaic: Mosaic, server: Ssh
     asked = ("run", file, "--executor", "ssh", "--profile", hosts, "--shards", "1", "--out", small)
     done = mosaic(*asked)
     assert done.status == 2, done.err
-    assert "there is no room in" in done.err and "shard 1 of 1 of one has " in done.err, done.err
+    assert "there is no space left in" in done.err and "shard 1 of 1 of one has " in done.err, done.err
     assert shutil.disk_usage(small).free > 40 << 20, "the part that was written is removed"

@@ -114,7 +114,7 @@ def test_a_host_that_returns_late_plays_nothing_twice(mosaic: Mosaic, returns: s
         for each in stopped:
             each.send_signal(signal.SIGSTOP)
         try:
-            eventually(lambda: b"Nothing more is played there" in said.read_bytes(), "it is given up")
+            eventually(lambda: b"The host is no longer used" in said.read_bytes(), "it is given up")
             if returns == "after it":
                 assert first.wait(EXPERIMENT_S) == 0, said.read_text()
         finally:
@@ -126,7 +126,7 @@ def test_a_host_that_returns_late_plays_nothing_twice(mosaic: Mosaic, returns: s
         assert compare_runs(whole, Path(record["run"])) is None
         assert mosaic("verify", record["run"]).status == 0
         if returns == "after it":
-            assert b"Not removed there: two" in said.read_bytes() and list(place.iterdir())
+            assert b"Not removed: two" in said.read_bytes() and list(place.iterdir())
             done = mosaic("run", "--resume", submission_of(mosaic))
             assert done.status == 0, done.err
         assert not list(place.iterdir()), "what was left there is removed"

@@ -37,7 +37,7 @@ def test_a_run_is_labeled_and_found_again(mosaic: Mosaic, played: Path) -> None:
     assert found("group:sweep -tag:paper") == [other.name] and found("star") == []
     assert "None of 2 runs" in mosaic("runs", "list", "--find", "nobody").out
     done = mosaic("runs", "list", "--find", "after:someday")
-    assert done.status == 2 and "is no day" in done.err
+    assert done.status == 2 and "is not a date" in done.err
 
 
 def test_reports_and_merged_files_say_the_name_and_nothing_else_notices(mosaic: Mosaic, played: Path) -> None:

@@ -86,5 +86,5 @@ def test_what_cannot_be_told_otherwise_is_one_line(mosaic: Mosaic) -> None:
     assert nothing in refused("CartPole-v1", rename="objects")
     assert "rename 'actions': no action of Pendulum-v1" in refused("Pendulum-v1", rename="actions")
     told = refused("open_spiel/breakthrough", "player_0", "player_1", hide_legal=True)
-    assert "hide_legal: what is answered in open_spiel/breakthrough is known by its legal actions" in told
+    assert "hide_legal: answers in open_spiel/breakthrough can only be read by the legal actions" in told
     assert "Seed of names" in refused("FrozenLake-v1", rename="both", rename_seed=-1)

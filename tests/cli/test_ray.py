@@ -175,12 +175,12 @@ def test_what_cannot_be_played_there_is_a_line(mosaic: Mosaic, cluster: Ray) -> 
     asked = ("run", file, "--executor", "ray", "--profile")
     done = mosaic(*asked, profile(mosaic, cluster.address, cpus=64, resources={"a100": 1}))
     assert done.status == 2
-    assert "no node has what a shard asks for, CPU 64, a100 1: " in done.err, done.err
+    assert "no node has what a shard needs, CPU 64, a100 1: " in done.err, done.err
     done = mosaic(*asked, profile(mosaic, "127.0.0.1:9"))
-    assert (done.status, "no cluster of Ray answers at 127.0.0.1:9: " in done.err) == (2, True), done.err
+    assert (done.status, "no Ray cluster answers at 127.0.0.1:9: " in done.err) == (2, True), done.err
     other = profile(mosaic, cluster.address, mosaic="echo mosaic 0.0.1; :")
     done = mosaic(*asked, other, "--dry-run")
-    assert (done.status, "has mosaic 0.0.1, and here is mosaic " in done.out) == (2, True), done.err
+    assert (done.status, "has mosaic 0.0.1, but this machine has mosaic " in done.out) == (2, True), done.err
 
 
 def test_a_node_that_cannot_be_used_is_named_and_the_others_play(mosaic: Mosaic, alone: Ray) -> None:
@@ -192,7 +192,7 @@ def test_a_node_that_cannot_be_used_is_named_and_the_others_play(mosaic: Mosaic,
     with second_node(alone, BROKEN="-is-not-here"):
         assert first.wait(EXPERIMENT_S) == 0, said.read_text()
         # One that joins is checked by the task that comes to it.
-        assert "-is-not-here: not found, and here is mosaic " in said.read_text()
+        assert "-is-not-here: not found, but this machine has mosaic " in said.read_text()
         again = mosaic("run", file, "--executor", "ray", "--profile", there, "--episodes", "2")
     assert again.status == 0, again.err
-    assert "127.0.0.2: has " in again.err and "Nothing is played there" in again.err, again.err
+    assert "127.0.0.2: has " in again.err and "The node is not used" in again.err, again.err

@@ -140,7 +140,7 @@ def test_what_is_missing_is_played_by_itself_or_where_the_rest_is(mosaic: Mosaic
     first, second, third = shards(mosaic, "run", file)
     lines = second / "operators/turns/episodes.jsonl"
     lines.write_bytes(b"")
-    assert "is not as it was when it ended" in mosaic.refused("runs", "merge", first, second, third)
+    assert "has changed since its end" in mosaic.refused("runs", "merge", first, second, third)
     about = json.loads((second / "run.json").read_text())
     (second / "run.json").write_text(json.dumps({**about, "status": "running"}))  # as if it had been cut off
     said = mosaic.refused("runs", "merge", first, second, third)
@@ -189,11 +189,11 @@ def test_what_holds_for_all_episodes_has_no_parts(
 
 def test_a_slip_is_one_line(mosaic: Mosaic, played: Path) -> None:
     file = experiment(mosaic.home, *TWO)
-    assert "there is no such part. Parts count from 1/2 to 2/2" in mosaic.refused(
+    assert "there is no such shard. Shards are numbered from 1/2 to 2/2" in mosaic.refused(
         "run", file, "--shard", "3/2"
     )
     for slip in ("3", "2-1/2", "1-2-2/2", "1,/2"):
-        assert "is no part of a whole" in mosaic.refused("run", file, "--shard", slip)
+        assert ". Write for example " in mosaic.refused("run", file, "--shard", slip)
     assert "looks at one part" in mosaic.refused("run", file, "--shard", "1-2/2", "--dry-run")
     parts = mosaic.home / "parts"
     parts.mkdir()
@@ -206,7 +206,7 @@ def test_a_slip_is_one_line(mosaic: Mosaic, played: Path) -> None:
     )
     assert "knows which shard it is" in mosaic.refused("run", "--resume", played, "--shard", "1/2")
     assert "does not go with --replay" in mosaic.refused("run", "--replay", played, "--shard", "1/2")
-    assert "is no shard" in mosaic.refused("runs", "merge", played)
+    assert "is not a shard" in mosaic.refused("runs", "merge", played)
 
 
 def test_a_part_is_gone_on_with_only_as_it_was_begun(mosaic: Mosaic) -> None:

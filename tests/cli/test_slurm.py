@@ -141,7 +141,7 @@ def test_who_stops_it_while_all_of_it_waits_has_it_out_of_the_queue(mosaic: Mosa
     )
     eventually(lambda: cluster.ask("squeue", "-h", "-r").count("\n") == 4, "all of it waits", 30)
     playing.send_signal(signal.SIGINT)
-    assert "may go on" not in playing.communicate(timeout=60)[1]
+    assert "may still be running" not in playing.communicate(timeout=60)[1]
     assert playing.returncode == 130
     assert cluster.ask("squeue", "-h") == ""
     cluster.ask("scontrol", "update", "PartitionName=short", "State=UP")
@@ -202,7 +202,7 @@ def test_another_version_on_nodes_is_one_line(mosaic: Mosaic, cluster: Cluster) 
     done = mosaic("run", experiment(mosaic.home), "--executor", "slurm", "--profile", there, **cluster)
     assert done.status == 2
     assert "slurm refuses shard 1 of " in done.err, done.err
-    assert ": has mosaic 0.0.1, and here is mosaic " in done.err
+    assert ": has mosaic 0.0.1, but this machine has mosaic " in done.err
     assert cluster.ask("squeue", "-h") == "", "nothing is left in the queue"
     resume = done.err.rsplit("mosaic run --resume ", 1)[1].split()[0]
     done = mosaic("run", "--resume", resume, "--profile", profile(mosaic), "--json", **cluster)
@@ -215,7 +215,7 @@ def test_jobs_that_can_never_begin_are_one_line(mosaic: Mosaic, cluster: Cluster
     # This site takes such a job, and has it wait for ever.
     done = mosaic(*asked, profile(mosaic, time="2:00:00"), **cluster)
     assert done.status == 2
-    assert "slurm: its jobs can never begin (PartitionTimeLimit)" in done.err, done.err
+    assert "slurm: the jobs can never start (PartitionTimeLimit)" in done.err, done.err
     assert cluster.ask("squeue", "-h") == "", "nothing is left in the queue"
     done = mosaic(*asked, profile(mosaic, memory="900G"), **cluster)
     assert (done.status, "Requested node configuration is not available" in done.err) == (2, True), done.err

@@ -210,7 +210,7 @@ def test_a_host_that_cannot_be_used_is_named_and_the_others_play(mosaic: Mosaic,
     hosts.write_text(yaml.safe_dump(data))
     done = mosaic("run", file, "--executor", "ssh", "--profile", hosts, "--shards", "2", "--json")
     assert done.status == 0, done.err
-    assert "one: has mosaic 0.0.1, and here is mosaic " in done.err
+    assert "one: has mosaic 0.0.1, but this machine has mosaic " in done.err
     record = json.loads((submission_of(mosaic) / "submission.json").read_text())
     assert {row["host"] for row in record["shards"].values()} == {"two"}
 
@@ -242,11 +242,11 @@ def test_what_a_killed_coordinator_has_sent_is_removed_where_no_shard_was_begun(
         refusing = {**right["hosts"][0], "mosaic": "echo mosaic 0.0.1; :"}
         hosts.write_text(yaml.safe_dump({**right, "hosts": [refusing, right["hosts"][1]]}))
         done = mosaic("run", "--resume", submission, "--profile", hosts, "--json")
-        assert (done.status, "Not removed there: one" in done.err) == (0, True), done.err
+        assert (done.status, "Not removed: one" in done.err) == (0, True), done.err
         hosts.write_text(yaml.safe_dump({**right, "hosts": right["hosts"][1:]}))
         done = mosaic("run", "--resume", submission, "--profile", hosts, "--json")
         assert (done.status, open_submission(submission).cleared) == (0, False), done.err
-        assert "Not removed there: one, which the profile names no more. Its entry was {" in done.err
+        assert "Not removed: one, which the profile no longer names. Its entry was {" in done.err
         hosts.write_text(yaml.safe_dump(right))
         assert mosaic("run", "--resume", submission, "--profile", hosts).status == 0
     assert not list(one.iterdir()), "nothing is left on a host"
@@ -306,7 +306,7 @@ def test_what_does_not_go_together_is_one_line(mosaic: Mosaic) -> None:
     hosts = mosaic.home / "hosts.yaml"
     hosts.write_text("hosts: [one]")
     assert "there is no executor 'slurn'" in mosaic.refused("run", file, "--executor", "slurn")
-    assert "needs the hosts" in mosaic.refused("run", file, "--executor", "ssh")
+    assert "needs a list of hosts" in mosaic.refused("run", file, "--executor", "ssh")
     assert "--profile goes with --executor" in mosaic.refused("run", file, "--profile", hosts)
     arguments = ("run", file, "--executor", "ssh", "--profile", hosts)
     assert "--shard does not go with" in mosaic.refused(*arguments, "--shard", "1/2")

@@ -141,7 +141,7 @@ def test_gpus_are_asked_for_and_given(mosaic: Mosaic, alone: Ray) -> None:
     asked = (*PPO, "--steps", "300", "--executor", "ray", "--profile", there)
     refused = mosaic(*asked, "--dry-run")
     assert refused.status == 2
-    assert "no node has what a training asks for, CPU 1, GPU 1: " in refused.out
+    assert "no node has what a training needs, CPU 1, GPU 1: " in refused.out
     assert not (mosaic.home / "runs").exists(), "nothing is begun"
     with second_node(alone, gpus=1, NODE="second"):
         done = mosaic(*asked)

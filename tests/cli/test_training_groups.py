@@ -79,7 +79,7 @@ def test_a_training_that_fails_leaves_the_others(searching: Mosaic) -> None:
         (("--seeds", "1,1"), "--seeds 1,1 names a seed twice"),
         (("--seeds", "1,2", "--seed", "4"), "--seeds lists the seeds, so --seed says nothing"),
         (("--group", "x"), "--group names a group of trainings"),
-        (("--seeds", "2", "--group", "a/b"), "holds /"),
+        (("--seeds", "2", "--group", "a/b"), "contains /"),
         (("--seeds", "2", "--resume", "x"), "cannot be given beside it"),
     ],
 )

@@ -144,5 +144,5 @@ async def test_a_run_folder_that_is_deleted_ends_the_run_at_once(tmp_path: Path)
     )
     shutil.rmtree(folder.parents[2])
     result = await asyncio.wait_for(run, 30)
-    assert result.status == "stopped" and "was deleted or moved while the run was on" in result.problem
+    assert result.status == "stopped" and "was deleted or moved during the run" in result.problem
     assert list(tmp_path.iterdir()) == []

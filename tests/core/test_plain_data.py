@@ -107,5 +107,5 @@ def test_no_bit_of_a_float_is_lost(number: float) -> None:
     ],
 )
 def test_what_is_no_action_is_refused(space: Any, data: Any) -> None:
-    with pytest.raises(ValueError, match=f"is no action of a {to_space(space).kind} space"):
+    with pytest.raises(ValueError, match=f"is not an action of a {to_space(space).kind} space"):
         action_from_plain(to_space(space), data)

@@ -38,7 +38,7 @@ def test_a_function_decides_itself_and_keeps_nothing() -> None:
 
 
 def test_what_a_factory_makes_has_to_be_a_policy() -> None:
-    with pytest.raises(UsageError, match="an int is no policy"):
+    with pytest.raises(UsageError, match="an int is not a policy"):
         PolicySource.made_by(lambda: 7).make(ActorContext())
-    with pytest.raises(UsageError, match="an int is no policy"):
+    with pytest.raises(UsageError, match="an int is not a policy"):
         PolicySource.of(7)

@@ -183,7 +183,7 @@ def test_actor_is_returned_as_it_is():
     ("thing", "words"),
     [
         (Parrot, "is a class"),
-        (7, "an int is no policy"),
+        (7, "an int is not a policy"),
         (type("Half", (), {"id": "h", "reset": print, "select_action": 3})(), "select_action"),
     ],
 )

@@ -57,12 +57,12 @@ def test_what_a_later_version_adds_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"{", "is damaged: it is no JSON"),
-        (b"\xff\xfe", "is damaged: it is no JSON"),
-        (b"[" * 100_000, "is damaged: it is no JSON"),
-        (b"[]", "no JSON object"),
-        (b'{"name": 3}', "'name' is no text"),
-        (b'{"tags": "a"}', "tags are no list of words"),
+        (b"{", "is damaged: it is not JSON"),
+        (b"\xff\xfe", "is damaged: it is not JSON"),
+        (b"[" * 100_000, "is damaged: it is not JSON"),
+        (b"[]", "it is not a JSON object"),
+        (b'{"name": 3}', "'name' is not text"),
+        (b'{"tags": "a"}', "tags are not a list of words"),
         (b'{"star": 1}', "neither true nor false"),
         (b'{"format": 2}', "later version"),
         (b'{"name": "' + b"a" * 2**18 + b'"}', "has more than"),
@@ -113,7 +113,7 @@ def test_a_label_that_is_too_long_is_refused(tmp_path: Path) -> None:
         change_labels(tmp_path, {"tags": ["a" * 41]})
     with pytest.raises(LabelsError, match="at most 50 tags"):
         change_labels(tmp_path, {"tags": [str(i) for i in range(51)]})
-    with pytest.raises(LabelsError, match="no file can hold"):
+    with pytest.raises(LabelsError, match="characters that cannot be saved"):
         change_labels(tmp_path, {"name": "\ud800"})
     assert not list(tmp_path.iterdir())
 

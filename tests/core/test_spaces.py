@@ -258,9 +258,9 @@ def test_within_others_a_custom_space_speaks_for_itself_too() -> None:
 
 
 def test_a_custom_space_that_raises_refuses() -> None:
-    with pytest.raises(NotInSpace, match="Spoken has no words for a int"):
+    with pytest.raises(NotInSpace, match="Spoken cannot convert a value of type int"):
         SpaceCodec(Spoken()).encode(5)
-    with pytest.raises(NotInSpace, match="Spoken does not understand"):
+    with pytest.raises(NotInSpace, match="Spoken cannot read"):
         SpaceCodec(Spoken()).decode([b'{"shout": "go"}'])
 
 

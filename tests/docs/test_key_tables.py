@@ -41,8 +41,8 @@ def test_every_table_is_as_declared() -> None:
 @pytest.mark.parametrize(
     ("page", "cell"),
     [
-        ("experiment_format.md", "| session processes |"),
-        ("experiment_format/several_agents.md", "| the agents that follow it |"),
+        ("experiment_format.md", "| number of session processes |"),
+        ("experiment_format/several_agents.md", "| the other agents of the group |"),
         ("matrix.md", "| names of policies that fill all slots |"),
         ("tournaments.md", "| team → its agents |"),
         ("workers/manifest.md", "| One sentence. |"),

@@ -197,7 +197,7 @@ async def test_what_is_wrong_is_one_line(
     program.write_text("#!/bin/sh\necho mosaic 0.0.1\nexit 2\n")
     program.chmod(0o755)
     older = profile(server, tmp_path, "one", mosaic=str(program))
-    assert (await refused(older)).startswith("one: has mosaic 0.0.1, and here is mosaic ")
+    assert (await refused(older)).startswith("one: has mosaic 0.0.1, but this machine has mosaic ")
     without = profile(server, tmp_path, "one", mosaic="/nowhere/mosaic")
     assert "/nowhere/mosaic" in await refused(without)
     server.end()

@@ -121,7 +121,7 @@ def test_unknown_policy_names_the_nearest():
 
 @pytest.mark.parametrize(
     ("thing", "words"),
-    [(7, "an int is no policy"), (Counter, "needs a name"), (lambda: Counter(), "needs a name")],
+    [(7, "an int is not a policy"), (Counter, "needs a name"), (lambda: Counter(), "needs a name")],
 )
 def test_what_is_no_policy_or_has_no_name_is_refused(thing: object, words: str):
     with pytest.raises(UsageError, match=words):

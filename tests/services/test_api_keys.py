@@ -106,5 +106,5 @@ def test_a_key_in_the_environment_is_found() -> None:
 @pytest.mark.parametrize("text", ["", "  ", "two words", "a\x00b"])
 def test_what_is_no_key_is_refused(text: str) -> None:
     use(Wallet())
-    with pytest.raises(UsageError, match="not a key"):
+    with pytest.raises(UsageError, match="empty or has spaces"):
         ApiKeys().save(OPENROUTER, text)

@@ -37,7 +37,7 @@ async def test_positions_are_judged_from_whites_side(engine: ChessEngine) -> Non
 
 
 async def test_what_is_no_position_reaches_no_engine(engine: ChessEngine) -> None:
-    with pytest.raises(UsageError, match="is no position of chess"):
+    with pytest.raises(UsageError, match="is not a chess position"):
         await engine.evaluate("8/8/8/8 w - - 0 1\nquit")
 
 

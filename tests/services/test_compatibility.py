@@ -143,7 +143,7 @@ def test_what_is_required_must_be_there_and_what_is_optional_need_not() -> None:
     assert said(asks, POLE, TWO, "image") == ""
     missing = "Tester needs image, but here there is no picture of what this seat may see"
     assert said(asks, POLE, TWO) == missing
-    assert said(asks, POLE, TWO, "text") == f"{missing}; a worker that reads can play it"
+    assert said(asks, POLE, TWO, "text") == f"{missing}; a worker that takes text can play it"
 
 
 def test_who_reads_words_need_not_understand_the_observation() -> None:

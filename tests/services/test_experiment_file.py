@@ -151,7 +151,7 @@ class TestBadFiles:
             ("exp.yaml", "operators: &a [*a]", "exp.yaml: operators[0]: must be a mapping, not a list"),
             ("exp.yaml", "operators: 2001-99-99", "exp.yaml: not valid YAML: month must be in 1..12"),
             ("exp.yaml", "[" * 5000, "exp.yaml"),
-            ("exp.txt", "", "exp.txt is no experiment file"),
+            ("exp.txt", "", "exp.txt is not an experiment file"),
         ],
     )
     def test_refused(self, tmp_path: Path, name: str, text: str, expected: str) -> None:

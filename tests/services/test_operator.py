@@ -104,7 +104,7 @@ def test_schedule_of_an_unknown_operator_names_the_nearest():
 
 def test_ids_are_unique_until_removed():
     multi = service(Launcher(), "a")
-    with pytest.raises(UsageError, match="there already"):
+    with pytest.raises(UsageError, match="exists already"):
         multi.add_operator(config("a"))
     multi.remove_operator("a")
     multi.add_operator(config("a"))

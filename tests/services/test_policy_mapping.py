@@ -82,7 +82,7 @@ def test_a_policy_of_a_worker_cannot_be_asked_without_a_session() -> None:
 def test_nobody_bound_is_an_error_that_says_what_to_do() -> None:
     mapping = PolicyMappingService(ActorService())
     for ask in (lambda: mapping.select_action("a", 0), lambda: mapping.begin_episode(0, {"a": (1, "a")})):
-        with pytest.raises(UsageError, match=r"agent 'a' has no policy\. Bind one"):
+        with pytest.raises(UsageError, match=r"agent 'a' has no policy\. Bind a policy first"):
             ask()
 
 

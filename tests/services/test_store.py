@@ -55,9 +55,9 @@ def test_platform_folders_by_default(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_folder_that_cannot_be_made_names_the_variable(tmp_path: Path):
     (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match=r"cannot be made.*Set MOSAIC_RUNS_DIR"):
+    with pytest.raises(UsageError, match=r"cannot be created.*Set MOSAIC_RUNS_DIR"):
         Store(runs=tmp_path / "file/runs").runs_dir()
-    with pytest.raises(UsageError, match=r"cannot be made.*Set MOSAIC_RUNTIME_DIR"):
+    with pytest.raises(UsageError, match=r"cannot be created.*Set MOSAIC_RUNTIME_DIR"):
         Store(runtime=Path("/proc/self/nothing")).runtime_dir()
 
 

@@ -38,7 +38,7 @@ def test_there_and_back(tmp_path: Path, own_trash: Path) -> None:
     assert trashed is not None and trashed.is_relative_to(own_trash)
     put_back(trashed, folder)
     assert (folder / "run.json").read_bytes() == content
-    assert not list((own_trash / "info").iterdir()), "the trash does not list it any more"
+    assert not list((own_trash / "info").iterdir()), "the trash does not list it no longer exists"
 
 
 def test_a_run_that_is_written_stays(tmp_path: Path) -> None:
@@ -54,8 +54,8 @@ def test_what_is_gone_and_what_is_taken(tmp_path: Path) -> None:
     recorder.close("completed")
     trashed = throw_away(folder)
     assert trashed is not None
-    with pytest.raises(UsageError, match="any more"):
+    with pytest.raises(UsageError, match="no longer exists"):
         throw_away(folder)
     folder.mkdir(parents=True)
-    with pytest.raises(TrashError, match="there already"):
+    with pytest.raises(TrashError, match="exists already"):
         put_back(trashed, folder)

@@ -40,7 +40,7 @@ def test_pictures_of_other_sizes_are_fitted_in(tmp_path: Path) -> None:
 
 
 def test_bad_places_and_nothing_to_write(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no \.mp4 file"):
+    with pytest.raises(UsageError, match=r"is not an \.mp4 file"):
         write_video(tmp_path / "a.avi", [picture(1)], 5)
     with pytest.raises(UsageError, match="no folder"):
         write_video(tmp_path / "b" / "a.mp4", [picture(1)], 5)

@@ -79,9 +79,9 @@ def test_unknown_worker_names_the_nearest():
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("shimmy_worker", "environments here"),
-        ("supersuit_worker", "`preprocess` of the slot"),
-        ("vizdoom_worker", "environments here"),
+        ("shimmy_worker", "environments in MOSAIC"),
+        ("supersuit_worker", "the slot's `preprocess`"),
+        ("vizdoom_worker", "environments in MOSAIC"),
         ("airsim_worker", "name airsim/Drone-v0"),
         ("unreal_map_worker", "name unreal/Map-v0"),
     ],

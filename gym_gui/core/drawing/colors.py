@@ -1,4 +1,4 @@
-"""Colors of the window and of report pages, light and dark. No other module defines such a color."""
+"""Colors of the window and of report pages, light and dark. No other module defines colors for them."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ SERIES: Final = (
     *("rl", "vlm", "bdi", "human", "llm", "baseline"),
     *(f"further-{number}" for number in range(len(FURTHER_COLORS))),
 )
-"""Roles of lines that mean no kind of agent (trainings, algorithms), in the order in which they are used."""
+"""Roles of lines that do not stand for a kind of agent (trainings, algorithms), in the order of their use."""
 
 
 def leading_kind(kinds: Iterable[str]) -> str:

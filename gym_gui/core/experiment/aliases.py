@@ -58,29 +58,28 @@ WORKER_TYPES: Final = {
 
 NO_WORKERS: Final = {
     "shimmy_worker": (
-        "Shimmy's conversions are environments here: name one as task, for example open_spiel/tic_tac_toe"
+        "Shimmy's conversions are environments in MOSAIC: name one as task, such as open_spiel/tic_tac_toe"
     ),
     "supersuit_worker": (
-        "What SuperSuit does to observations is the `preprocess` of the slot that wants it, with any worker: "
-        "docs/preprocessing.md"
+        "In place of SuperSuit, use the slot's `preprocess`, with any worker: docs/preprocessing.md"
     ),
-    "vizdoom_worker": "ViZDoom's scenarios are environments here: name one as task",
+    "vizdoom_worker": "ViZDoom's scenarios are environments in MOSAIC: name one as task",
     "airsim_worker": (
-        "AirSim's drones and cars are environments here, which any worker steers: name airsim/Drone-v0 or "
+        "AirSim's drones and cars are environments that any worker can steer: name airsim/Drone-v0 or "
         "airsim/Car-v0 as task (docs/simulators.md)"
     ),
     "unreal_map_worker": (
-        "Unreal's maps are environments here, which any worker walks: name unreal/Map-v0 as task "
+        "Unreal's maps are environments that any worker can walk: name unreal/Map-v0 as task "
         "(docs/simulators.md)"
     ),
 }
-"""For names of the design documents that are no workers in MOSAIC: a sentence that says what to use."""
+"""Advice by name, for workers of the design documents that MOSAIC does not have."""
 
 _kinds: list[Callable[[str], str]] = []
 
 
 def kinds_by(find: Callable[[str], str]) -> None:
-    """Register ``find`` to give the kind of workers that :data:`WORKER_TYPES` does not contain.
+    """Register a function that returns the kind of workers that :data:`WORKER_TYPES` does not contain.
 
     Args:
         find: Returns the kind for a worker's id or alias; empty if it knows no such worker.
@@ -97,7 +96,7 @@ _defaults: list[Callable[[str, str], str]] = []
 
 
 def defaults_by(find: Callable[[str, str], str]) -> None:
-    """Register ``find`` to choose the worker for types whose workers are each made for certain environments.
+    """Register a function that chooses the worker for types whose workers each fit certain environments.
 
     Args:
         find: Returns a worker for a type and an environment; empty if no worker of the type is made for it.

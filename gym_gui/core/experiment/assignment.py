@@ -50,14 +50,14 @@ _FALLBACKS: Callable[[str], InvalidFallback] = member_of(*get_args(InvalidFallba
 
 @declared
 class OnInvalid:
-    """The rule for answers of a policy that cannot be played; recorded as the source of the action."""
+    """Rule for a policy's answers that cannot be played as actions."""
 
     retry: int = key(
         converter=whole(0, 100),
         default=0,
         kw_only=False,
         kept=True,
-        meaning="how often the policy is asked again, told the reason",
+        meaning="number of times that the policy is asked again, with the reason",
         usual="0",
     )
     then: InvalidFallback = key(
@@ -65,8 +65,8 @@ class OnInvalid:
         default="error",
         kw_only=False,
         kept=True,
-        meaning="what follows: `error` (the episode fails), `noop`, `default` (what the environment's makers "
-        "have played then: those of [BALROG](balrog.md) say so) or `random_legal`",
+        meaning="what is played then: `error` (the episode fails), `noop`, `default` (the default action "
+        "that environments such as those of [BALROG](balrog.md) define) or `random_legal`",
         usual="`error`",
     )
 
@@ -135,8 +135,8 @@ class WorkerAssignment:
         default="",
         kw_only=False,
         kept=True,
-        meaning="which worker",
-        usual="by type",
+        meaning="id of the worker",
+        usual="the default worker of the type",
     )
     worker_type: str = key(
         converter=_as_given,
@@ -148,7 +148,7 @@ class WorkerAssignment:
         words=(*WorkerKind, *aliases.TYPES),
         meaning=f"{', '.join(f'`{kind}`' for kind in WorkerKind)}; also "
         f"{' and '.join(f'`{kind}`' for kind in aliases.TYPES)}",
-        usual="by worker",
+        usual="the worker's type",
     )
     settings: Mapping[str, Plain] = key(
         converter=_settings,
@@ -164,7 +164,7 @@ class WorkerAssignment:
         default="error",
         kept=True,
         write=OnInvalid.to_record,
-        meaning="what follows an answer that cannot be played: a word, or a mapping",
+        meaning="rule for an answer that cannot be played: a word, or a mapping",
         usual="`error`",
         words=get_args(InvalidFallback),
         within=OnInvalid,
@@ -172,32 +172,32 @@ class WorkerAssignment:
     deadline_s: float | None = key(
         converter=optional(real(1e-3, 604_800)),
         default=None,
-        meaning="time for one decision",
+        meaning="longest time for one decision",
         unit="s",
         usual="no limit",
     )
     checkpoint_agent: str | None = key(
         converter=optional(printable()),
         default=None,
-        meaning="whose part of a [joint policy](policies.md#joint-policies) to use",
-        usual="that of the slot's own name or kind",
+        meaning="agent whose part of a [joint policy](policies.md#joint-policies) is used",
+        usual="the part of the slot's own name or kind",
     )
     deterministic: bool | None = key(
         converter=optional(flag),
         default=None,
-        meaning="the policy's mode instead of a sample",
+        meaning="whether the policy plays the mode of its distribution instead of a sample",
         usual="the worker's choice",
     )
     preprocess: tuple[Plain, ...] = key(
         converter=_steps,
         default=(),
         write=_written_steps,
-        meaning="[steps](preprocessing.md) between what the slot sees and what its worker is shown, in order",
-        usual="the checkpoint's own",
+        meaning="[steps](preprocessing.md) from the slot's observation to the worker's input, in order",
+        usual="those of the checkpoint",
     )
 
     def __post_init__(self) -> None:
-        """Check and normalize.
+        """Check and normalize the values.
 
         Raises:
             ConfigError: A value is of the wrong type, two values contradict each other, or a secret is
@@ -235,13 +235,13 @@ class LinkGroup:
     primary_agent: str = key(
         converter=printable(),
         kw_only=False,
-        meaning="the agent whose worker, checkpoint and algorithm hold for all",
+        meaning="agent whose worker, checkpoint and algorithm all agents use",
     )
     linked_agents: tuple[str, ...] = key(
         converter=_agents,
         kw_only=False,
         write=_written_agents,
-        meaning="the agents that follow it",
+        meaning="the other agents of the group",
     )
     policy_path: str = key(
         converter=printable(empty=True, longest=4096),
@@ -249,16 +249,16 @@ class LinkGroup:
         kw_only=False,
         kept=True,
         spellings=("checkpoint", "model_path"),
-        meaning="the file",
-        usual="the primary's own",
+        meaning="checkpoint file",
+        usual="the primary agent's",
     )
     algorithm: str = key(
         converter=printable(empty=True),
         default="",
         kw_only=False,
         kept=True,
-        meaning="how it was trained (`mappo`, `ippo`)",
-        usual="the primary's own",
+        meaning="algorithm that trained it (`mappo`, `ippo`)",
+        usual="the primary agent's",
     )
     worker_type: str = key(
         converter=_as_given,
@@ -266,7 +266,7 @@ class LinkGroup:
         kw_only=False,
         kept=True,
         spellings=("type",),
-        meaning="type of the worker that loads it",
+        meaning="type of the worker that loads the file",
         usual="`rl`",
     )
     group_id: str = key(
@@ -282,8 +282,8 @@ class LinkGroup:
         default="",
         kw_only=False,
         kept=True,
-        meaning="`#rrggbb` by which the window marks the group",
-        usual="by the primary agent",
+        meaning="color `#rrggbb` that marks the group in the window",
+        usual="derived from the primary agent's name",
     )
 
     def __post_init__(self) -> None:
@@ -345,18 +345,18 @@ def resolve_worker(
     worker = aliases.WORKER_IDS.get(named, named)
     kind = aliases.TYPES.get(typed, typed) or aliases.kind_of(worker)
     if not kind and worker in aliases.NO_WORKERS:
-        raise ConfigError(f"{worker} is no worker here", where="worker_id", fix=aliases.NO_WORKERS[worker])
+        raise ConfigError(
+            f"{worker} is not a worker of MOSAIC", where="worker_id", fix=aliases.NO_WORKERS[worker]
+        )
     if not kind:
         fix = f"Give a worker_type: {', '.join(WorkerKind)}"
-        raise ConfigError(
-            f"the type of worker {shown(named)} is not known here", where="worker_type", fix=fix
-        )
+        raise ConfigError(f"the type of worker {shown(named)} is unknown", where="worker_type", fix=fix)
     if kind not in tuple(WorkerKind):
         fix = nearest(typed, (*WorkerKind, *aliases.TYPES))
         raise ConfigError(f"unknown type {shown(typed)}", where="worker_type", fix=fix)
     worker = worker or aliases.DEFAULT_WORKERS.get(kind, "")
     if not worker:
-        fix = "Name the worker that plays it (worker_id); mosaic workers list has those there are"
+        fix = "Name the worker that plays it (worker_id); `mosaic workers list` shows all workers"
         raise ConfigError(f"type {kind!r} has no default worker here", where="worker_id", fix=fix)
     completed = dict(settings)
     if worker == "operators_worker":
@@ -367,20 +367,20 @@ def resolve_worker(
                 raise ConfigError(
                     f"{alias!r} sets the behavior to {behavior!r}, but {given} is given",
                     where="settings.behavior",
-                    fix="Use type 'baseline' and the behavior alone",
+                    fix="Use type 'baseline' and only the behavior",
                 )
     return worker, kind, completed
 
 
 def normal_settings(settings: object, where: str) -> dict[str, Plain]:
-    """Return a copy of ``settings`` in which the checkpoint has its one name.
+    """Return a copy of ``settings`` in which each spelling of the checkpoint's key is ``checkpoint``.
 
     Args:
         settings: The given settings.
         where: Place of the settings.
 
     Raises:
-        ConfigError: The settings are no plain data, or two spellings of a key have different values.
+        ConfigError: The settings are not plain data, or two spellings of a key have different values.
     """
     result: dict[str, Plain] = {}
     for setting, value in plain_mapping(settings, where).items():

@@ -40,11 +40,11 @@ MAX_LOOKS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Beginning of an episode after moves were taken back; repeats an earlier episode of the same seed.
+    """Beginning of an episode after the player undid moves; repeats an earlier episode of the same seed.
 
     Attributes:
-        episode: Index of the episode whose beginning it is: the last one that the session has played.
-        step: Environment steps that are played as they were played there.
+        episode: Index of the episode whose beginning is repeated: the last one that the session has played.
+        step: Number of environment steps that are repeated.
     """
 
     episode: int
@@ -147,7 +147,7 @@ class RecordConfig:
         default=False,
         kw_only=False,
         meaning="the run's rows of steps and episodes are "
-        "[compressed](run_directory/episodes_and_steps.md#compressed-rows) when all is played, "
+        "[compressed](run_directory/episodes_and_steps.md#compressed-rows) when the run is complete, "
         "as `mosaic runs compress` does",
         usual="`false`",
         said="compressed when it has ended",
@@ -204,7 +204,7 @@ class ExecutionConfig:
         kw_only=False,
         kept=True,
         spellings=("env_mode",),
-        meaning="`procedural`: a new seed each episode; `fixed`: always the first, which "
+        meaning="`procedural`: a new seed each episode; `fixed`: always the first seed, which "
         "[decides nothing](statistics.md#the-unit-is-the-seed)",
         usual="`procedural`",
     )
@@ -221,7 +221,7 @@ class ExecutionConfig:
         default=None,
         kept=True,
         pace=True,
-        meaning="episodes in flight per operator",
+        meaning="number of episodes per operator that are played at the same time",
         usual="the engine's choice",
         said="concurrency {}",
     )
@@ -230,8 +230,8 @@ class ExecutionConfig:
         default=None,
         kept=True,
         pace=True,
-        meaning="session processes",
-        usual="by machine",
+        meaning="number of session processes",
+        usual="chosen for the machine",
         said="processes {}",
     )
     isolation: Isolation = key(
@@ -247,25 +247,25 @@ class ExecutionConfig:
     until: Until = key(
         converter=_UNTIL,
         default="all",
-        meaning="`all` episodes are played, or as many as it takes until every comparison is "
-        "[`decided`](experiment_format/playing.md#until-it-is-decided): "
-        "`num_episodes` is then the most that are",
+        meaning="`all`: all episodes are played; `decided`: until every comparison is "
+        "[decided](experiment_format/playing.md#until-it-is-decided), "
+        "at most `num_episodes`",
         usual="`all`",
         said="until every comparison is decided",
     )
     batch: int | None = key(
         converter=optional(whole(1, MAX_EPISODES)),
         default=None,
-        meaning="seeds between two looks at what is decided",
+        meaning="seeds between two evaluations of the comparisons",
         usual="a tenth of all, at least 5",
-        said="looked at every {} seeds",
+        said="evaluated every {} seeds",
     )
     record: RecordConfig = key(
         converter=_record,
         default=None,
         kept=True,
         write=RecordConfig.to_record,
-        meaning="what is written, and how",
+        meaning="what the run records, and in which form",
         usual="`{}`",
         within=RecordConfig,
     )
@@ -274,7 +274,7 @@ class ExecutionConfig:
         default=False,
         kept=True,
         pace=True,
-        meaning="the window starts at once",
+        meaning="whether the window starts the experiment at once",
         usual="`false`",
     )
     step_delay_ms: float = key(
@@ -293,7 +293,7 @@ class ExecutionConfig:
         kept=True,
         meaning="return (or score) that a failed episode counts as in means and "
         "[verdicts](statistics.md#failed-episodes)",
-        usual="none: it is left out, and what it may hide is not decided",
+        usual="none: it is left out, and verdicts that it could change are not decided",
         said="a failed episode counts as {:g}",
     )
     money_budget_usd: float | None = key(
@@ -301,8 +301,7 @@ class ExecutionConfig:
         default=None,
         pace=True,
         budget=True,
-        meaning="what all [calls to models](language_models/costs.md#budgets) may cost together "
-        "in the whole run",
+        meaning="largest total cost of [calls to models](language_models/costs.md#budgets) in the whole run",
         unit="US dollars",
         usual="no limit",
         said="at most ${:,.10g} for calls to models",
@@ -312,7 +311,7 @@ class ExecutionConfig:
         default=None,
         pace=True,
         budget=True,
-        meaning="what language models may take together, in and out",
+        meaning="largest total number of language models' input and output tokens",
         unit="tokens",
         usual="no limit",
         said="at most {:,} tokens",
@@ -322,14 +321,14 @@ class ExecutionConfig:
         default=None,
         pace=True,
         budget=True,
-        meaning="time after which no episode is begun any more, `--resume` included",
+        meaning="time after which no episode is started, counted across `--resume`",
         unit="s",
         usual="no limit",
         said="at most {:,.10g} s",
     )
 
     def __post_init__(self) -> None:
-        """Check and resolve.
+        """Check the values, and resolve the seeds.
 
         Raises:
             ConfigError: A value is of the wrong type or out of range, or contradicts another value.
@@ -343,9 +342,7 @@ class ExecutionConfig:
         """Refuse values that do not fit ``until``."""
         if self.until == "all":
             if self.batch is not None:
-                raise ConfigError(
-                    "goes with 'until: decided' alone", where="batch", fix="Add it, or leave this out"
-                )
+                raise ConfigError("needs 'until: decided'", where="batch", fix="Add it, or leave 'batch' out")
             return
         if self.environment_mode == "fixed":
             raise ConfigError(
@@ -356,7 +353,7 @@ class ExecutionConfig:
         limited = next((name for name in BUDGETS if getattr(self, name) is not None), None)
         if limited is not None:
             raise ConfigError(
-                f"'decided' does not go with {limited}, which may end the run between two looks",
+                f"'decided' cannot be combined with {limited}, which may end the run too early",
                 where="until",
                 fix="Limit num_episodes instead",
             )
@@ -368,18 +365,18 @@ class ExecutionConfig:
             seeds: The most that are played.
 
         Raises:
-            ConfigError: These are too few, or looks too many.
+            ConfigError: The seeds are too few, or the evaluations too many.
         """
         if seeds < FEWEST_SEEDS:
             raise ConfigError(
-                f"'decided' needs at least {FEWEST_SEEDS} seeds to be played at most, not {seeds}",
+                f"'decided' needs at least {FEWEST_SEEDS} seeds, not {seeds}",
                 where="until",
                 fix="Raise num_episodes, or leave 'until' out",
             )
         batch = self.batch or max(FEWEST_BATCH, -(-seeds // LOOKS))
         if seeds > batch * MAX_LOOKS:
             raise ConfigError(
-                f"{batch} of {seeds} seeds are more than {MAX_LOOKS} looks",
+                f"{batch} of {seeds} seeds need more than {MAX_LOOKS} evaluations",
                 where="batch",
                 fix=f"Give at least {-(-seeds // MAX_LOOKS)}",
             )
@@ -416,7 +413,7 @@ class ExecutionConfig:
             return
         twice = next(seed for seed, times in Counter(self.seeds).items() if times > 1)
         raise ConfigError(
-            f"{twice} is listed {self.seeds.count(twice)} times; the same episode again is no new one",
+            f"{twice} is listed {self.seeds.count(twice)} times; a repeated episode adds no data",
             where="seeds",
             fix="List each seed once",
         )
@@ -446,4 +443,4 @@ class ExecutionConfig:
 BUDGETS: Final = names_of(ExecutionConfig, of=lambda key: key.budget)
 """Keys of ``execution`` that limit what a run may spend."""
 PACE: Final = names_of(ExecutionConfig, of=lambda key: key.pace)
-"""Keys of ``execution`` that change only how fast a run is done."""
+"""Keys of ``execution`` that change only the speed of a run."""

@@ -32,18 +32,18 @@ FILE: Final[Mapping[str, Key[Callable[[object], object]]]] = {
     ),
     "execution": Key(
         lambda given: mapping(given, "execution"),
-        "how often, with which seeds and how fast it is played",
+        "number of episodes, seeds, limits and speed",
         usual="one episode",
         within=ExecutionConfig,
     ),
     "policies": Key(
         lambda given: mapping(given, "policies"),
-        "name → who plays, for the rows of `matrix`, or as the pool of a tournament",
+        "name → player, for the rows of `matrix`, or as the pool of a tournament",
         each=WorkerAssignment,
     ),
     "matrix": Key(
         lambda given: mapping(given, "matrix"),
-        "in place of `operators`: rows or a grid of who plays what",
+        "in place of `operators`: rows or a grid of players and environments",
         within=matrix.KEYS,
     ),
 }
@@ -104,7 +104,7 @@ def is_experiment_file(names: Collection[str]) -> bool:
 
 
 def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
-    """Make one operator from either form."""
+    """Make an operator from its data, in the present or the older form."""
     written = mapping(data, where)
     is_new_form = bool({"workers", "player_workers", "link_groups"} & set(written))
     if is_new_form:
@@ -175,7 +175,9 @@ def _assignment(data: object, where: str, task: str) -> WorkerAssignment:
         if "worker_id" not in given and (usual := aliases.default_worker(str(given["type"]), task)):
             given["worker_id"] = usual
     elif "worker_id" not in given:
-        raise ConfigError("'type' is missing", where=where, fix="Say who plays, as in 'type': 'random'")
+        raise ConfigError(
+            "'type' is missing", where=where, fix="Name the player's type, as in 'type': 'random'"
+        )
     try:
         return construct(WorkerAssignment, given | {"settings": settings | inline}, where)
     except ConfigError as error:
@@ -183,7 +185,7 @@ def _assignment(data: object, where: str, task: str) -> WorkerAssignment:
 
 
 def _as_written(error: ConfigError, where: str, inline: Mapping[str, object]) -> ConfigError:
-    """Return the error with the place of an inline setting as the file has it, not under ``settings``."""
+    """Return the error with the path of an inline setting as in the file, without ``settings``."""
     place = error.where.removeprefix(where).removeprefix(".")
     if place == "worker_type":
         place = "type"

@@ -51,7 +51,7 @@ class Lease:
 
     @classmethod
     def from_line(cls, line: str) -> Lease | None:
-        """Read a lease; ``None`` if the line is no lease, is incomplete, or has a negative amount."""
+        """Read a lease; ``None`` if the line is not a lease, is incomplete, or has a negative amount."""
         row = _row(line)
         number_, for_s = count(row.get("number")), number(row.get("for_s"))
         if number_ is None or for_s is None:
@@ -108,7 +108,7 @@ class Claim:
 
     @classmethod
     def from_line(cls, line: str) -> Claim | None:
-        """Read a claim; ``None`` if the line is no claim, is incomplete, or has a negative amount."""
+        """Read a claim; ``None`` if the line is not a claim, is incomplete, or has a negative amount."""
         row = _row(line)
         number_ = count(row.get("number"))
         if number_ is None or mapping(row.get("gone")) is None:

@@ -1,4 +1,4 @@
-"""Checks whether an action may be played, and says why not."""
+"""Checks whether an action may be played, and returns the reason if it may not."""
 
 from __future__ import annotations
 

@@ -22,11 +22,11 @@ _OF_OPERATORS: Final = keys_of(OperatorConfig)
 _ENVIRONMENT: Final = {name: _OF_OPERATORS[name] for name in ENVIRONMENT_KEYS}
 ROW_KEYS: Final[Mapping[str, Key[Any]]] = {
     "name": Key(None, "unique among the rows", required=True),
-    "title": Key(None, "what people read", usual="`name`"),
+    "title": Key(None, "title shown to people", usual="`name`"),
     "sides": Key(
         None,
         "players of each team, in the environment's order or by the team's name; a player is a policy, or "
-        "`{policy: NAME, …}` with what differs of it",
+        "`{policy: NAME, …}` with its changes",
         required=True,
     ),
 }
@@ -37,14 +37,14 @@ TASK_KEYS: Final[Mapping[str, Key[Any]]] = {
 }
 """Keys of a task in a grid."""
 SETTING_KEYS: Final[Mapping[str, Key[Any]]] = {
-    "policies": Key(None, "policy → what of it is different, as a slot says it", each=WorkerAssignment),
+    "policies": Key(None, "policy → its changes, in the form of a slot", each=WorkerAssignment),
     **{name: _ENVIRONMENT[name] for name in ("env_kwargs", "max_steps")},
 }
 """Keys of a setting in a grid."""
 KEYS: Final[Mapping[str, Key[Any]]] = {
     "rows": Key(
         None,
-        "names of built-in rows and of groups of them, and rows of one's own: `{name, title, sides}`",
+        "names of built-in rows or of groups of them, and your own rows: `{name, title, sides}`",
         usual="one of `rows` and `players`",
         each=ROW_KEYS,
         words=("documents", *GROUPS, *ROWS),
@@ -59,8 +59,8 @@ KEYS: Final[Mapping[str, Key[Any]]] = {
     ),
     "settings": Key(
         None,
-        "name → what is different: `policies` by name, `env_kwargs`, `max_steps`",
-        usual="one in which nothing is different",
+        "name → changes: `policies` by name, `env_kwargs`, `max_steps`",
+        usual="one without changes",
         each=SETTING_KEYS,
     ),
     "roles": Key(
@@ -77,7 +77,7 @@ KEYS: Final[Mapping[str, Key[Any]]] = {
 
 @dataclass(frozen=True)
 class Seat:
-    """The policy in a seat.
+    """Policy of a seat in a row of a matrix, with its changes.
 
     Attributes:
         policy: A role, or the name of a policy.
@@ -114,7 +114,7 @@ class Lineup:
 
 @dataclass(frozen=True)
 class Variant:
-    """One of the settings of a grid.
+    """One setting of a matrix's grid: changes of policies and of the environment.
 
     Attributes:
         name: Name that is unique in the matrix; empty if there is only one setting.
@@ -163,7 +163,7 @@ class Matrix:
             raise ConfigError(
                 f"{counts} are {rows:,} operators, at most {MOST_ROWS:,} are allowed",
                 where="matrix",
-                fix="Leave some out, or make several files of it",
+                fix="Leave some out, or split it into several files",
             )
 
     def policy_of(self, seat: Seat) -> str:
@@ -195,9 +195,9 @@ def changed(player: WorkerAssignment, changes: Mapping[str, object], where: str)
     for key in ("type", "worker_id"):
         if key in given:
             raise ConfigError(
-                "another worker is another policy",
+                "cannot change the worker of a policy",
                 where=join(where, key),
-                fix="Give it a name under 'policies'",
+                fix="Add a policy with that worker under 'policies'",
             )
     inline = {key: given.pop(key) for key in tuple(given) if key in aliases.INLINE_SETTINGS}
     nested = mapping(given.pop("settings", {}), join(where, "settings"))

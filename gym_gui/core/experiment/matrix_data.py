@@ -61,7 +61,7 @@ def matrix_from_data(data: object, policies: object, *, origin: Origin = TYPED) 
         origin = replace(origin, folder=text(given["folder"], "matrix.folder", max_length=4096))
     lineups = [*_rows(given.get("rows")), *_players(given.get("players"))]
     if not lineups:
-        raise ConfigError("names no policy", where="matrix", fix=f"Say who plays: {_LIST_OF_ROWS}")
+        raise ConfigError("names no policy", where="matrix", fix=f"Name the players: {_LIST_OF_ROWS}")
     tasks = _tasks(given)
     pool = _pool(policies, str(next(iter(tasks.values()))["task"]))
     _refuse_equal_names([lineup.name for lineup in lineups], "matrix.rows")
@@ -78,7 +78,7 @@ def _pool(data: object, task: str) -> dict[str, WorkerAssignment]:
         place = join("policies", key_place(name))
         _check_name(name, place)
         if not isinstance(slot, (Mapping, WorkerAssignment)):
-            raise ConfigError(f"must say who plays, not {shown(slot)}", where=place, fix="{type: random}")
+            raise ConfigError(f"must name a player, not {shown(slot)}", where=place, fix="{type: random}")
     _refuse_equal_names(list(written), "policies")
     always = {name: slot for name, slot in ALWAYS_THERE.items() if name not in written}
     return slots_from_data({**written, **always}, "policies", "", task)
@@ -124,7 +124,7 @@ def _own_row(data: object, where: str) -> Lineup:
     teams = () if by_team is None else tuple(by_team)
     listed = sequence(written, place) if by_team is None else list(by_team.values())
     if not listed:
-        raise ConfigError("names no policy", where=place, fix="Say who plays for each team: [[a, b], [c]]")
+        raise ConfigError("names no policy", where=place, fix="Name the players of each team: [[a, b], [c]]")
     sides = tuple(
         _seats(sequence(side, f"{place}[{i}]") if not _is_seat(side) else [side], f"{place}[{i}]")
         for i, side in enumerate(listed)
@@ -168,7 +168,7 @@ def _tasks(given: Mapping[str, object]) -> dict[str, Mapping[str, Any]]:
     common = _environment({key: given[key] for key in ENVIRONMENT_KEYS if key in given}, "matrix")
     if (given.get("task") is None) == (given.get("tasks") is None):
         raise ConfigError(
-            "says nothing of what is played" if given.get("task") is None else "has 'task' and 'tasks'",
+            "has neither 'task' nor 'tasks'" if given.get("task") is None else "has 'task' and 'tasks'",
             where="matrix",
             fix="Write task: ENVIRONMENT, or tasks: [ENVIRONMENT, …]",
         )
@@ -196,7 +196,7 @@ def _tasks(given: Mapping[str, object]) -> dict[str, Mapping[str, Any]]:
 
 
 def _environment(given: Mapping[str, object], where: str) -> dict[str, Any]:
-    """Return the keys of an environment; ``null`` in a file means "left out"."""
+    """Return the keys of an environment; ``null`` in a file means that the key is absent."""
     found = {key: value for key, value in given.items() if value is not None}
     if "env_kwargs" in found:
         found["env_kwargs"] = plain_mapping(found["env_kwargs"], join(where, "env_kwargs"))
@@ -233,11 +233,11 @@ def _mapping_or_none(value: object, where: str) -> dict[str, object] | None:
 
 
 def _check_name(name: str, where: str) -> None:
-    """Refuse a name that cannot stand in tables and in folder names."""
+    """Refuse a name that cannot be used in tables and in folder names."""
     folder_name(name, where)
     if len(name) > LONGEST_NAME or not re.fullmatch(r"[\w-]+", name):
         raise ConfigError(
-            f"{shown(name)} is no name here",
+            f"{shown(name)} is not a valid name",
             where=where,
             fix=f"Use at most {LONGEST_NAME} letters, digits, '_' and '-'",
         )
@@ -251,8 +251,8 @@ def _refuse_equal_names(names: Sequence[str], where: str) -> None:
             raise ConfigError(
                 f"{name!r} is named twice"
                 if same
-                else f"{name!r} differs from {seen[name.casefold()]!r} in case alone",
+                else f"{name!r} differs from {seen[name.casefold()]!r} only in case",
                 where=where,
-                fix="Name it once" if same else "Give one another name",
+                fix="Name it once" if same else "Rename one of them",
             )
         seen[name.casefold()] = name

@@ -34,11 +34,11 @@ class Places:
 
 
 PlacesOf = Callable[[OperatorConfig], Places]
-"""Function that returns the places of an operator's environment; may raise ``UsageError``."""
+"""Type of a function that returns the slots of an operator's environment, or raises ``UsageError``."""
 
 
 class _CannotBePlayed(Exception):
-    """A row cannot be played; the message says why."""
+    """Error for a row that cannot be played; the message contains the reason."""
 
 
 def expand(matrix: Matrix, places_of: PlacesOf, execution: ExecutionConfig) -> Experiment:
@@ -103,7 +103,7 @@ def _nothing_left(table: MatrixTable) -> ConfigError:
     return ConfigError(f"no row can be played: {problems[0]}{more}", where="matrix")
 
 
-def _nobody(name: str, policies: Mapping[str, object]) -> str:
+def _unknown_policy(name: str, policies: Mapping[str, object]) -> str:
     if name in ROLES:
         return f"no policy is called {name!r}, and 'roles' names none"
     near = difflib.get_close_matches(name, list(policies), n=1, cutoff=0.6)
@@ -135,9 +135,9 @@ class _Expansion:
         sides = (self._where(operator).teams for operator in self._operators.values())
         if execution.until == "decided" and any(len(teams) > 1 for teams in sides):
             raise ConfigError(
-                "'decided' compares operators, and the sides of a matrix's rows are compared within each row",
+                "'decided' compares operators, but the sides of a matrix's rows are compared within each row",
                 where="execution.until",
-                fix="Leave it out",
+                fix="Leave 'until' out",
             )
         return Experiment(list(self._operators.values()), execution, table)
 
@@ -205,7 +205,7 @@ class _Expansion:
             return OperatorConfig(called, title, origin=self._matrix.origin, **given)
 
     def _where(self, operator: OperatorConfig) -> Places:
-        """Return the places of an operator's environment, requested once for the same environment."""
+        """Return the environment slots of an operator, requested only once for the same environment."""
         made = (operator.task, operator.env_name, dict(operator.env_kwargs), operator.api)
         teams = None if operator.teams is None else {team: list(who) for team, who in operator.teams.items()}
         key = json.dumps((*made, teams), sort_keys=True)
@@ -222,7 +222,7 @@ class _Expansion:
         return found
 
     def _seated(self, lineup: Lineup, places: Places, task: str) -> dict[str, Seat]:
-        """Return the seat in each slot."""
+        """Return the seat that plays each slot."""
         if lineup.everywhere:
             return dict.fromkeys(places.slots, lineup.sides[0][0])
         teams = places.teams or {"": places.slots}
@@ -230,7 +230,7 @@ class _Expansion:
         if len(lineup.sides) != len(teams) or set(sides) != set(teams):
             has = f"has {', '.join(teams)}" if len(teams) > 1 else "has one side"
             wanted = ", ".join(lineup.teams) or f"{len(lineup.sides)} sides"
-            raise _CannotBePlayed(f"it needs {wanted}, and {task} {has}")
+            raise _CannotBePlayed(f"it needs {wanted}, but {task} {has}")
         seated: dict[str, Seat] = {}
         for team, slots in teams.items():
             side = sides[team] * len(slots) if len(sides[team]) == 1 else sides[team]
@@ -246,7 +246,7 @@ class _Expansion:
         if name in matrix.broken:
             raise _CannotBePlayed(matrix.broken[name])
         if name not in matrix.policies:
-            raise _CannotBePlayed(_nobody(name, matrix.policies))
+            raise _CannotBePlayed(_unknown_policy(name, matrix.policies))
         player = matrix.policies[name]
         if name in variant.policies:
             player = changed(

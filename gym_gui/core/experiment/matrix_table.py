@@ -108,7 +108,7 @@ class MatrixTable:
         """Read a table from the result of :meth:`to_record`.
 
         Raises:
-            ConfigError: The data is no such table.
+            ConfigError: The data is not such a table.
         """
         given = keys(data, "matrix", {"asked": "asked", "rows": "rows"})
         rows = [

@@ -9,7 +9,7 @@ from typing import Final
 from gym_gui.core.validation import ConfigError, Plain, integer, join, keys, text
 
 GROUP_PREFIX: Final = "group:"
-"""Prefix of ``group:NAME``, which in place of a policy's path means every policy of a group of trainings."""
+"""Prefix of ``group:NAME``, which stands for the policies of all trainings in a group."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class TrainingOf:
 
     @classmethod
     def from_data(cls, data: object, where: str) -> TrainingOf:
-        """Read ``{name: PPO, seed: 3}``.
+        """Read a training of a group from ``{name: PPO, seed: 3}``.
 
         Raises:
-            ConfigError: The data is no such mapping.
+            ConfigError: The data is not such a mapping.
         """
         if isinstance(data, cls):
             return data

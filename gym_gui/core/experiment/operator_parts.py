@@ -36,7 +36,7 @@ def assignments_of(value: object) -> dict[str, WorkerAssignment]:
     """Return the player of each agent.
 
     Raises:
-        ConfigError: ``value`` is no mapping of assignments.
+        ConfigError: ``value`` is not a mapping of assignments.
     """
     result: dict[str, WorkerAssignment] = {}
     for agent, player in mapping(value, "").items():

@@ -16,7 +16,7 @@ Pairing = tuple[str, ...]
 """Policies that play each other, in the order of the pool; in cross-play, the policy in each seat."""
 
 _MOST_TRIES = 20_000
-"""Largest number of pairings tried in the search for a round in which no two policies meet again."""
+"""Largest number of pairings tried in the search for a round that repeats no earlier pairing."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ def cross_play(
     """Return teams of each policy with itself, and teams in which one policy joins another.
 
     Args:
-        policies: Everybody; one that is added at the end adds teams at the end, and moves none.
-        held_out: Those who only play with others.
-        seats: Of the team, which change: with two, it is the same who joins whom.
-        fixed: They do not change: who joins a team takes each seat of it in turn.
+        policies: All policies. One that is added at the end adds teams at the end, and moves none.
+        held_out: Policies that play only with others.
+        seats: Number of seats of a team. With two, it does not matter which policy joins the other.
+        fixed: Whether seats are fixed. If so, the joining policy takes each seat of the team in turn.
     """
     found: list[Pairing] = []
     for i, last in enumerate(policies):
@@ -144,7 +144,7 @@ def swiss_round(
     extra: list[str] = []
     if len(ranked) % 2:
         others = [name for name in policies if name not in due]
-        extra = _company(ranked, others, met, points)
+        extra = _extra_opponent(ranked, others, met, points)
         if not extra:
             # The lowest-ranked of the policies that have sat out least often.
             byes = [min(reversed(ranked), key=sat_out.count)]
@@ -157,17 +157,17 @@ def swiss_round(
     return Round(found, tuple(byes))
 
 
-def _company(
+def _extra_opponent(
     due: Sequence[str], others: Sequence[str], met: set[frozenset[str]], points: Mapping[str, float]
 ) -> list[str]:
-    """Return the policy that makes an odd number even: the one nearest to the last policy that is due."""
+    """Return the policy that makes an odd number even: the nearest in points to the last one that is due."""
     last = due[-1]
     free = [name for name in others if frozenset((name, last)) not in met]
     return sorted(free, key=lambda name: abs(points.get(name, 0.5) - points.get(last, 0.5)))[:1]
 
 
 def _without_repeats(order: Sequence[str], met: set[frozenset[str]]) -> list[tuple[str, str]]:
-    """Pair neighbors that have not met before; if that is impossible for all, some policies are left over."""
+    """Pair neighbors that have not met before. Policies for which that is impossible remain unpaired."""
     tries = iter(range(_MOST_TRIES))
     found = _pair_up(tuple(order), met, tries)
     if found is not None:

@@ -1,4 +1,4 @@
-"""What a slot receives besides its observation, such as text and pictures, and in which form."""
+"""Inputs that a slot receives besides its observation, such as text and pictures, and their form."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class PromptInputs:
         size = settings.get("image_size", 0)
         if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size <= MAX_IMAGE:
             raise UsageError(
-                f"image_size {size!r} is no number of pixels", fix=f"Give 0 (as drawn) to {MAX_IMAGE}"
+                f"image_size {size!r} is not a number of pixels", fix=f"Give 0 (as drawn) to {MAX_IMAGE}"
             )
         grid = settings.get("image_grid", False)
         if not isinstance(grid, bool):
@@ -112,25 +112,23 @@ class PromptInputs:
 
     @property
     def retold(self) -> bool:
-        """Whether the slot gets other names, or no legal actions, than the game has."""
+        """Whether the slot gets changed names, or no list of legal actions."""
         return self.rename != "none" or self.hide_legal
 
     def cannot_be_retold(self, offers: Collection[str], env_id: str) -> str:
         """Return why names cannot be changed or legal actions withheld as requested; empty if they can.
 
         Args:
-            offers: What the slot can be told: :data:`OTHER_ACTIONS`, :data:`OTHER_OBJECTS` and
-                :data:`HIDDEN_LEGAL` among it.
+            offers: Features of the slot, among them :data:`OTHER_ACTIONS`, :data:`OTHER_OBJECTS` and
+                :data:`HIDDEN_LEGAL`.
             env_id: The environment, for the sentence.
         """
         if self.hide_legal and HIDDEN_LEGAL not in offers:
-            return f"hide_legal: what is answered in {env_id} is known by its legal actions alone"
+            return f"hide_legal: answers in {env_id} can only be read by the legal actions"
         if self.rename == "none":
             return ""
         if self.image and ON_PICTURES in offers:
-            return (
-                f"rename {self.rename!r}: the picture of {env_id} shows what its words would call otherwise"
-            )
+            return f"rename {self.rename!r}: the picture of {env_id} shows names that the text would change"
         wanted = {"actions": {OTHER_ACTIONS}, "objects": {OTHER_OBJECTS}}
         if (wanted.get(self.rename) or {OTHER_ACTIONS, OTHER_OBJECTS}) & set(offers):
             return ""
@@ -154,7 +152,7 @@ class PromptInputs:
 
 def _seed(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise UsageError(f"rename_seed {value!r} is no seed", fix="Give a whole number from 0 on")
+        raise UsageError(f"rename_seed {value!r} is not a seed", fix="Give a whole number from 0 on")
     return value
 
 

@@ -29,7 +29,7 @@ def given_seeds(seeds: Iterable[int] | int | str | None) -> tuple[int, ...]:
     A single integer is returned unchanged; :func:`resolved_seeds` makes a list of it.
 
     Raises:
-        ConfigError: The seeds are no list, no range and no integer, or out of range.
+        ConfigError: The seeds are not a list, a range or an integer, or are out of range.
     """
     return cast("tuple[int, ...]", _listed(seeds))
 

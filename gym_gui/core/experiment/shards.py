@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from gym_gui.core.experiment.execution import ExecutionConfig
 
 SHARD: Final = "shard"
-"""Key of ``run.json``: the part of an experiment that the run is, if it is a shard."""
+"""Key of ``run.json`` for the shard that the run is, if it is one."""
 SHARDS: Final = "shards"
-"""Key of ``run.json``: the shards from which a run was merged."""
+"""Key of ``run.json`` for the shards from which a run was merged."""
 BY_SEEDS: Final = "by_seeds"
 """Key of a shard's entry: whether the shard plays the same seeds for all operators."""
 MOST_SHARDS: Final = 1_000_000
@@ -59,7 +59,7 @@ class Scheduled:
 
 @dataclass(frozen=True, order=True, slots=True)
 class Shard:
-    """One part of an experiment.
+    """One of the parts into which an experiment is divided.
 
     Attributes:
         number: Number of the part, from 1.
@@ -74,20 +74,21 @@ class Shard:
         """Read a shard in the form ``3/64``.
 
         Raises:
-            UsageError: The text is no shard.
+            UsageError: The text is not a shard.
         """
         match = _WRITTEN.fullmatch(written.strip())
         if match is None:
-            raise UsageError(f"--shard {shown(written)} is no part of a whole", fix="Write such as 3/64")
+            raise UsageError(f"--shard {shown(written)} is not a shard", fix="Write for example 3/64")
         number, of = int(match[1]), int(match[2])
         if not 1 <= of <= MOST_SHARDS:
             raise UsageError(
-                f"--shard {number}/{of}: an experiment is cut into 1 to {MOST_SHARDS:,} parts, not {of:,}",
-                fix="Write such as 3/64",
+                f"--shard {number}/{of}: an experiment is cut into 1 to {MOST_SHARDS:,} shards, not {of:,}",
+                fix="Write for example 3/64",
             )
         if not 1 <= number <= of:
             raise UsageError(
-                f"--shard {number}/{of}: there is no such part", fix=f"Parts count from 1/{of} to {of}/{of}"
+                f"--shard {number}/{of}: there is no such shard",
+                fix=f"Shards are numbered from 1/{of} to {of}/{of}",
             )
         return cls(number, of)
 
@@ -99,7 +100,7 @@ class Shard:
             The shards, each once, sorted.
 
         Raises:
-            UsageError: A part of the text is no shard.
+            UsageError: A part of the text is not a shard.
         """
         listed, _, of = "".join(written.split()).partition("/")
         found: set[Shard] = set()
@@ -107,14 +108,14 @@ class Shard:
             ends = [cls.parse(f"{end}/{of}") for end in each.split("-")]
             if len(ends) > 2 or ends[-1] < ends[0]:
                 raise UsageError(
-                    f"--shard {shown(written)} is no part of a whole", fix="Write such as 1-16/64"
+                    f"--shard {shown(written)} is not a list of shards", fix="Write for example 1-16/64"
                 )
             found.update(cls(number, ends[0].of) for number in range(ends[0].number, ends[-1].number + 1))
         return sorted(found)
 
     @classmethod
     def of_run(cls, header: Mapping[str, Any]) -> Shard | None:
-        """Return the shard that a run is, from ``run.json``; ``None`` if the run is no shard."""
+        """Return the shard that a run is, from ``run.json``; ``None`` if the run is not a shard."""
         about = mapping(header.get(SHARD)) or {}
         number, of = count(about.get("number")), count(about.get("of"))
         return cls(number, of) if number and of and number <= of <= MOST_SHARDS else None
@@ -233,7 +234,7 @@ def stretches(scheduled: Sequence[Scheduled]) -> list[tuple[Scheduled, range]]:
 
 
 def episodes_of(header: Mapping[str, Any]) -> dict[str, tuple[int, ...]] | None:
-    """Return the episodes of a shard by operator, from ``run.json``; ``None`` if the run is no shard."""
+    """Return the episodes of a shard by operator, from ``run.json``; ``None`` if the run is not a shard."""
     about = mapping(header.get(SHARD))
     if about is None:
         return None

@@ -44,7 +44,7 @@ class Amount(Struct, frozen=True):
 
 
 class Room(NamedTuple):
-    """The rest of an account; infinite if it has no limit.
+    """Remaining budget of an account; infinite if it has no limit.
 
     Attributes:
         tokens: Input and output tokens together.
@@ -107,7 +107,8 @@ def paid(call: Mapping[str, Any]) -> Amount:
 
 
 def needed(call: Mapping[str, Any]) -> Amount:
-    """Return the largest cost of one request of a call; a budget must have this left before it is sent."""
+    """Return the largest possible cost of one request of a call. A request is sent only if its budget has
+    this left."""
     return _amount(call.get("most"))
 
 

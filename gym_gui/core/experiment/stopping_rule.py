@@ -43,22 +43,22 @@ def check_decidable(operators: Sequence[_Operator], execution: ExecutionConfig) 
     execution.check_distinct()
     if any(operator.group is not None for operator in operators):
         raise ConfigError(
-            "'decided' compares single policies, and here are groups of trainings",
+            "'decided' compares single policies, but groups of trainings play",
             where="until",
-            fix="Leave it out: groups are compared at the end",
+            fix="Leave 'until' out: groups are compared at the end",
         )
     tasks = Counter(operator.task_key for operator in operators)
     for operator in operators:
         if tasks[operator.task_key] == 1:
             raise ConfigError(
-                f"'decided' compares operators of one task, and {operator.operator_id!r} is the only one "
+                f"'decided' compares operators of one task, but {operator.operator_id!r} is the only one "
                 f"of its task ({operator.task})",
                 where="until",
                 fix="Add an operator with the same task and settings, or leave 'until' out",
             )
         if tasks[operator.task_key] > MOST_OPERATORS:
             raise ConfigError(
-                f"'decided' compares at most {MOST_OPERATORS} operators of one task, and "
+                f"'decided' compares at most {MOST_OPERATORS} operators of one task, but "
                 f"{tasks[operator.task_key]} play {operator.task}",
                 where="until",
                 fix="Leave some out, or leave 'until' out",
@@ -69,8 +69,8 @@ def check_decidable(operators: Sequence[_Operator], execution: ExecutionConfig) 
             budget = next((name for name in BUDGETS_OF_SLOTS if player.settings.get(name)), None)
             if budget is not None:
                 raise ConfigError(
-                    f"'decided' does not go with {budget} of {operator.operator_id}/{slot}, which may end "
-                    "the run between two looks",
+                    f"'decided' cannot be combined with {budget} of {operator.operator_id}/{slot}, which may"
+                    "end the run too early",
                     where="until",
-                    fix="Limit num_episodes, or what one episode may take",
+                    fix="Limit num_episodes, or the spending of one episode",
                 )

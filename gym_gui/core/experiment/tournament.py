@@ -43,7 +43,7 @@ ENVIRONMENT: Final = ("task", *(key for key in ENVIRONMENT_KEYS if key != "seats
 
 @dataclass(frozen=True)
 class Schedule:
-    """Which policies play each other.
+    """Schedule of a tournament: which policies play each other.
 
     Attributes:
         kind: ``round_robin``, ``swiss`` or ``written`` if sides compete; ``cross_play`` if all agents are
@@ -119,15 +119,17 @@ class Tournament:
             if self.schedule.rounds > most:
                 raise ConfigError(
                     f"{pool} policies have met each other after {most} rounds, "
-                    f"{self.schedule.rounds} are asked for",
+                    f"{self.schedule.rounds} are requested",
                     where="schedule.swiss",
-                    fix="Ask for fewer, or for round_robin",
+                    fix="Request fewer rounds, or round_robin",
                 )
         for i, game in enumerate(self.schedule.games):
             _check_game(game, list(self.policies), self.schedule.games[:i], f"schedule[{i}]")
         if self.execution.environment_mode == "fixed":
             raise ConfigError(
-                "one seed over and over tells nothing of others", where="execution", fix="Leave it out"
+                "a single repeated seed shows nothing about others",
+                where="execution",
+                fix="Leave environment_mode out",
             )
         if self.execution.until != "all":
             raise ConfigError(
@@ -153,14 +155,14 @@ class Tournament:
             sides: Number of policies in a game, which is also the number of times that each seed is played.
 
         Raises:
-            ConfigError: The number of games is no multiple of ``sides``.
+            ConfigError: The number of games is not a multiple of ``sides``.
         """
         games = self.games if self.games is not None else len(self.execution.seeds) * sides
         if games % sides:
             raise ConfigError(
                 f"{games} games cannot be shared out over {sides} seatings",
                 where="execution.num_episodes",
-                fix=f"Ask for {games + sides - games % sides}",
+                fix=f"Request {games + sides - games % sides}",
             )
         seeds = self.execution.seeds[: games // sides]
         made = replace(self.execution, num_episodes=games, seeds=seeds)
@@ -246,7 +248,7 @@ def held_out_from_data(data: object) -> tuple[str, ...]:
     """Read the names of policies that are held out.
 
     Raises:
-        ConfigError: A value is no name, or a name occurs twice.
+        ConfigError: A value is not a name, or a name occurs twice.
     """
     listed = sequence([] if data is None else data, "held_out")
     names = tuple(text(name, f"held_out[{i}]") for i, name in enumerate(listed))
@@ -277,14 +279,14 @@ def schedule_from_data(data: object) -> Schedule:
     if isinstance(data, str):
         kind = choice(data, "schedule", SCHEDULES)
         if kind == "written":
-            raise ConfigError("is no list", where="schedule", fix="Write who meets: [[a, b], [a, c]]")
+            raise ConfigError("is not a list", where="schedule", fix="Write the pairings: [[a, b], [a, c]]")
         return Schedule(cast("ScheduleKind", kind))
     if isinstance(data, Mapping):
         given = keys(cast("Mapping[str, object]", data), "schedule", {"swiss": "swiss"})
         return Schedule("swiss", integer(given.get("swiss", 0), "schedule.swiss", low=1, high=10_000))
     listed = sequence(data, "schedule")
     if not listed:
-        raise ConfigError("names no game", where="schedule", fix="Write who meets: [[a, b], [a, c]]")
+        raise ConfigError("names no game", where="schedule", fix="Write the pairings: [[a, b], [a, c]]")
     games = tuple(
         tuple(text(name, f"schedule[{i}]") for name in sequence(game, f"schedule[{i}]"))
         for i, game in enumerate(listed)
@@ -293,19 +295,19 @@ def schedule_from_data(data: object) -> Schedule:
 
 
 def _check_names(names: Sequence[str]) -> None:
-    """Refuse names that cannot stand in tables and in folder names."""
+    """Refuse names that cannot be used in tables and in folder names."""
     seen: dict[str, str] = {}
     for name in names:
         place = join("policies", key_place(name))
         folder_name(name, place)
         if len(name) > LONGEST_NAME or "_vs_" in name:
             raise ConfigError(
-                f"{shown(name)} is no name of a policy",
+                f"{shown(name)} is not a valid policy name",
                 where=place,
                 fix=f"Use at most {LONGEST_NAME} letters, digits, '_' and '-'",
             )
         if name.casefold() in seen:
-            raise ConfigError(f"differs from {seen[name.casefold()]!r} in case alone", where=place)
+            raise ConfigError(f"differs from {seen[name.casefold()]!r} only in case", where=place)
         seen[name.casefold()] = name
 
 
@@ -333,13 +335,13 @@ FILE: Final[Mapping[str, Key[Any]]] = {
     ),
     "policies": replace(
         experiment_data.FILE["policies"],
-        meaning="name → who plays, as a [slot of an experiment file](experiment_format.md#a-slot) says it: "
+        meaning="name → player, in the form of a [slot of an experiment file](experiment_format.md#a-slot): "
         "any worker, a checkpoint, `library:NAME`",
         usual="required, two or more",
     ),
     "schedule": Key(
         schedule_from_data,
-        "who meets whom: `round_robin`, `swiss`, `cross_play`, `{swiss: ROUNDS}`, or a list: "
+        "which policies meet: `round_robin`, `swiss`, `cross_play`, `{swiss: ROUNDS}`, or a list: "
         "`[[a, b], [a, c]]`",
         usual="`round_robin`; in cross-play `cross_play`",
         words=tuple(kind for kind in SCHEDULES if kind != "written"),

@@ -98,5 +98,5 @@ def _read(written: Mapping[str, object], place: str, task: str) -> dict[str, Wor
     for name, slot in written.items():
         if not isinstance(slot, (Mapping, WorkerAssignment)):
             where = join(place, key_place(name))
-            raise ConfigError(f"must say who plays, not {shown(slot)}", where=where, fix="{type: random}")
+            raise ConfigError(f"must name a player, not {shown(slot)}", where=where, fix="{type: random}")
     return slots_from_data(written, place, "", task)

@@ -62,12 +62,14 @@ class ParadigmAdapter(ABC):
 
     @property
     def reset_async(self) -> Callable[[int | None], None] | None:
-        """Function that starts a reset whose result :meth:`reset` with the same seed returns, or ``None``."""
+        """Function that starts a reset in the background, or ``None``. :meth:`reset` with the same seed
+        returns its result."""
         return None
 
     @property
     def step_async(self) -> Callable[[Mapping[AgentID, Any]], None] | None:
-        """Function that starts a step whose result :meth:`step` with the same actions returns, or ``None``.
+        """Function that starts a step in the background, or ``None``. :meth:`step` with the same actions
+        returns its result.
 
         For environments in other processes: many of them can compute their steps at the same time.
         """
@@ -106,7 +108,7 @@ class ParadigmAdapter(ABC):
         return {}
 
     def owed(self) -> dict[AgentID, float]:
-        """Return rewards that the environment has given but no :class:`StepResult` has contained yet.
+        """Return the rewards that the environment has given but that are not yet in a :class:`StepResult`.
 
         The engine needs these if it cuts an episode off: in turn-based environments all agents but the
         current one wait for such a reward. Empty at the end of an episode, and if rewards are reported at

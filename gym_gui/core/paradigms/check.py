@@ -85,9 +85,9 @@ class CheckReport:
 
 _GOOD = {
     "running": "resets and steps without raising",
-    "agents": "every agent that acts is known and was shown an observation",
+    "agents": "every agent that acts is known and received an observation",
     "spaces": "every observation is in its space",
-    "round_trip": "observations and actions survive the wire unchanged",
+    "round_trip": "observations and actions are encoded and decoded unchanged",
     "rewards": "every reward is a finite number",
 }
 
@@ -141,7 +141,7 @@ class _Instances:
     def walk(
         self, of: Make | ParadigmAdapter, seed: int, after_step: Callable[[], None] | None = None
     ) -> Walk:
-        """Return a walk in the given instance, or in a new one."""
+        """Return a walk through one episode in the given instance, or in a new one."""
         adapter = of if isinstance(of, ParadigmAdapter) else self(of)
         return Walk(adapter, seed, after_step, self.on_call)
 
@@ -180,7 +180,7 @@ def _findings(
                 f"agents cannot be named beforehand: they appear ({_few(appeared)}). Name slots {kinds}, or *"
             )
         if name == "spaces" and infinite:
-            sentence += "; some hold infinities, of which networks make NaN"
+            sentence += "; some contain infinities, which networks turn into NaN"
         yield _finding(name, problems.get(name), sentence)
     yield _endings(alone, problems.get("endings"), steps)
     if "running" in problems:
@@ -219,8 +219,8 @@ def _first_difference(one: Sequence[str], two: Sequence[str]) -> int | None:
     return None if len(one) == len(two) else min(len(one), len(two))
 
 
-_UNSEEDED = "reset() does not seed what it draws from; use self.np_random after super().reset(seed=seed)"
-_LATER = "something counts that reset() does not set: an unseeded generator, or what instances share"
+_UNSEEDED = "reset() uses an unseeded generator; use self.np_random after super().reset(seed=seed)"
+_LATER = "reset() leaves some state unset: an unseeded generator, or state that instances share"
 _CANNOT_TELL = "cannot be checked while the same seed and actions do not repeat"
 
 
@@ -234,7 +234,7 @@ def _seeding(
         step = _first_difference(first.digests, walk.digests)
         if step is not None:
             what = "the first observation" if step == 0 else f"step {step}"
-            problem = f"the same seed and actions {where} lead to something else from {what} on"
+            problem = f"the same seed and actions {where} give another result from {what} on"
             if walk is fresh:
                 problem += f": {_UNSEEDED if step == 0 else _LATER}"
             return Finding("seeding", Status.FAILED, problem)
@@ -251,7 +251,7 @@ def _global_state() -> dict[str, str]:
 
 def _difference(before: dict[str, str], after: dict[str, str]) -> str | None:
     names = [name for name in before if before[name] != after[name]]
-    return f"the global generator of {' and '.join(names)} is drawn from or seeded" if names else None
+    return f"the environment uses or seeds the global generator of {' and '.join(names)}" if names else None
 
 
 def _masks(walks: Sequence[Walk], problem: str | None, make: Make, instances: _Instances) -> Finding:
@@ -280,10 +280,10 @@ def _illegal(make: Make, instances: _Instances) -> str:
             try:
                 result = adapter.step(actions)
             except MosaicError as error:
-                return f"an illegal one is refused: {error}"
+                return f"an illegal action is refused: {error}"
             if adapter.is_episode_done():
-                return f"an illegal one ends the episode, rewards {result.rewards}"
-            return "an illegal one is accepted in silence, so the caller of step() must not play it"
+                return f"an illegal action ends the episode, rewards {result.rewards}"
+            return "an illegal action is accepted silently, so the caller of step() must not play it"
     return "no action was ever illegal"
 
 
@@ -330,7 +330,7 @@ def _rendering(
     def look() -> None:
         problem = _frame_problem(adapter.render())
         if problem and mode != "rgb_array":
-            problem += f": its render_mode is {mode!r}, so its constructor passes the argument by"
+            problem += f": its render_mode is {mode!r}, so its constructor ignores the argument"
         if problem:
             walk.problem("rendering", problem)
 

@@ -21,7 +21,7 @@ RAISED = (Exception, SystemExit)
 
 
 def failure(doing: str, error: BaseException) -> EnvironmentFailure:
-    """Return an error that says what the environment raised; chain it with ``raise … from error``."""
+    """Return an error with what the environment raised; chain it with ``raise … from error``."""
     if isinstance(error, SystemExit):
         said = f"the environment called sys.exit({'' if error.code is None else repr(error.code)}) in {doing}"
     else:
@@ -39,7 +39,7 @@ def as_reward(paid: Any) -> float:
     """Return a reward as a float; an array with one number counts as that number.
 
     Raises:
-        EnvironmentFailure: The reward is no number.
+        EnvironmentFailure: The reward is not a number.
     """
     try:
         return float(paid)
@@ -47,7 +47,9 @@ def as_reward(paid: Any) -> float:
         if np.size(paid) == 1 and np.asarray(paid).dtype.kind in "biuf":
             return float(np.asarray(paid).reshape(()))
     said = " ".join(repr(paid).split())
-    raise EnvironmentFailure(f"the environment paid {said:.80}, which is no number", fix="Pay a float")
+    raise EnvironmentFailure(
+        f"the environment gave the reward {said:.80}, which is not a number", fix="Return a float"
+    )
 
 
 def parts_of(given: Any, doing: str, names: Sequence[str]) -> Any:
@@ -117,7 +119,7 @@ class AgentNames:
             self.add(key)
 
     def add(self, key: Hashable) -> AgentID:
-        """Return the name of ``key`` and remember it if it is new (agents may join during an episode)."""
+        """Return the name of ``key``, and store it if it is new (agents may join during an episode)."""
         known = self.of.get(key)
         if known is not None:
             return known

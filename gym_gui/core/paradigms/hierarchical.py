@@ -74,7 +74,7 @@ class HierarchicalAdapter(ParadigmAdapter):
         managed = tuple(by_agent if agents is None else agents)
         unknown = set(managed) - set(inner.possible_agents)
         if unknown:
-            raise UsageError(f"no such agent to manage: {', '.join(sorted(unknown))}")
+            raise UsageError(f"unknown agents to manage: {', '.join(sorted(unknown))}")
         if without := [agent for agent in managed if agent not in by_agent]:
             raise UsageError(f"there are no options for {', '.join(without)}")
         self._libraries = {agent: by_agent[agent] for agent in managed}
@@ -83,7 +83,7 @@ class HierarchicalAdapter(ParadigmAdapter):
         self._managed = frozenset(managed)
         self._running: dict[AgentID, _Running] = {}
         self._seen: dict[AgentID, Any] = {}
-        self._read: dict[AgentID, Any] = {}
+        self._readings: dict[AgentID, Any] = {}
         self._ended: dict[AgentID, OptionEnd] = {}
         self._moves = 0
         self._current: tuple[AgentID, ...] = ()
@@ -93,7 +93,7 @@ class HierarchicalAdapter(ParadigmAdapter):
     ) -> dict[AgentID, Any]:
         self._current, self._moves = (), 0
         self._running = {a: _Running() for a in self._managed}
-        self._read, self._ended = {}, {}
+        self._readings, self._ended = {}, {}
         self._seen = dict(self.inner.reset(seed=seed, options=options))
         return self._next_turn()
 
@@ -112,17 +112,19 @@ class HierarchicalAdapter(ParadigmAdapter):
             return self._seen[agent]
         return {"observation": self._seen[agent], "option": np.int64(max(self._running[agent].option, 0))}
 
-    def _reading(self, agent: AgentID) -> Any:
-        """Return what the conditions of an agent's options read from its present observation."""
-        if agent not in self._read:
+    def _reading_of(self, agent: AgentID) -> Any:
+        """Return an agent's current observation in the form that the conditions of its options read."""
+        if agent not in self._readings:
             try:
-                self._read[agent] = self._libraries[agent].read(self._seen[agent])
+                self._readings[agent] = self._libraries[agent].read(self._seen[agent])
             except Exception as exc:  # the border to the library of a family
-                raise EnvironmentFailure(f"what {agent} sees cannot be read for its options: {exc}") from exc
-        return self._read[agent]
+                raise EnvironmentFailure(
+                    f"the observation of {agent} cannot be read for its options: {exc}"
+                ) from exc
+        return self._readings[agent]
 
     def manages(self, slot: AgentID) -> AgentID:
-        """Return the agent for which a slot chooses options; ``""`` if the slot is no manager."""
+        """Return the agent for which a slot chooses options; ``""`` if the slot is not a manager."""
         return self._controller_of.get(slot, "")
 
     def options_of(self, slot: AgentID) -> tuple[Option, ...]:
@@ -143,13 +145,13 @@ class HierarchicalAdapter(ParadigmAdapter):
     def startable(self, manager: AgentID) -> list[tuple[int, Option]]:
         """Return the options that a manager may choose now, with their numbers."""
         agent = self._controller_of[manager]
-        seen = self._reading(agent)
+        seen = self._reading_of(agent)
         options = self._libraries[agent].options
         return [(number, option) for number, option in enumerate(options) if option.starts(seen)]
 
     def places(self, manager: AgentID) -> list[tuple[int, Place]]:
-        """Return the places of all options that may be chosen now, each with the option's number."""
-        seen = self._reading(self._controller_of[manager])
+        """Return the relative positions of all options that may be chosen, each with the option's number."""
+        seen = self._reading_of(self._controller_of[manager])
         return [(n, place) for n, option in self.startable(manager) for place in option.places(seen)]
 
     def cut_off(self) -> None:
@@ -180,7 +182,7 @@ class HierarchicalAdapter(ParadigmAdapter):
     def _choose(self, actions: Mapping[AgentID, Any]) -> StepResult:
         for manager, choice in actions.items():
             index, agent = int(choice), self._controller_of[manager]
-            options, seen = self._libraries[agent].options, self._reading(agent)
+            options, seen = self._libraries[agent].options, self._reading_of(agent)
             if not 0 <= index < len(options):
                 raise EnvironmentFailure(f"{manager} chose option {index} of {len(options)}")
             if not options[index].starts(seen):
@@ -198,7 +200,7 @@ class HierarchicalAdapter(ParadigmAdapter):
         self._moves += 1
         self._seen.update(inner.observations)
         for agent in inner.observations:
-            self._read.pop(agent, None)
+            self._readings.pop(agent, None)
         result = StepResult(
             {}, dict(inner.rewards), dict(inner.terminated), dict(inner.truncated), dict(inner.infos)
         )
@@ -231,7 +233,7 @@ class HierarchicalAdapter(ParadigmAdapter):
             return
         else:
             option = self._libraries[agent].options[running.option]
-            over = option.ends(self._reading(agent), running.began)
+            over = option.ends(self._reading_of(agent), running.began)
             if not over and running.moves < option.budget:
                 return
             self._end(agent, "over" if over else "budget")

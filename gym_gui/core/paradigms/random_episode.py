@@ -102,7 +102,7 @@ class Walk:
             self.problem("running", str(error))
 
     def problem(self, finding: str, sentence: str) -> None:
-        """Note a problem, once per finding."""
+        """Record a problem, once per finding."""
         self.problems.setdefault(finding, f"{sentence} (seed {self.seed}, step {len(self.digests)})")
 
     def _check_agents(self, current: Iterable[AgentID], observations: Mapping[AgentID, Any]) -> None:
@@ -114,12 +114,12 @@ class Walk:
         if not current and not self.digests:
             self.problem("agents", "no agent can act after reset()")
         if strangers:
-            self.problem("agents", f"{strangers[0]} acts and is not among possible_agents")
+            self.problem("agents", f"{strangers[0]} acts but is not among possible_agents")
         for agent in current:
             self._check_spaces(agent)
         unseen = [a for a in current if a not in observations]
         if unseen:
-            self.problem("agents", f"{unseen[0]} is to act and was shown no observation")
+            self.problem("agents", f"{unseen[0]} must act but received no observation")
 
     def _check_spaces(self, agent: AgentID) -> None:
         """Check that the spaces of an agent have not changed, because a policy is made for the first ones."""
@@ -135,7 +135,7 @@ class Walk:
                 )
 
     def _declared_space(self, name: str, agent: AgentID) -> Any:
-        """Return the environment's present space; an adapter would return the one that it read first."""
+        """Return the environment's current space. (An adapter returns the space that it read first.)"""
         adapter = self.adapter
         if adapter.paradigm is SteppingParadigm.HIERARCHICAL:
             return getattr(adapter, name)(agent)
@@ -156,7 +156,7 @@ class Walk:
         self._ended |= ended
         both = ended.intersection(current)
         if both:
-            self.problem("endings", f"{min(both)} ended and is to act again in the same step")
+            self.problem("endings", f"{min(both)} ended but must act again in the same step")
 
     def _check_end(self) -> None:
         forgotten = self._acted - self._ended
@@ -180,7 +180,7 @@ class Walk:
         size = mask_size(space)
         if size is None:
             self.problem(
-                "masks", f"{agent} has an action mask, and acts in {_brief(space)}, which takes none"
+                "masks", f"{agent} has an action mask, but acts in {_brief(space)}, which supports none"
             )
         elif np.shape(mask) != (size,):
             self.problem(
@@ -188,7 +188,7 @@ class Walk:
                 f"{agent} has a mask of shape {np.shape(mask)} for {size} actions; expected ({size},)",
             )
         elif not np.any(mask):
-            self.problem("masks", f"{agent} is to act and its mask allows no action")
+            self.problem("masks", f"{agent} must act but its mask allows no action")
 
     def _note(self, observations: Mapping[AgentID, Any], result: StepResult | None) -> None:
         digest = hashlib.sha256(self.digests[-1].encode() if self.digests else b"")
@@ -200,7 +200,7 @@ class Walk:
             space = self.adapter.observation_space(agent)
             if not space.contains(value):
                 self.problem(
-                    "spaces", f"what {agent} observes is not in its {_brief(space)}: {_brief(value)}"
+                    "spaces", f"the observation of {agent} is not in its {_brief(space)}: {_brief(value)}"
                 )
             for part in self._round_trip("observation", agent, space, value):
                 digest.update(part)
@@ -229,7 +229,7 @@ class Walk:
             parts = codec.encode(value)
             back = codec.decode(parts)
         except (MosaicError, ValueError, TypeError, KeyError, IndexError) as error:
-            self.problem("round_trip", f"an {what} of {agent} cannot be carried: {error}")
+            self.problem("round_trip", f"an {what} of {agent} cannot be encoded: {error}")
             return (repr(value).encode(),)
         if what == "observation" and not self.infinite:
             self.infinite = any(

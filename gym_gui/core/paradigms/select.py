@@ -20,7 +20,7 @@ def api_of(env: Any) -> str:
     """Return the interface of ``env``; see :func:`mosaic_worker.interfaces.api_of`.
 
     Raises:
-        UsageError: ``env`` is no environment.
+        UsageError: ``env`` is not an environment.
     """
     try:
         return interfaces.api_of(env)
@@ -48,7 +48,7 @@ def converted(env: Any, found: str, api: str) -> Any:
             refused, fix="It does not say that its agents can act at once (metadata: is_parallelizable)"
         )
     if found == "parallel" and not callable(env.observation_space):
-        raise UsageError(refused, fix="PettingZoo converts what has its own Parallel interface")
+        raise UsageError(refused, fix="PettingZoo only converts environments with its own Parallel interface")
     try:
         to: Any = import_module("pettingzoo.utils.conversions")
     except ImportError:
@@ -74,7 +74,7 @@ def adapt(
         info_mask: See :class:`SingleAgentAdapter`.
 
     Raises:
-        UsageError: ``env`` is no environment, or not one with this ``api``.
+        UsageError: ``env`` is not an environment, or not one with this ``api``.
     """
     found = api_of(env)
     if api is not None and api not in APIS:

@@ -1,1 +1,1 @@
-"""Trust in code, programs, files and servers: what the user must allow first, and what was allowed."""
+"""Trust in code, programs, files and servers: which of them a user must allow, and which are allowed."""

@@ -12,7 +12,7 @@ KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
 @dataclass(frozen=True, order=True)
 class Subject:
-    """Something that a user can allow.
+    """Code, a program, a file or a server that a user can allow.
 
     Attributes:
         kind: ``folder`` of code, installed ``package``, ``program``, ``file`` or folder of data,
@@ -42,7 +42,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Need:
-    """Something that a file names and the user must allow.
+    """A subject that a file names and that the user must allow.
 
     Attributes:
         subject: The subject.
@@ -66,12 +66,12 @@ def subject_of(row: Any) -> Subject:
     """Return a subject from its JSON data.
 
     Raises:
-        ValueError: The data is no subject.
+        ValueError: The data is not a subject.
     """
     try:
         kind, name, sha = row["kind"], row["name"], row.get("sha256", "")
     except (TypeError, KeyError, AttributeError):
-        raise ValueError("is no subject") from None
+        raise ValueError("is not a subject") from None
     if kind not in KINDS or not isinstance(name, str) or not isinstance(sha, str):
-        raise ValueError("is no subject")
+        raise ValueError("is not a subject")
     return Subject(kind, name, sha)

@@ -1,4 +1,4 @@
-"""Decides what a file may name by itself, and what the user must allow first.
+"""Decides what a file may use without permission, and what the user must allow first.
 
 A file (an experiment, a run, a preset, a policy) may name registered environments and installed workers,
 because the user installed them. Code in other places, programs, files and servers are *subjects*: they are
@@ -25,7 +25,7 @@ from gym_gui.core.trusted.subjects import Need, Subject, subject_of
 from gym_gui.core.trusted.trust_file import TrustFile
 
 VARIABLE: Final = "MOSAIC_ALLOWED"
-"""Environment variable in which a process passes allowed subjects, as JSON, to a process that acts for it."""
+"""Environment variable in which a process passes allowed subjects, as JSON, to a process that it starts."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ TYPED: Final = Origin()
 
 
 class NotAllowedError(UsageError):
-    """A file names something that the user has not allowed.
+    """Error for a file that names something that the user has not allowed.
 
     Attributes:
         file: The file.
@@ -58,14 +58,14 @@ class NotAllowedError(UsageError):
         first = needs[0].subject.name
         super().__init__(
             f"{file or 'the configuration'} {what}, which has not been allowed",
-            fix=f"Look at it; then add --trust for this once, or allow it for good: mosaic trust add {first}",
+            fix=f"Check it; then allow it once with --trust, or permanently: mosaic trust add {first}",
         )
         self.file = file
         self.needs = tuple(needs)
 
 
 class RefusedError(UsageError):
-    """A file names something that no file may name."""
+    """Error for a file that names something that no file may name."""
 
 
 # -- this process ---------------------------------------------------------------------------
@@ -82,7 +82,7 @@ _state = _State(set())
 
 
 def allow(subjects: Iterable[Subject]) -> None:
-    """Allow subjects for the lifetime of this process."""
+    """Allow subjects (such as code or a server) for the lifetime of this process."""
     _state.granted.update(subjects)
 
 
@@ -99,7 +99,7 @@ def begin() -> None:
 
 
 def enforce() -> None:
-    """Use only subjects passed to this process, even if a person and no file named a subject."""
+    """Refuse all subjects that were not passed to this process, even if the user and no file named them."""
     _state.enforced = True
     receive()
 
@@ -123,7 +123,7 @@ def handed_on(environment: Mapping[str, str], subjects: Iterable[Subject] = ()) 
 
 
 def granted() -> frozenset[Subject]:
-    """Return the subjects that have been allowed in this process."""
+    """Return the subjects (such as code or a server) that are allowed in this process."""
     return frozenset(_state.granted)
 
 
@@ -138,7 +138,7 @@ def is_asked(origin: Origin) -> bool:
 
 
 def is_allowed(subject: Subject) -> bool:
-    """Return whether a subject may be used in this process."""
+    """Return whether a subject, such as code or a server, may be used in this process."""
     return _is_among(subject, _known())
 
 
@@ -157,7 +157,7 @@ def _holds(place: Subject, path: str) -> bool:
 
 
 def require(needs: Sequence[Need], origin: Origin) -> None:
-    """Refuse subjects that a file names and the user has not allowed.
+    """Refuse subjects (such as code or a server) that a file names and the user has not allowed.
 
     Args:
         needs: The named subjects.

@@ -1,4 +1,4 @@
-"""The file of subjects that the user has allowed permanently, in the config folder."""
+"""The file of code, programs, files and servers that the user has allowed permanently."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAX_BYTES: Final = 4 * 2**20
 
 
 class TrustFile:
-    """The file of permanently allowed subjects, newest last.
+    """The file of permanently allowed subjects (such as code or a server), newest last.
 
     Args:
         path: The file; by default ``trust.json`` in the config folder.
@@ -58,7 +58,7 @@ class TrustFile:
                 subject_of(row)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise RunFormatError(
-                str(self.path), "is damaged, so nothing is allowed by it. Throw it away"
+                str(self.path), "is damaged, so nothing is allowed by it. Delete it"
             ) from None
         return rows
 
@@ -74,8 +74,8 @@ class TrustFile:
             foreign = status.st_uid != os.getuid() or status.st_mode & 0o022
             if not stat.S_ISREG(status.st_mode) or foreign:
                 raise UsageError(
-                    f"{self.path} is not yours alone, so nothing is allowed by it",
-                    fix=f"Look at it, then: chmod 600 {self.path}",
+                    f"{self.path} is not a file that only you can write, so it allows nothing",
+                    fix=f"Check it, then run: chmod 600 {self.path}",
                 )
             return file.read(_MAX_BYTES).decode("utf-8", "replace")
 
@@ -102,7 +102,7 @@ class TrustFile:
         gone = [subject_of(row) for row in rows if row["name"] in names]
         if not gone:
             raise UsageError(
-                f"nothing is allowed under the name {name!r}", fix="mosaic trust list shows what is"
+                f"nothing is allowed under the name {name!r}", fix="`mosaic trust list` shows what is allowed"
             )
         self._write([row for row in rows if row["name"] not in names])
         return gone

@@ -102,7 +102,7 @@ def is_standard(module: str) -> bool:
 
 
 def belongs(found: object, module: OwnModule, holder: ModuleType) -> bool:
-    """Return whether an object under a name in a module is the package's own and not imported by it.
+    """Return whether an object found in a module was defined by the module's package and not imported by it.
 
     ``maze:subprocess.Popen`` does not belong to ``maze``, even if the user has allowed ``maze``.
     """
@@ -136,8 +136,8 @@ def fingerprints(root: Path, *, follow: bool = False) -> dict[str, str]:
         size += path.stat().st_size
         if len(result) >= MAX_FILES or size > MAX_BYTES:
             raise UsageError(
-                f"{root} holds too much code to be looked at (at most {MAX_FILES} files)",
-                fix="Put the environment, and what names it, into a folder of their own",
+                f"{root} contains too much code to check (at most {MAX_FILES} files)",
+                fix="Put the environment and the file that names it into a separate folder",
             )
         result[path.relative_to(root).as_posix()] = hash_of(path)
     return result
@@ -170,7 +170,7 @@ def hash_of(path: Path) -> str:
 
 
 def digest(files: Mapping[str, str]) -> str:
-    """Return the common fingerprint of all these files."""
+    """Return one fingerprint of several files."""
     text = "".join(f"{path}\0{sha}\n" for path, sha in sorted(files.items()))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -195,7 +195,7 @@ class _Loader(SourceLoader):
 
 
 class _Folder:
-    """The modules of one folder."""
+    """Makes the import specs of the modules in one folder of user code."""
 
     def __init__(self, module: OwnModule) -> None:
         self.root, self.files = module.root, module.files
@@ -241,7 +241,7 @@ class _Submodules(MetaPathFinder):
 
 
 class _Neighbors(MetaPathFinder):
-    """Finds other modules of these folders; called after all other finders, so that nothing is hidden."""
+    """Finds other modules of folders from which a module was loaded; called after all other finders."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -258,7 +258,7 @@ class _Neighbors(MetaPathFinder):
 
 _folders: dict[tuple[Path, str], _Folder] = {}
 _homes: dict[str, tuple[_Folder, str]] = {}
-"""Folder and place of each top-level module that was loaded from a folder, by its name in ``sys.modules``."""
+"""Folder of each top-level module and the module's path in it, by the module's name in ``sys.modules``."""
 _finders: tuple[_Submodules, _Neighbors] = (_Submodules(), _Neighbors())
 
 
@@ -279,7 +279,7 @@ def _load(module: OwnModule) -> ModuleType:
 
 
 def _name_for(top: str, folder: _Folder, module: OwnModule) -> str:
-    """Return the module's own name, or a unique name if something else has that name."""
+    """Return the name under which a module is imported: its own, or a unique name if its own is in use."""
     home = _homes.get(top)
     if home is not None:
         taken = home[0] is not folder

@@ -1,4 +1,4 @@
-"""Identity of an experiment, which must be equal for shards to belong together: request and players.
+"""Computes the identity of an experiment. Shards belong to one run only if their identities are equal.
 
 Paths of files differ between machines. So only a file's name is part of the identity; its content is compared
 separately.
@@ -22,7 +22,7 @@ _SLOTS = ("workers", "manager")
 
 
 def identity_of(experiment: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a recorded experiment without values that do not change what is played.
+    """Return a recorded experiment without values that have no effect on its episodes.
 
     Args:
         experiment: The experiment in the form of ``run.json``.

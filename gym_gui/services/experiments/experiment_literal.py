@@ -12,10 +12,10 @@ from gym_gui.core.validation import shown
 
 
 class NotLiteralError(Exception):
-    """The file is a program. ``line`` is the first line that is not literal data."""
+    """Error for a Python file that is a program. ``line`` is the first line that is not literal data."""
 
     def __init__(self, line: int) -> None:
-        super().__init__(f"line {line} is no literal data")
+        super().__init__(f"line {line} is not literal data")
         self.line = line
 
 
@@ -31,7 +31,7 @@ def parse_python(source: str, name: str) -> ast.Module:
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a text such as '\\d' is no reason to fail
+            warnings.simplefilter("ignore")  # a text such as '\\d' is not a reason to fail
             tree = ast.parse(source)
     except SyntaxError as error:
         place = Place(name, error.lineno or 1, error.offset or 0)

@@ -19,7 +19,7 @@ from gym_gui.core.trusted.trust import Origin
 from gym_gui.core.validation import ConfigError, Plain, keys, mapping
 
 Anchored = Callable[[WorkerAssignment], WorkerAssignment]
-"""Resolves the files that a player names."""
+"""Type of a function that returns an assignment whose file paths are resolved."""
 
 
 def expanded(
@@ -65,7 +65,9 @@ def read_matrix(data: object, origin: Origin, anchored: Anchored) -> Matrix:
         content = mapping(cast("Mapping[str, object]", asked)["asked"], "matrix.asked")
     elif "operators" in content:
         raise ConfigError(
-            "does not go with 'operators'", where="matrix", fix="Write them as rows of it, or in another file"
+            "cannot be combined with 'operators'",
+            where="matrix",
+            fix="Write the operators as rows, or in another file",
         )
     given = keys(content, "", {key: key for key in ("policies", "matrix", "execution")})
     matrix = matrix_from_data(given.get("matrix") or {}, given.get("policies"), origin=origin)
@@ -79,7 +81,7 @@ def _content(data: object) -> dict[str, object]:
 
 
 def with_anchors(matrix: Matrix, anchored: Anchored) -> Matrix:
-    """Return a matrix whose policies have resolved files. Policies whose files are missing are noted.
+    """Return a matrix with resolved file paths; ``broken`` names each policy whose file is missing.
 
     Args:
         matrix: The matrix as read.
@@ -163,7 +165,7 @@ def _table(value: object) -> dict[str, Plain]:
 
 
 def places_of(operator: OperatorConfig) -> Places:
-    """Return the slots of an operator's environment, which is created for that.
+    """Return the slots of an operator's environment. The environment is created to list them, then closed.
 
     Raises:
         UsageError: The environment is unknown, not installed, not allowed, or cannot be created.

@@ -22,11 +22,11 @@ _LARGEST: Final = 2**20
 _MOST: Final = 20_000
 """Largest number of values in a file that is searched. Anchors in YAML can multiply the values."""
 _SHORTEST: Final = 3
-"""Least number of characters of a value that is searched for in a message."""
+"""Length in characters of the shortest value that is searched for in a message."""
 
 
 class _At(NamedTuple):
-    """A value in a text, with its place and the places of its items.
+    """A value in a text, with its line and column and those of its items.
 
     Attributes:
         line: Line, from 1.
@@ -42,7 +42,7 @@ class _At(NamedTuple):
 
 
 def place_of_value(file: Path, where: str, source: str | None = None) -> Place | None:
-    """Return the place of a value, or of the nearest container that the file has.
+    """Return the position of a value, or of the nearest container that the file has.
 
     Args:
         file: A Python, YAML or JSON file. In a program, only literal values are found.
@@ -64,7 +64,7 @@ def place_of_value(file: Path, where: str, source: str | None = None) -> Place |
 
 
 def place_of_operator(file: Path, operator_id: str, message: str = "") -> Place | None:
-    """Return the place of the value that a message about an operator quotes, else of the operator.
+    """Return the position of the value that a message about an operator quotes, else of the operator.
 
     Args:
         file: The experiment file.
@@ -81,7 +81,7 @@ def place_of_operator(file: Path, operator_id: str, message: str = "") -> Place 
 
 
 def place_of_policy(file: Path, name: str, message: str = "") -> Place | None:
-    """Return the place of the value that a message about a policy quotes, else of the policy.
+    """Return the position of the value that a message about a policy quotes, else of the policy.
 
     Args:
         file: The tournament file.
@@ -95,7 +95,7 @@ def place_of_policy(file: Path, name: str, message: str = "") -> Place | None:
 
 
 def _quoted(file: Path, at: _At, message: str, name: _At | None = None) -> Place:
-    """Return the place of the longest value that a message quotes, else of the container."""
+    """Return the position of the longest value that a message quotes, else of the container."""
     quoted = [each for each in _leaves(at) if len(each.value) >= _SHORTEST and each.value in message]
     other = [each for each in quoted if each is not name] or quoted
     found = max(other, key=lambda each: len(each.value), default=at)
@@ -128,7 +128,7 @@ def _leaves(at: _At) -> Iterator[_At]:
         yield from _leaves(inner)
 
 
-# -- what the formats say -----------------------------------------------------------------
+# -- parsers of the file formats --------------------------------------------------------
 
 
 def _of_yaml(text: str) -> _At | None:

@@ -133,7 +133,7 @@ def _environment() -> dict[str, str]:
 
 
 def _failure(reply: dict[str, Any], name: str, limits: Limits) -> ExperimentError:
-    """Return the error for a report, in one line that a person can act on."""
+    """Return the error that describes the sandbox's report in one line."""
     line = int(reply.get("line", 0))
     where = f"{name}:{line}" if line else name
     message = " ".join(str(reply.get("message", "")).split())[:300]
@@ -156,11 +156,11 @@ def _failure(reply: dict[str, Any], name: str, limits: Limits) -> ExperimentErro
             how = from_code(int(reply.get("code") or 0)).words
             return ExperimentError(f"{where}: the process reading it {how}", fix=data_only)
         case "process":
-            return ExperimentError(f"{where}: starts a process, which it may not", fix=data_only)
+            return ExperimentError(f"{where}: starts a process, which is not allowed", fix=data_only)
         case "network":
             return ExperimentError(
-                f"{where}: reaches for the network, which it may not",
-                fix="Fetch what it needs beforehand, and read it from a file",
+                f"{where}: uses the network, which is not allowed",
+                fix="Download the data beforehand, and read them from a file",
             )
         case "plain":
             return ExperimentError(
@@ -175,7 +175,7 @@ def _failure(reply: dict[str, Any], name: str, limits: Limits) -> ExperimentErro
 def _raised(reply: dict[str, Any], where: str, message: str) -> ExperimentError:
     kind = str(reply.get("type", "Exception"))
     variable = message.strip("'\"")
-    fix = "Correct the file; it is evaluated before anything is launched"
+    fix = "Correct the file. No episode was started"
     if kind == "KeyError" and variable.isidentifier() and variable.isupper():
-        fix = f"Experiment files see no keys of the environment; write the setting as 'env:{variable}'"
+        fix = f"Experiment files cannot read environment variables; write the setting as 'env:{variable}'"
     return ExperimentError(f"{where}: {kind}: {message}" if message else f"{where}: {kind}", fix=fix)

@@ -51,19 +51,20 @@ _NETWORK_EVENTS: Final = frozenset(
 
 
 class TimeUpError(BaseException):
-    """Raised in the file when its time is over. The class is no Exception, so that few handlers catch it."""
+    """Raised in an experiment file at its time limit. Not derived from Exception, so that few handlers catch
+    it."""
 
 
 class ProcessRefusedError(PermissionError):
-    """The file tried to start a process."""
+    """Raised when an experiment file tries to start a process."""
 
 
 class NetworkRefusedError(PermissionError):
-    """The file tried to use the network."""
+    """Raised when an experiment file tries to use the network."""
 
 
 class NotPlainError(TypeError):
-    """A value cannot be converted to plain data."""
+    """Raised for a value that cannot be converted to plain data."""
 
 
 def main() -> int:
@@ -119,7 +120,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _collect(fd: int, limit: int, deadline: float) -> bytes | None:
-    """Return what the reader wrote until a newline, its end or one byte over ``limit``; ``None`` if late."""
+    """Return the reader's output up to a newline, its end or one byte over ``limit``; ``None`` if late."""
     raw = bytearray()
     while len(raw) <= limit and not raw.endswith(b"\n"):
         ready, _, _ = select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
@@ -163,7 +164,7 @@ def _children() -> list[int]:
 
 
 def _read_and_exit(request: Mapping[str, Any], fd: int) -> NoReturn:
-    """Run as the reader and exit, without a return to the guard's code."""
+    """Run the reader in this process, then exit without returning to the guard's code."""
     try:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -196,7 +197,7 @@ def _time_up(_signal: int, _frame: object) -> NoReturn:
 
 
 def _refuse(event: str, args: tuple[Any, ...]) -> None:
-    """Raise an error for a forbidden event. Independently of this, the reader has no network."""
+    """Raise an error for an audit event that starts a process or uses the network."""
     if event in _PROCESS_EVENTS:
         raise ProcessRefusedError("an experiment file cannot start processes")
     if event in _NETWORK_EVENTS or (event == "socket.__new__" and args[1] not in (-1, socket.AF_UNIX)):
@@ -204,7 +205,7 @@ def _refuse(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _evaluate(request: Mapping[str, Any]) -> bytes:
-    """Execute the file and return the requested names as JSON, or a report of the error."""
+    """Execute the experiment file and return the requested names as JSON, or a report of the error."""
     path = str(request["path"])
     module = types.ModuleType("experiment")
     module.__file__ = path

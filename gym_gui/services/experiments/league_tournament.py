@@ -29,8 +29,8 @@ def tournament_of_league(league: Mapping[str, object], file: Path) -> dict[str, 
         trained = read_policy_file(file.parent)
     if not members or not task or trained is None:
         raise ExperimentError(
-            f"{file} is no league whose members could meet",
-            fix="It needs env_id and members, and the training's policy beside it",
+            f"{file} is not a league whose members can play",
+            fix="The file needs env_id and members, and the training's policy beside it",
         )
     worker = trained.worker_id
 

@@ -53,7 +53,7 @@ def pool_of(policies: Mapping[str, Player]) -> Pool:
             called = f"{name}_seed{seed}"
             if called in policies:
                 raise ExperimentError(
-                    f"policy {called!r} is called as a training of {name!r} is", fix="Give it another name"
+                    f"policy {called!r} has the name of a training of {name!r}", fix="Give it another name"
                 )
             found[called] = altered(player, partial(_trained, checkpoint=path))
             trainings[called] = TrainingOf(name, seed)
@@ -68,7 +68,7 @@ def _policies(who: str, players: Sequence[WorkerAssignment]) -> list[tuple[int, 
     if len(named) > 1:
         raise ExperimentError(
             f"{who} names several groups of trainings: {', '.join(named)}",
-            fix="Name one, and single policies beside it",
+            fix="Name one group only; other policies must be single ones",
         )
     from gym_gui.services.trainings.training_groups import TrainingGroups  # rarely needed
 
@@ -76,14 +76,14 @@ def _policies(who: str, players: Sequence[WorkerAssignment]) -> list[tuple[int, 
     waiting = [str(member.seed) for member in group.members if not member.completed]
     if waiting:
         raise ExperimentError(
-            f"group {group.name} is not done: seed {', '.join(waiting)}",
-            fix=f"mosaic policies show {group.name} says how they stand",
+            f"group {group.name} is not complete: seed {', '.join(waiting)}",
+            fix=f"Run `mosaic policies show {group.name}` to see its progress",
         )
     lost = [str(member.seed) for member in group.members if not member.holds_policy]
     if lost:
         raise ExperimentError(
-            f"group {group.name}: seed {', '.join(lost)} has no policy any more",
-            fix="Bring its folder back, or train the group anew",
+            f"group {group.name}: seed {', '.join(lost)} no longer has a policy",
+            fix="Restore its folder, or train the group again",
         )
     return [(member.seed, str(member.folder.absolute())) for member in group.members]
 

@@ -68,11 +68,11 @@ class Policy:
 
     @property
     def complete(self) -> bool:
-        """Whether the policy can play as it is. If not, a file or a model must be chosen first."""
+        """Whether the policy can play without further choices, such as a file or a model."""
         return not (self.takes or self.model)
 
     def knows(self, env_id: str) -> bool:
-        """Return whether the policy is made for this environment and not for any environment."""
+        """Return whether the policy is made for this environment in particular."""
         return bool(self.environments) and matches(env_id, self.environments)
 
     def assignment(self, before: WorkerAssignment | None = None) -> WorkerAssignment:

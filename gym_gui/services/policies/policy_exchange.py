@@ -49,8 +49,8 @@ def export_policy(entry: PolicyEntry, target: Path) -> Path:
         CheckpointError: The policy is damaged.
     """
     if target.exists():
-        raise UsageError(f"{target} is there already", fix="Choose another name")
-    _prove(entry.file.path)
+        raise UsageError(f"{target} exists already", fix="Choose another name")
+    _check_policy(entry.file.path)
     try:
         target.absolute().parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.absolute().parent, prefix=".export") as made:
@@ -138,7 +138,7 @@ def admit(library: PolicyLibrary, folder: Path, name: str, licence: str = "") ->
         CheckpointError: The policy is damaged.
         UsageError: The name is taken.
     """
-    weights = _prove(folder)
+    weights = _check_policy(folder)
     file = describe_policy(folder)
     if licence and licence != file.description.licence:
         save_checkpoint(folder, replace(file.description, licence=licence), weights)
@@ -152,7 +152,7 @@ def admit(library: PolicyLibrary, folder: Path, name: str, licence: str = "") ->
     return replace(entry, score=score)
 
 
-def _prove(folder: Path) -> bytes:
+def _check_policy(folder: Path) -> bytes:
     try:
         describe_policy(folder)
         return read_checkpoint(folder)[1]
@@ -160,7 +160,7 @@ def _prove(folder: Path) -> bytes:
         raise CheckpointError(str(error)) from error
     except (OSError, ValueError, RecursionError) as error:
         words = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
-        raise CheckpointError(f"{folder} holds no policy that can be read: {words}") from error
+        raise CheckpointError(f"{folder} contains no readable policy: {words}") from error
 
 
 def _score_in(folder: Path) -> PolicyScore | None:
@@ -173,7 +173,7 @@ def _score_in(folder: Path) -> PolicyScore | None:
 
 def _copy(source: Path, folder: Path) -> None:
     if not (source / DESCRIPTION).exists():
-        raise UsageError(f"{source} holds no {DESCRIPTION}", fix="Name the folder of a trained policy")
+        raise UsageError(f"{source} contains no {DESCRIPTION}", fix="Name the folder of a trained policy")
     for name in _LARGEST:
         if (source / name).exists():
             _copy_file(source / name, folder / name)
@@ -214,4 +214,4 @@ def _unzip(archive: Path, folder: Path) -> None:
 
 def _check_size(name: str, size: int) -> None:
     if size > _LARGEST[name]:
-        raise CheckpointError(f"its {name} is larger than one can be ({size:,} bytes)")
+        raise CheckpointError(f"{name} of the policy is too large ({size:,} bytes)")

@@ -33,7 +33,7 @@ _REFUSED = 2
 
 
 class ImportFailedError(MosaicError):
-    """A worker could not import a policy, for a reason that does not lie in the file."""
+    """Error for an import that failed for a reason other than the policy file."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ def add_policy(library: PolicyLibrary, request: ImportRequest, timeout_s: float 
     """
     path = request.path.expanduser()
     if not path.exists():
-        raise UsageError(f"there is no {path}", fix="Name the file of a trained policy")
+        raise UsageError(f"{path} does not exist", fix="Name the file of a trained policy")
     if is_own_form(path) and not request.worker:
         if request.extra:
-            raise UsageError(f"{path} needs no {request.extra[0]}: it is a policy of MOSAIC's own form")
+            raise UsageError(f"{path} already has MOSAIC's format: leave out {request.extra[0]}")
         return take_in(library, path, request.name, request.licence)
     definition = importer(path, request.worker)
     if not request.env_id:
@@ -129,11 +129,11 @@ def _undecided(
 ) -> UsageError:
     if found:
         names = " or ".join(w.type_id for w in found)
-        return UsageError(f"{names} could read {path.name}", fix="Say which with --worker")
+        return UsageError(f"{names} could read {path.name}", fix="Choose one with --worker")
     known = "; ".join(f"{w.type_id} reads {', '.join(w.imports.formats)}" for w in able if w.imports)
     return UsageError(
         f"no worker reads files such as {path.name}",
-        fix=f"Name one with --worker ({known or 'none is here'})",
+        fix=f"Choose one with --worker ({known or 'none is available'})",
     )
 
 
@@ -153,7 +153,7 @@ def _arguments(path: Path, folder: Path, request: ImportRequest) -> list[str]:
 def _run(
     definition: WorkerTypeDefinition, arguments: Sequence[str], timeout_s: float, *, env_id: str
 ) -> None:
-    """Run the worker's importer. None of its processes is left afterwards."""
+    """Run the worker's importer, and end all of its processes."""
     assert definition.imports is not None
     done = run_child_sync(
         str(definition.launch.python or sys.executable),
@@ -168,8 +168,8 @@ def _run(
 def _judge(definition: WorkerTypeDefinition, outcome: ChildOutcome) -> None:
     name, last = definition.type_id, outcome.last_line
     if outcome.code == _REFUSED:
-        raise CheckpointError(last.partition("error: ")[2] or last or f"{name} refused it")
+        raise CheckpointError(last.partition("error: ")[2] or last or f"{name} refused the file")
     if outcome.code:
-        raise ImportFailedError(f"{name} failed to take it over: {last or f'status {outcome.code}'}")
+        raise ImportFailedError(f"{name} failed to import the policy: {last or f'status {outcome.code}'}")
     if not outcome.succeeded:
-        raise ImportFailedError(f"{name} {outcome.words} while it took the policy over")
+        raise ImportFailedError(f"{name} {outcome.words} during the import")

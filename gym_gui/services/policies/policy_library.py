@@ -57,13 +57,13 @@ class PolicyEntry:
     def fixed(self) -> str:
         """Why the policy cannot be removed, as a sentence; empty if it can."""
         if self.place == "bundled":
-            return "It comes with MOSAIC and stays"
+            return "It comes with MOSAIC and cannot be removed"
         if self.place == "training":
             return "It belongs to a training run: remove the run under Runs on the Train page"
         return ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return all that is known of the policy as plain data."""
+        """Return the policy's description and score as plain data."""
         about = self.file.description
         return {
             "name": self.name,
@@ -110,7 +110,7 @@ class PolicyLibrary:
         return self.store.data / "policies"
 
     def roots(self) -> list[tuple[Place, Path]]:
-        """Return the folders that are searched for policies, the most important first."""
+        """Return the folders that are searched for policies, in order of precedence."""
         own: list[tuple[Place, Path]] = [
             ("library", self.folder),
             ("training", self.store.data / "training"),
@@ -135,7 +135,7 @@ class PolicyLibrary:
                     continue
                 seen.add(whole)
                 name = next(name for name in _names(root, file.path) if name not in taken)
-                called = _called(file.path.relative_to(root).parts, runs)
+                called = _title_in_run(file.path.relative_to(root).parts, runs)
                 found = replace(file, name=name, called=called)
                 taken[name] = PolicyEntry(name, found, place, self.scores.get(file))
         return list(taken.values())
@@ -201,7 +201,7 @@ class PolicyLibrary:
         """
         whole = folder.expanduser().absolute()
         if not whole.is_dir():
-            raise UsageError(f"there is no folder {folder}", fix="Name one that has policies in it")
+            raise UsageError(f"there is no folder {folder}", fix="Name a folder that contains policies")
         self._keep_folders([*(f for f in self.folders() if f != whole), whole])
 
     def forget_folder(self, folder: Path) -> None:
@@ -222,7 +222,7 @@ class PolicyLibrary:
         except OSError as error:
             raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
 
-    # -- what is put into it -------------------------------------------------------------
+    # -- adding and removing policies ---------------------------------------------------
 
     def place_for(self, name: str) -> Path:
         """Return the folder for a new policy of a given name.
@@ -241,15 +241,15 @@ class PolicyLibrary:
         place = self.folder / name
         if taken is not None or place.exists():
             where = taken.file.path if taken is not None else place
-            raise UsageError(f"there is a policy {name!r} already, in {where}", fix="Choose another --name")
+            raise UsageError(f"policy {name!r} exists already in {where}", fix="Choose another --name")
         return place
 
     def remove(self, name: str) -> Path | None:
         """Move a policy to the trash.
 
         Returns:
-            Path in the trash, for :func:`gym_gui.services.trash.put_back`; ``None`` if the system does not
-            tell it.
+            Path in the trash, for :func:`gym_gui.services.trash.put_back`; ``None`` if the system
+            does not report the path.
 
         Raises:
             UsageError: There is no such policy, it cannot be removed, or a training is writing it.
@@ -259,7 +259,7 @@ class PolicyLibrary:
         if entry.fixed:
             raise UsageError(f"{name} is not removed. {entry.fixed}")
         if _is_written(entry.file.path):
-            raise UsageError(f"a training is writing {name}", fix="Stop it first")
+            raise UsageError(f"a training is writing {name}", fix="Stop the training first")
         return throw_away(entry.file.path)
 
 
@@ -278,14 +278,14 @@ def at_path(assignment: WorkerAssignment, library: PolicyLibrary | None = None) 
 
 
 def known_name(path: Path, library: PolicyLibrary | None = None) -> str:
-    """Return ``library:NAME`` of the policy whose name is the end of a path; empty if there is none."""
+    """Return ``library:NAME`` for the longest policy name that a path ends with; empty if there is none."""
     ends = {"/".join(path.parts[i:]) for i in range(len(path.parts))}
     known = [entry.name for entry in (library or PolicyLibrary()).entries() if entry.name in ends]
     return f"{PREFIX}{max(known, key=len)}" if known else ""
 
 
-def _called(inner: Sequence[str], runs: Mapping[str, str]) -> str:
-    """Return the title of a run's policy: the run's title, or for a policy inside its folder, both names."""
+def _title_in_run(inner: Sequence[str], runs: Mapping[str, str]) -> str:
+    """Return a policy's title in a training run: ``RUN``, or ``FOLDER of RUN`` if it is in a subfolder."""
     run = runs.get(inner[0], "") if inner else ""
     return f"{'/'.join(inner[1:])} of {run}" if run and inner[1:] else run
 
@@ -299,7 +299,7 @@ def _names(root: Path, path: Path) -> Iterator[str]:
 
 
 def _is_written(folder: Path) -> bool:
-    """Return whether a training is writing its run folder."""
+    """Return whether a training is writing to a run folder."""
     try:
         lock = os.open(folder / ".lock", os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

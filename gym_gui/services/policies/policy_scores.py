@@ -1,4 +1,4 @@
-"""Stores the scores of policies on seeds that are the same for all, beside the library.
+"""Stores the scores of policies beside the library. All policies are scored on the same seeds.
 
 A score belongs to the weights and to the settings of play, not to a folder, so copies have it too.
 """
@@ -43,7 +43,7 @@ class PolicyScore:
 
     @property
     def mean(self) -> float:
-        """Mean return."""
+        """Mean of the returns."""
         return fmean(self.returns)
 
     @property
@@ -82,14 +82,14 @@ class PolicyScore:
             seeds = tuple(int(s) for s in data["seeds"])
             score = cls(returns, seeds, str(data["scored_at"]), str(data["version"]))
         except (KeyError, TypeError) as error:
-            raise ValueError(f"no score ({error})") from error
+            raise ValueError(f"not a score ({error})") from error
         if not score.returns or len(score.returns) != len(score.seeds):
             raise ValueError("a score needs a return for each seed")
         return score
 
 
 class ScoreStore:
-    """Scores in a folder, with one file each.
+    """Reads and writes the scores of policies, with one file per score in a folder.
 
     Args:
         folder: Folder of the scores, created with the first score.
@@ -118,7 +118,7 @@ class ScoreStore:
             self.folder.mkdir(parents=True, exist_ok=True)
             replace_file(path, (json.dumps(score.to_json()) + "\n").encode(), sync=False)
         except OSError as error:
-            problem = f"the score cannot be kept in {self.folder}: {error.strerror or error}"
+            problem = f"the score cannot be saved in {self.folder}: {error.strerror or error}"
             raise UsageError(problem, fix="Set MOSAIC_DATA_DIR to a folder that can be written") from error
 
     def _spare_newer(self, path: Path) -> None:

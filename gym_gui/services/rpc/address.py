@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 TOKEN = "mosaic-token"
 """Metadata key of every call, for the client's token."""
 FIX = "mosaic-fix-bin"
-"""Key in the trailing metadata of a failed call, for its fix as UTF-8."""
+"""Key in the trailing metadata of a failed call; its value is the error's ``fix`` in UTF-8."""
 ADMITTED = "mosaic-admitted"
 """Key in the initial metadata of a stream that the server has accepted."""
 
@@ -24,7 +24,7 @@ OPTIONS: list[tuple[str, Any]] = [
     # gRPC uses this as the longest time of a connection attempt. The server may have to wait for a core.
     ("grpc.min_reconnect_backoff_ms", 10_000),
 ]
-"""Options of both ends."""
+"""Channel options of gRPC for both client and server."""
 
 
 @dataclass(frozen=True)

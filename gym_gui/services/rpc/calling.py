@@ -35,11 +35,11 @@ class Requests(Generic[_T]):
         self._queue.put_nowait(request)
 
     def close(self) -> None:
-        """End the stream after the requests so far."""
+        """End the stream after the requests that were added so far."""
         self._queue.put_nowait(None)
 
     async def hold_until_admitted(self, call: Any) -> None:
-        """Release the requests after the server has accepted the call, and none if it refuses.
+        """Send the requests after the server has accepted the call, and none if the server refuses it.
 
         A request that is sent while the server refuses the call would hide the server's reason: the writer
         fails first, and gRPC then says "Internal error from Core" (grpc#36066).
@@ -113,11 +113,11 @@ class Connection:
         try:
             return await method(request, metadata=self._metadata, timeout=timeout_s, wait_for_ready=wait)
         except grpc.aio.AioRpcError as error:
-            raise self._as_ours(error) from None
+            raise self._as_mosaic_error(error) from None
         except grpc.aio.UsageError as error:  # the channel is closed
             raise self._lost(str(error)) from None
         except asyncio.CancelledError:
-            if _somebody_cancels():
+            if _is_cancelled():
                 raise
             raise self._lost("the connection was closed") from None
 
@@ -137,7 +137,7 @@ class Connection:
             async for message in call:
                 yield message
         except grpc.aio.AioRpcError as error:
-            raise self._as_ours(error) from None
+            raise self._as_mosaic_error(error) from None
         except grpc.aio.UsageError as error:  # the channel is closed
             raise self._lost(str(error)) from None
         finally:
@@ -151,7 +151,7 @@ class Connection:
         """Close the channel."""
         await self.channel.close()
 
-    def _as_ours(self, error: grpc.aio.AioRpcError) -> MosaicError:
+    def _as_mosaic_error(self, error: grpc.aio.AioRpcError) -> MosaicError:
         code, words = error.code(), error.details() or "it did not say why"
         fix = _fix(error)
         if code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND):
@@ -169,7 +169,7 @@ class Connection:
         return self._lost(words)
 
 
-def _somebody_cancels() -> bool:
+def _is_cancelled() -> bool:
     # In a separate function, because a task referenced by a frame in its own traceback keeps all frames
     # alive.
     task = asyncio.current_task()

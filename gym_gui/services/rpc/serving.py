@@ -80,11 +80,11 @@ class RpcServer:
         except RuntimeError:
             port = 0
         if not port:
-            raise UsageError(f"{target} cannot be listened on", fix="Is it taken? Choose another port, or 0")
+            raise UsageError(f"{target} cannot be listened on", fix="Choose another port, or 0 for any")
         return f"{target.rpartition(':')[0]}:{port}"
 
     async def start(self) -> None:
-        """Start to serve."""
+        """Start to accept calls."""
         await self._server.start()
         if self._socket is not None:
             self._socket.chmod(0o600)
@@ -99,7 +99,7 @@ class RpcServer:
         return hmac.compare_digest(str(shown.get(TOKEN, "")).encode(), self._token)
 
     def ended(self) -> None:
-        """Count a call as ended."""
+        """Record that a call has ended."""
         self.calls -= 1
         self.called_at = time.monotonic()
 

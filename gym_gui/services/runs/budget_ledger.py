@@ -26,7 +26,7 @@ NAME = "budget.jsonl"
 """Name of the file in the run folder."""
 
 ROUNDING = 1e-9
-"""Rounding error of sums, in US dollars."""
+"""Tolerance for rounding errors of sums, in US dollars."""
 
 
 @dataclass
@@ -67,7 +67,7 @@ class BudgetLedger:
             pass
 
     def remaining(self, account: str) -> Room:
-        """Return what is neither spent nor reserved in an account, as far as this process knows."""
+        """Return the amount of an account that is neither spent nor reserved, as far as known."""
         budget, gone = self._budgets.get(account, NOTHING), self.gone(account)
         most = budget if self._limits is None else self._limits.get(account, NOTHING)
         return Room(
@@ -76,7 +76,7 @@ class BudgetLedger:
         )
 
     def limit(self, amounts: Amounts) -> None:
-        """Limit the total spending for now to less than the budgets."""
+        """Limit the total spending to amounts below the budgets, until the next call."""
         self._limits = amounts
 
     def gone(self, account: str) -> Amount:
@@ -89,7 +89,7 @@ class BudgetLedger:
         return self._account(account).spent
 
     def reserve(self, ticket: str, amounts: Amounts, announcing: Iterable[str] = ()) -> bool:
-        """Reserve amounts for a ticket that has nothing reserved yet.
+        """Reserve amounts under a name (the ticket) that has no reservation yet.
 
         Args:
             ticket: Name of the reservation, which :meth:`settle` refers to.
@@ -122,7 +122,7 @@ class BudgetLedger:
             write({"announce": ticket, "amounts": plain_amounts({slot: most})})
 
     def settle(self, ticket: str, amounts: Amounts, elapsed_s: float = 0.0) -> None:
-        """Record what a ticket has spent, and free the rest of its reservation.
+        """Record the spending under a reservation's ticket, and free the rest of the reservation.
 
         Args:
             ticket: Name of the ticket. The spending of a ticket without a reservation counts too.
@@ -140,7 +140,7 @@ class BudgetLedger:
         return {name: dict(ticket.held) for name, ticket in self._tickets.items() if ticket.held}
 
     def settled(self, ticket: str) -> dict[str, Amount]:
-        """Return what a ticket has spent according to its settlements, by account."""
+        """Return the spending of a ticket according to its settlements, by account."""
         known = self._tickets.get(ticket)
         return dict(known.settled) if known is not None else {}
 
@@ -167,13 +167,13 @@ class BudgetLedger:
         with open_file(self._path, "r+b", buffering=0) as file:
             with suppress(OSError):  # a file system without locks: other writers are not noticed
                 fcntl.flock(file.fileno(), fcntl.LOCK_EX)  # released when the file is closed
-            self._hear(file)
+            self._read_new_lines(file)
 
             def write(row: Mapping[str, Any]) -> None:
                 file.write(_line(row))
                 if force:
                     os.fsync(file.fileno())
-                self._hear(file)
+                self._read_new_lines(file)
 
             yield write
 
@@ -182,7 +182,7 @@ class BudgetLedger:
         if self._keep is not None:
             self._keep(_line(row))
 
-    def _hear(self, file: Any) -> None:
+    def _read_new_lines(self, file: Any) -> None:
         file.seek(self._at)
         data: bytes = file.read()
         whole = data.rfind(b"\n") + 1

@@ -1,4 +1,4 @@
-"""Compresses and decompresses the files of rows in a run folder that the caller has locked.
+"""Compresses and decompresses the JSONL files of a run folder, which the caller must have locked.
 
 ``steps.jsonl`` becomes ``steps.jsonl.zst``, and ``episodes.jsonl`` likewise. One of the two files is complete
 at every moment, even if the process is killed. The new file gets its name after it has been written to disk
@@ -52,7 +52,7 @@ def pack_file(run: Path, path: Path, on_rows: OnRows | None = None) -> None:
         OSError: The compressed file could not be written. Nothing has changed.
     """
     target = packed(path)
-    _forget_halves(target)
+    _remove_partial_files(target)
     with open_file(path, inside=run) as file:
         source = _Watched(file, on_rows)
         replace_file(target, pack(cast("BinaryIO", source)), inside=run)
@@ -61,7 +61,7 @@ def pack_file(run: Path, path: Path, on_rows: OnRows | None = None) -> None:
         while back.read(_BLOCK):
             pass
     if back.digest.digest() != source.digest.digest():
-        raise OSError(errno.EIO, "the disk does not give back what was written to it", str(target))
+        raise OSError(errno.EIO, "the disk returned other bytes than were written", str(target))
     _remove(path)
 
 
@@ -72,7 +72,7 @@ def unpack_file(run: Path, path: Path, on_rows: OnRows | None = None) -> None:
         OSError: The file is damaged, or the plain file could not be written. Nothing has changed.
     """
     target = path.with_suffix("")
-    _forget_halves(target)
+    _remove_partial_files(target)
     if not os.path.lexists(target):
         with unpacked(open_file(path, inside=run)) as file:
             replace_file(target, _blocks(_Watched(file, on_rows)), inside=run)
@@ -109,7 +109,7 @@ def _blocks(source: _Watched) -> Iterator[bytes]:
         yield data
 
 
-def _forget_halves(target: Path) -> None:
+def _remove_partial_files(target: Path) -> None:
     """Remove partial files of a process that was killed."""
     for half in target.parent.glob(f".{target.name}.*.new"):
         half.unlink(missing_ok=True)

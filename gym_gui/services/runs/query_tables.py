@@ -56,7 +56,7 @@ EPISODES: Final = {
     "wall_s": "DOUBLE",
     "usd": "DOUBLE",
 }
-"""Columns that episodes always have. The types of more columns follow from their values."""
+"""Columns that episodes always have, with their types. Types of further columns follow from their values."""
 _STEP: Final = {
     "episode_index": ("BIGINT", "episode_index"),
     "step_index": ("BIGINT", "step_index"),
@@ -97,7 +97,7 @@ _LOOSE: Final = (
     "refused",
     "raw",
 )
-"""Keys whose values may have any type."""
+"""Keys of step rows whose values may have any JSON type."""
 _READ: Final = {
     **{name: kind for name, (kind, made) in _STEP.items() if made == name},
     **dict.fromkeys(_LOOSE, "JSON"),
@@ -115,7 +115,7 @@ _MAKING: Final = (
 )
 """Settings of the connection that writes tables. With them, memory does not grow with the rows."""
 _GROUPS: Final = "ROW_GROUP_SIZE_BYTES '16MB'"
-"""Amount that is collected before a write. It is in bytes because rows may have any length."""
+"""Bytes of rows that are collected before a write. The limit is in bytes because rows may have any length."""
 _PATTERN = re.compile(r"[*?\[\\]")
 _LARGEST_CACHE = 20 * 2**30
 _VERSION = 1
@@ -124,7 +124,7 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class Part:
-    """One operator of a run that a question is about.
+    """One operator of a run that a query covers.
 
     Attributes:
         run: The run.
@@ -144,7 +144,7 @@ class Part:
 
 
 class QueryTables:
-    """Tables of operators in a cache folder.
+    """Writes the Parquet tables of operators to a cache folder.
 
     Args:
         folder: The folder, which is created if missing.
@@ -158,7 +158,7 @@ class QueryTables:
             self._connection.execute(f"SET {setting}")
 
     def episodes(self, part: Part) -> Path | None:
-        """Return the table of an operator's finished episodes, or ``None`` if it has no file of episodes.
+        """Return the table file of an operator's finished episodes; ``None`` if no episodes are recorded.
 
         Raises:
             UsageError: A row is damaged, or the table cannot be written.
@@ -167,7 +167,7 @@ class QueryTables:
         return self._kept(part, "episodes", files, self._write_episodes)
 
     def steps(self, part: Part) -> Path | None:
-        """Return the table of the steps of an operator's finished episodes, or ``None`` if there is none.
+        """Return the table file of the steps in an operator's finished episodes; ``None`` if there is none.
 
         Raises:
             UsageError: A row is damaged, or the table cannot be written.
@@ -178,7 +178,7 @@ class QueryTables:
         return self._kept(part, "steps", files, lambda part, to: self._write_steps(part, to, episodes))
 
     def tidy(self, used: Iterable[Path]) -> None:
-        """Remove the least recently used tables if the cache is too large."""
+        """Remove the least recently used tables, except ``used``, if the cache is larger than 20 GiB."""
         kept = set(used)
         with suppress(OSError):
             found = [(p.stat().st_mtime, p.stat().st_size, p) for p in self._folder.glob("*.parquet")]
@@ -212,7 +212,7 @@ class QueryTables:
                     old.unlink(missing_ok=True)
         except OSError as error:
             raise UsageError(
-                f"the table of {what} cannot be kept in {self._folder}: {error.strerror}",
+                f"the table of {what} cannot be saved in {self._folder}: {error.strerror}",
                 fix="Free some space, or set MOSAIC_CACHE_DIR",
             ) from error
         return table

@@ -29,7 +29,7 @@ _PACKED_TO = 12
 
 @dataclass(frozen=True, slots=True)
 class RecentRun:
-    """Row of the list of newest runs.
+    """Row in the Home page's list of the newest runs.
 
     Attributes:
         path: The run folder.
@@ -64,7 +64,7 @@ class RecentRuns:
         self._library: RunLibrary | None = None
 
     async def lines(self) -> AsyncIterator[list[RecentRun]]:
-        """Yield the list at once, then again after each verdict that was computed."""
+        """Yield the rows of the newest runs at once, then again after each verdict that was computed."""
         entries = await asyncio.to_thread(self._newest)
         known = await asyncio.to_thread(lambda: {e.path: self._remembered(e) for e in entries})
         yield [_line(entry, known[entry.path], self._locale) for entry in entries]
@@ -148,7 +148,7 @@ def _line(entry: RunEntry, said: tuple[str, str] | None, locale: Locale) -> Rece
 
 
 def _in_short(summary: object) -> tuple[str, str]:
-    """Return the most important verdict, in a few words and as a sentence."""
+    """Return a run's most important verdict, in a few words and as a sentence."""
     from gym_gui.analysis.findings.summary import Summary
 
     assert isinstance(summary, Summary)

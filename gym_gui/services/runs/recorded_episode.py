@@ -1,4 +1,4 @@
-"""Reads one recorded episode with its rows, without decoding the others.
+"""Reads one recorded episode with its step rows, without decoding other episodes.
 
 The ``steps.jsonl`` of a long run may have gigabytes. The rows of an episode form one block, which is found by
 the bytes that each of its rows begins with.
@@ -47,7 +47,7 @@ class RecordedEpisode:
     lines: bytes
 
     def steps(self) -> list[StepRecord]:
-        """Return the rows in the order of the file.
+        """Return the episode's step records in the order of the file.
 
         Raises:
             RunFormatError: A row is damaged.
@@ -56,7 +56,7 @@ class RecordedEpisode:
         return [parse_step(orjson.loads(line), where) for line in self.lines.splitlines()]
 
     def require_rows(self) -> None:
-        """Check that the episode has rows.
+        """Check that the episode has step rows.
 
         Raises:
             UsageError: The episode has no rows.
@@ -70,7 +70,7 @@ class RecordedEpisode:
 
     @property
     def seats(self) -> dict[str, str]:
-        """Configured slot in each seat."""
+        """Configured slot that plays in each seat, by agent id of the seat."""
         return {agent: record.slot for agent, record in self.episode.agents.items()}
 
 
@@ -151,10 +151,10 @@ def _find(run: Run, operator_id: str, index: int | None) -> tuple[OperatorRun, E
             return operator, min(episodes, key=lambda e: e.episode_index)
     who = operators[0].name if operator_id else f"the run {run.path}"
     if index is None:
-        raise UsageError(f"{who} has no finished episode yet", fix="Wait until one is over")
+        raise UsageError(f"{who} has no finished episode yet", fix="Wait until an episode ends")
     known = [line.value.get("episode_index") for o in operators for line in _episode_lines(o)]
     numbers = sorted({k for k in known if isinstance(k, int)})
-    fix = f"Episodes {numbers[0]} to {numbers[-1]} are recorded" if numbers else "Wait until one is over"
+    fix = f"Episodes {numbers[0]} to {numbers[-1]} are recorded" if numbers else "Wait until an episode ends"
     raise UsageError(f"{who} has no finished episode {index}", fix=fix)
 
 
@@ -171,7 +171,7 @@ def _episode_lines(operator: OperatorRun) -> Iterator[Any]:
 
 
 def _rows(path: Path, index: int, since: int = 0) -> tuple[bytes, int]:
-    """Return the complete rows of an episode and their end. The search begins at ``since``."""
+    """Return the complete rows of an episode and the offset of their end. The search begins at ``since``."""
     prefix = _FIRST + b"%d," % index
     try:
         start = _seek(path, prefix, since)

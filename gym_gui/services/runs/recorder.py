@@ -35,20 +35,20 @@ RUNNING, COMPLETED, FAILED, STOPPED = "running", "completed", "failed", "stopped
 """Values of ``status`` in ``run.json``. If the process is dead, ``running`` means that it was cut off."""
 
 REPLAY = "replay"
-"""Key in ``run.json`` for the run whose recorded calls replaced the models, if there was one."""
+"""Key in ``run.json`` that names the run whose recorded calls were used instead of models."""
 RERUN = "rerun"
-"""Key in ``run.json`` for the run that was played again, with its ``episodes`` by operator."""
+"""Key in ``run.json`` that names the run that was played again, with its ``episodes`` by operator."""
 
 _RESERVE = 1 << 16
 _NO_ROWS = "0" * 16
-"""Start of the digest of an episode without rows."""
+"""Start of the trajectory digest of an episode without rows."""
 _MOST_OPEN = 100
 """Largest number of operators with open files. A process may open about 1,000 files, but a tournament may
 have more pairings."""
 
 
 class RecordingError(MosaicError):
-    """The run folder can no longer be written, for example because of a full disk or missing permission."""
+    """Error for a run folder that can no longer be written, for example because of a full disk."""
 
 
 class Recorder:
@@ -59,7 +59,7 @@ class Recorder:
     Attributes:
         folder: The run folder.
         header: Content of ``run.json``.
-        failed: Episodes by operator that had already failed when the run was reopened.
+        failed: Number of episodes by operator that had failed when the run was reopened.
     """
 
     def __init__(self, folder: Path, header: dict[str, Any]) -> None:
@@ -109,7 +109,7 @@ class Recorder:
         try:
             recorder._lock = lock_run(folder)
             _unpack(folder)
-            kept = {o: _mend(folder / "operators" / o) for o in operators}
+            kept = {o: _repair(folder / "operators" / o) for o in operators}
             recorder._open(operators)
         except OSError as exc:
             raise UsageError(f"the run {folder} cannot be continued: {exc.strerror}") from exc
@@ -137,7 +137,7 @@ class Recorder:
         return self._files[operator]
 
     def add(self, operators: list[str]) -> list[str]:
-        """Create files for operators that a run has gained since its start.
+        """Create files for operators that were added to a run after its start.
 
         Returns:
             The new operators.
@@ -209,7 +209,7 @@ class Recorder:
             raise self._error(exc) from exc
 
     def check(self) -> None:
-        """Check that the run folder is still in its place, because writes to open files would not fail.
+        """Check that the run folder is still at its path, because writes to open files would not fail.
 
         Raises:
             RecordingError: The folder was deleted or moved.
@@ -225,8 +225,8 @@ class Recorder:
 
     def _gone(self) -> RecordingError:
         return RecordingError(
-            f"the run folder {self.folder} was deleted or moved while the run was on",
-            fix="What it held is gone with it: begin the run again, or resume it where it is now",
+            f"the run folder {self.folder} was deleted or moved during the run",
+            fix="Resume the run in its new folder, or begin it again",
         )
 
     def _error(self, exc: OSError) -> RecordingError:
@@ -234,7 +234,7 @@ class Recorder:
             return self._gone()
         return RecordingError(
             f"the run folder cannot be written: {exc.strerror}",
-            fix="Free some space, then go on with `mosaic run --resume`",
+            fix="Free some space, then continue with `mosaic run --resume`",
         )
 
     def give_way(self) -> None:
@@ -269,7 +269,7 @@ class Recorder:
 
 
 def require_room(out: Path) -> None:
-    """Check that a run could be begun below ``out``. Nothing is left there.
+    """Check that a run could be written below ``out``, without leaving any file there.
 
     Raises:
         UsageError: ``out`` is not a folder or cannot be written, or the disk is full.
@@ -302,13 +302,13 @@ def read_header(folder: Path) -> dict[str, Any]:
     try:
         header: Any = orjson.loads(read_file(path))
     except FileNotFoundError:
-        raise UsageError(f"{folder} is no run folder: it has no run.json") from None
+        raise UsageError(f"{folder} is not a run folder: it has no run.json") from None
     except OSError as exc:
         raise UsageError(f"{path} cannot be read: {exc.strerror}") from exc
     except orjson.JSONDecodeError as exc:
         raise UsageError(f"{path} cannot be read: {exc}") from exc
     if not isinstance(header, dict) or "experiment" not in header:
-        raise UsageError(f"{path} is no run description")
+        raise UsageError(f"{path} is not a run description")
     content = cast("dict[str, Any]", header)
     check_run_format(content, str(path))
     return content
@@ -343,8 +343,8 @@ def _unpack(folder: Path) -> None:
         unpack_rows(folder)
 
 
-def _mend(folder: Path) -> dict[int, str]:
-    """Drop partial lines, episodes that must be played again, and rows or episodes that lack each other.
+def _repair(folder: Path) -> dict[int, str]:
+    """Drop partial lines, episodes to play again, rows without an episode, and episodes without rows.
 
     Returns:
         Status of each finished episode by index.

@@ -41,7 +41,7 @@ async def analyze(*runs: Path, locale: Locale = C) -> Summary:
     marks = msgspec.json.encode(locale).decode()
     finished = await run_subprocess_job(__name__, "summary", *map(str, runs), "--marks", marks)
     if finished.status:
-        raise SubprocessJobError(finished.complaint or f"{runs[0]} cannot be summarised")
+        raise SubprocessJobError(finished.complaint or f"{runs[0]} cannot be summarized")
     return await asyncio.to_thread(msgspec.json.decode, finished.output, type=PrintedSummary)
 
 
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("what", choices=("summary", "operators", "episodes", "steps", "games"))
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--marks", help="how numbers are written in sentences")
+    parser.add_argument("--marks", help="format of numbers in sentences, as JSON")
     args = parser.parse_args(argv)
     locale = msgspec.json.decode(args.marks, type=Locale) if args.marks else C
     try:

@@ -34,7 +34,7 @@ class RunFilter:
     status: str = ""
 
     def accepts(self, run: RunEntry) -> bool:
-        """Return whether a run is shown."""
+        """Return whether a run passes the filter."""
         if self.environment and self.environment not in run.tasks:
             return False
         if self.status and self.status != run.status:
@@ -46,7 +46,7 @@ class RunFilter:
 
     @property
     def problem(self) -> str:
-        """What is wrong with the words, as a sentence. Invalid terms are ignored."""
+        """Why a term of the filter is invalid, as a sentence. Invalid terms are ignored."""
         return self._read[1]
 
     @cached_property
@@ -119,7 +119,7 @@ def _day(about: str, text: str) -> Accepts | None:
     if span is None:
         if len(text) < 8 and re.fullmatch(r"[\d-]*|t[oday]*|y[estrday]*", text):
             return None  # the user is still typing it
-        raise ValueError(f"“{text}” is no day: write 2026-11-01, 2026-11, 2026, today or yesterday")
+        raise ValueError(f"“{text}” is not a date: write 2026-11-01, 2026-11, 2026, today or yesterday")
     return partial(_began, about, *span)
 
 
@@ -157,18 +157,18 @@ def _began(about: str, first: date, end: date, run: RunEntry) -> bool:
 def _setting(text: str) -> Accepts | None:
     found = _SETTING.fullmatch(text)
     if found is None:
-        return partial(_has_setting, _once_a_text(partial(_contains, _plain(text))))
+        return partial(_has_setting, _cached(partial(_contains, _plain(text))))
     key, sign, wanted = (part.strip() for part in found.groups())
     if not wanted:
         return None
     number = _number(wanted)
     if sign != "=" and number is None:
-        raise ValueError(f"“{wanted}” is no number: {key}{sign} wants one")
-    names = _once_a_text(partial(_fits, _plain(key)))
-    return partial(_setting_is, names, _once_a_text(partial(_value_is, sign, wanted, number)))
+        raise ValueError(f"“{wanted}” is not a number: write one after {key}{sign}")
+    names = _cached(partial(_fits, _plain(key)))
+    return partial(_setting_is, names, _cached(partial(_value_is, sign, wanted, number)))
 
 
-def _once_a_text(asks: Callable[[str], bool]) -> Callable[[str], bool]:
+def _cached(asks: Callable[[str], bool]) -> Callable[[str], bool]:
     """Cache a test, because thousands of runs have the same few names and values."""
     return lru_cache(4096)(asks)
 
@@ -218,11 +218,11 @@ def _number(text: str) -> float | None:
         return None
 
 
-# ------------------------------------------------------------------ what there is
+# ------------------------------------------------------------------ suggestions
 
 
 def offers(runs: Sequence[RunEntry]) -> dict[str, list[str]]:
-    """Return suggested terms for these runs, by heading, the most frequent first."""
+    """Return suggested filter terms for these runs, by heading, the most frequent first."""
     tags = _most(tag for run in runs for tag in run.labels.tags)
     groups = _most(run.labels.group for run in runs if run.labels.group)
     agents = _most(o.name for run in runs for o in run.operators)
@@ -248,7 +248,7 @@ def _most(texts: Iterable[str]) -> list[str]:
 
 
 def _settings_offered(runs: Sequence[RunEntry]) -> list[str]:
-    """Return suggested terms for settings that have several values in these runs."""
+    """Return suggested filter terms for settings that have several values in these runs."""
     values: dict[str, dict[str, None]] = {}
     for run in runs:
         for name, each in run.settings.items():

@@ -34,7 +34,7 @@ CUT_OFF, DAMAGED = "cut off", "damaged"
 STATUSES = (RUNNING, COMPLETED, FAILED, STOPPED, CUT_OFF, DAMAGED)
 _BATCH = 64
 RESTS_S = 600.0
-"""Seconds that a running run of another machine may go without a change to its files."""
+"""Seconds without a change to its files after which a run of another machine counts as cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class RunOperator:
 
 @dataclass(frozen=True)
 class RunEntry:
-    """One run of the list.
+    """Entry of one run in the list of runs.
 
     Attributes:
         path: Folder of the run.
@@ -64,7 +64,7 @@ class RunEntry:
         status: One of :data:`STATUSES`.
         started_at: Time of its start, or ``None``.
         operators: Operators that played.
-        planned: Planned number of episodes; ``None`` if ``run.json`` does not tell it.
+        planned: Planned number of episodes; ``None`` if ``run.json`` does not contain it.
         done: Number of finished episodes.
         problem: Why it ended early or cannot be read, or ``""``.
         tournament: For a tournament, its kind and the policies of its pool; else empty.
@@ -74,7 +74,7 @@ class RunEntry:
         settings: Settings of its experiment by name, each with its values as text.
         workers: Ids of the workers that played.
         policies: Names of the policies that the workers played.
-        apart: What distinguishes it from other runs of the same title, or ``""``.
+        apart: Text that distinguishes it from other runs of the same title, or ``""``.
         elsewhere: For a run in a folder of another user or machine, that folder; else ``""``.
         submission: For a submission that is not yet a run, its executor and its number of collected
             shards; else ``""``.
@@ -116,7 +116,7 @@ class RunEntry:
 
     @cached_property
     def played(self) -> str:
-        """Players of the run, which are its title if it has no name."""
+        """Players of the run as text, used as the title of a run without a name."""
         what, *pool = self.tournament or ("",)
         if pool:
             title = f"{what}: {wording.names(pool)}"
@@ -131,13 +131,13 @@ class RunEntry:
 
     @cached_property
     def environment(self) -> str:
-        """Environments in a few words, without families."""
+        """Short text that names the run's environments, without their families."""
         ids = [task.rpartition("/")[2] for task in self.tasks]
         return ids[0] if len(ids) == 1 else f"{ids[0]} and {len(ids) - 1} more" if ids else ""
 
     @cached_property
     def searched(self) -> str:
-        """All words that a search finds the run by, casefolded."""
+        """Text that a search for a word examines: all names, labels and ids of the run, casefolded."""
         names = [o.name for o in self.operators]
         shard = [] if self.shard is None else [self.shard.words, str(self.shard)]
         labels = (self.labels.name, *self.labels.tags, self.labels.group, self.labels.notes)
@@ -146,7 +146,7 @@ class RunEntry:
 
     @cached_property
     def folded(self) -> Mapping[str, Sequence[str]]:
-        """Texts that a search looks through, by keyword, casefolded."""
+        """Texts that a search with a keyword examines, by keyword, casefolded."""
         labels = self.labels
         found = {
             "agent": (*(o.name for o in self.operators), *self.policies, *self.kinds),
@@ -172,7 +172,7 @@ class RunEntry:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether the rest of the run can be played here: it was stopped or cut off, is whole and local."""
+        """Whether this machine can play the rest of a run that was stopped or cut off. False for shards."""
         # The later rounds of a Swiss tournament are not planned before they are paired.
         left = bool(self.tournament) or (self.planned is not None and self.done < self.planned)
         part = self.shard is not None or bool(self.submission or self.elsewhere)
@@ -189,7 +189,7 @@ class _Known:
 
 
 class RunLibrary:
-    """List of the runs in one folder.
+    """Reads the list of runs in one folder.
 
     Args:
         folder: Folder of the run folders, which need not exist yet.
@@ -208,7 +208,7 @@ class RunLibrary:
         self._changed_ns = -1
 
     def scan(self) -> Iterator[list[RunEntry]]:
-        """Yield the entries in batches, newest run first.
+        """Yield the entries of the runs in batches, newest run first.
 
         The first batch comes soon even if there are many runs. The generator may be closed early.
         """
@@ -229,7 +229,7 @@ class RunLibrary:
             self._read_anew = 0
 
     def look(self) -> list[RunEntry] | None:
-        """Return every entry again, or ``None`` if a folder was added or removed since :meth:`scan`.
+        """Return all entries, or ``None`` if a folder was added or removed since :meth:`scan`.
 
         Only runs that are being written are read. Another run changes when it is resumed, which the next
         :meth:`scan` finds.
@@ -244,11 +244,11 @@ class RunLibrary:
         return [self._known[name].entry for name in sorted(self._known, reverse=True)]
 
     def all(self) -> list[RunEntry]:
-        """Return every entry, newest first."""
+        """Return the entries of all runs, newest first."""
         return [entry for batch in self.scan() for entry in batch]
 
     def one(self, path: Path) -> RunEntry | None:
-        """Return the entry of a single run in any folder, or ``None`` if there is none."""
+        """Return the entry of a single run at any path, or ``None`` if there is no run."""
         if path.parent == self.folder:
             return self._entry(path.name)
         return _read_run(path, _Known((0, 0), RunEntry(path, path.name, DAMAGED))).entry
@@ -279,7 +279,7 @@ class RunLibrary:
         elif known.entry.status == RUNNING and not self._elsewhere:
             known = _brought_up_to_date(known)
         if self._elsewhere:
-            known = _believed(known)
+            known = _running_if_changed(known)
         self._known[name] = known
         self._bare.discard(name)
         return known.entry
@@ -334,8 +334,8 @@ def _read_run(path: Path, known: _Known) -> _Known:
         labels=labels,
         labels_problem=wrong,
         settings=settings_of(run.record.experiment),
-        workers=_said_of_players(run, players, "worker_id"),
-        policies=_said_of_players(run, players, "policy"),
+        workers=_values_of_players(run, players, "worker_id"),
+        policies=_values_of_players(run, players, "policy"),
     )
     made = _counted(replace(known, entry=entry))
     made.entry.prepare()  # computed here and not in the window's thread
@@ -351,8 +351,8 @@ def _tournament(run: Run) -> tuple[str, ...]:
     return what, *(mapping(about.get("policies")) or {})
 
 
-def _believed(known: _Known) -> _Known:
-    """Return the run as running if its files changed lately, although no lock is visible."""
+def _running_if_changed(known: _Known) -> _Known:
+    """Return the entry as running if the run's files changed recently, because its lock is invisible here."""
     if known.entry.status not in (RUNNING, CUT_OFF):
         return known
     before = known.entry
@@ -393,8 +393,8 @@ def _kinds(config: Mapping[str, Any], players: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kind for kind in found if isinstance(kind, str)))
 
 
-def _said_of_players(run: Run, players: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """Return a value of all players, each once, as recorded or, before that, as configured."""
+def _values_of_players(run: Run, players: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """Return each value of a key that a player has, as recorded, or as configured before the start."""
     slots = [
         mapping(players.get(o)) or mapping(c.config.get("workers")) or {} for o, c in run.operators.items()
     ]
@@ -411,7 +411,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _counted(known: _Known) -> _Known:
-    """Count the finished episodes. In a file that has grown, only the new lines are read."""
+    """Return the entry with its number of finished episodes. Only lines since the last count are read."""
     counts: dict[str, tuple[int, int]] = {}
     for operator in known.entry.operators:
         file = known.entry.path / "operators" / operator.operator_id / "episodes.jsonl"

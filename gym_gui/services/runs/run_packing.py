@@ -18,12 +18,12 @@ from gym_gui.services.runs.recorder import RUNNING, read_header
 _log = logging.getLogger(__name__)
 
 OnBytes = Callable[[int, int], None]
-"""Called with the number of bytes of rows that have been read and the number of all. It may raise
+"""Type of a callback that gets the bytes of rows read so far and the total. It may raise
 :class:`StopPacking`."""
 
 
 class PackingError(MosaicError):
-    """Rows could not be compressed or decompressed. They are unchanged."""
+    """Error for rows that could not be compressed or decompressed. The rows are unchanged."""
 
 
 class StopPacking(Exception):
@@ -31,14 +31,14 @@ class StopPacking(Exception):
 
 
 class PackingStoppedError(MosaicError):
-    """The caller has stopped the packing. The unfinished file is removed, earlier files stay packed.
+    """Error for a packing that the caller has stopped. Files that were packed before the stop stay packed.
 
     Attributes:
         packing: What was done before the stop.
     """
 
     def __init__(self, packing: Packing) -> None:
-        super().__init__("it was stopped")
+        super().__init__("the packing was stopped")
         self.packing = packing
 
 
@@ -109,7 +109,7 @@ def _kept(folder: Path) -> Generator[None]:
             os.close(handle)
     except OSError as error:
         raise PackingError(
-            f"the rows of {folder} stay as they are: {error.strerror or error}",
+            f"the rows of {folder} are unchanged: {error.strerror or error}",
             fix="Free some space, or use a copy of the run (cp -r)",
         ) from error
 

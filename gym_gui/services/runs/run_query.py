@@ -1,7 +1,7 @@
-"""Answers SQL questions about runs with DuckDB.
+"""Runs SQL queries about runs with DuckDB.
 
-A question can only read the tables of the given runs. It cannot open files, load extensions or change
-settings, because run folders may come from others and questions may be copied from web pages.
+A query can only read the tables of the given runs. It cannot open files, load extensions or change
+settings, because run folders may come from others and queries may be copied from web pages.
 
 Source:
     `Securing DuckDB <https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview>`_.
@@ -25,7 +25,8 @@ from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.services.runs.query_tables import EPISODES, STEPS, Part, QueryTables, connect, is_plain, literal
 
 OnParts = Callable[[int, int], None]
-"""Called with the number of operators that have been read and the number of all operators."""
+"""Type of a callback that gets the number of operators that have been read and the number of all operators.
+"""
 
 _RUNS = {
     "run": "VARCHAR",
@@ -45,7 +46,7 @@ _BATCH = 10_000
 
 @dataclass(frozen=True)
 class Answer:
-    """Result of a question.
+    """Result of a query.
 
     Attributes:
         columns: Names of the columns.
@@ -123,7 +124,7 @@ class RunQuery:
             except self._duck.IOException as error:
                 raise OSError(_on_one_line(error)) from None
             except self._duck.Error as error:
-                raise _refused(error) from None
+                raise _query_error(error) from None
 
         write_whole(path.absolute(), write)
         return written
@@ -132,12 +133,12 @@ class RunQuery:
         try:
             found = self._duck.extract_statements(sql)
         except self._duck.Error as error:
-            raise _refused(error) from None
+            raise _query_error(error) from None
         kinds = self._duck.StatementType
         if len(found) != 1 or found[0].type not in (kinds.SELECT, kinds.EXPLAIN):
             raise UsageError(
-                "a question is one statement that reads",
-                fix="Ask like: select name, avg(total_reward) from episodes group by name",
+                "a query is one statement that reads",
+                fix="Write for example: select name, avg(total_reward) from episodes group by name",
             )
         return str(found[0].query).rstrip().rstrip(";")
 
@@ -180,14 +181,14 @@ class RunQuery:
         try:
             return connection.execute(statement)
         except self._duck.Error as error:
-            raise _refused(error) from None
+            raise _query_error(error) from None
 
     def _rows(self, result: Any) -> Iterator[tuple[Any, ...]]:
         while True:
             try:
                 batch = result.fetchmany(_BATCH)
             except self._duck.Error as error:
-                raise _refused(error) from None
+                raise _query_error(error) from None
             if not batch:
                 return
             yield from batch
@@ -224,12 +225,12 @@ def _about(run: Run, called: str) -> list[Any]:
     ]
 
 
-def _refused(error: Exception) -> UsageError:
-    return UsageError(f"the question cannot be answered: {_on_one_line(error)}")
+def _query_error(error: Exception) -> UsageError:
+    return UsageError(f"the query failed: {_on_one_line(error)}")
 
 
 def _on_one_line(error: Exception) -> str:
-    """Return DuckDB's message and its place on one line."""
+    """Return DuckDB's message, with the position of the error, on one line."""
     lines = [line.strip() for line in str(error).splitlines()]
     said = [line for line in lines if line and not line.startswith(("LINE ", "^"))]
     where = next((line.partition(": ")[2] for line in lines if line.startswith("LINE ")), "")

@@ -13,7 +13,7 @@ _NOT_SETTINGS: Final = {
     *("id", "operator_id", "name", "display_name", "task", "env_name", "worker_id", "type", "group"),
     *("run_id", "out", "processes", "concurrency", "step_delay_ms", "auto_run", "record"),
 }
-"""Keys that say who and what plays or how fast, which do not count as settings."""
+"""Keys that name players, environments and folders or set the speed. They do not count as settings."""
 
 
 def settings_of(experiment: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gym_gui.services.runs.run_library import RunEntry
 
 MOST_TOLD: Final = 2
-"""Largest number of settings beside a title."""
+"""Largest number of settings that are shown beside a title."""
 
 
 def differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -22,7 +22,7 @@ def differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 class RunTitles:
-    """Distinguishes runs repeatedly. Entries that have not changed stay the same objects."""
+    """Adds distinguishing texts to runs with the same title. Unchanged entries stay the same objects."""
 
     def __init__(self) -> None:
         self._key: list[tuple[Path, str, int]] = []

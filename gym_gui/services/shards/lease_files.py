@@ -1,4 +1,4 @@
-"""Lease file of a shard, which the coordinator writes, and claim file, in which the shard answers."""
+"""Reads the lease file that the coordinator writes for a shard, and writes the shard's claim file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ MOST_BYTES: Final = 1 << 22
 
 
 class LeaseFiles:
-    """Reads the lease of a shard and writes its claim.
+    """Reads the budget lease of a shard (amounts that it may spend) and writes its claim (amounts spent and
+    needed).
 
     A lease is valid for a time after this process has seen it, by this machine's own clock. So clocks of
     other machines do not matter, and a lease expires if no coordinator renews it.
@@ -48,7 +49,7 @@ class LeaseFiles:
         """Check for a new or renewed lease, at most once per second.
 
         Returns:
-            Whether there is one.
+            Whether a new or renewed lease was read.
         """
         now = self._clock()
         if self._looked_at is not None and now - self._looked_at < _EVERY_S:

@@ -43,7 +43,7 @@ _SHOWN: Final = 10
 """Largest number of missing shards that a message names."""
 
 OnBytes = Callable[[int, int], None]
-"""Called with the number of copied bytes and the number of all bytes."""
+"""Type of a callback that gets the number of copied bytes and the number of all bytes."""
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,12 @@ def merge_shards(
     others = differences(shards.parts)
     if others and not allow_differences:
         raise UnmergeableError(
-            others, "Play these shards again with the same versions, or merge them so: --allow-differences"
+            others, "Play these shards again with the same versions, or merge them with --allow-differences"
         )
     merge = _Merge(shards, planned, times)
     missing = merge.missing()
     if missing and not partial and not short:
-        raise UnmergeableError(missing, "Play what is missing, or merge what there is: --partial")
+        raise UnmergeableError(missing, "Play the missing episodes, or merge the others with --partial")
     status = STOPPED if missing or planned is not None else FAILED if merge.failed else COMPLETED
     with pending_folder(out) as place:
         try:
@@ -153,7 +153,7 @@ class _Merge:
         self._operators = operators_of(shards.whole)
         self._scheduled = self._cut()
         self._episodes = {each.operator_id: each.episodes for each in self._scheduled} | dict(planned or {})
-        self._is_looked_at = planned is None and any(each.looks for each in self._scheduled)
+        self._has_looks = planned is None and any(each.looks for each in self._scheduled)
         self.owners = {name: owners_of(self._parts, name, of) for name, of in self._episodes.items()}
         self._open = {name: self._not_done(name, owners) for name, owners in self.owners.items()}
         self.done = sum(self._episodes.values()) - sum(map(len, self._open.values()))
@@ -171,14 +171,14 @@ class _Merge:
             if place < 0 or self._parts[place].rows[operator].is_open(at)
         ]
 
-    # -- what is missing ---------------------------------------------------------------
+    # -- missing episodes --------------------------------------------------------------
 
     def missing(self) -> list[str]:
         """Return sentences about missing shards with the commands that play them; empty if all are there."""
-        if self._is_looked_at:
+        if self._has_looks:
             return [
-                "it is played until it is decided, which shards do not say: resume their submission "
-                "(mosaic run --resume SUBMISSION), or the run that --partial makes of them"
+                "it is played until it is decided, which shards do not record: resume the submission "
+                "(mosaic run --resume SUBMISSION), or merge with --partial and resume that run"
             ]
         if not any(self._open.values()):
             return []
@@ -309,7 +309,7 @@ def _times_of(parts: Sequence[ShardPart]) -> tuple[str, str]:
 
 
 def _about(part: ShardPart, common: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the merged run's record of a shard: its identity, and values that most shards do not share."""
+    """Return the merged run's record of a shard: its identity, and values that most shards do not have."""
     said = part.header
     row: dict[str, Any] = {"number": part.shard.number, "of": part.shard.of, "run_id": part.run_id}
     row |= {key: said.get(key) for key in ("status", "started_at", "finished_at")}

@@ -17,7 +17,7 @@ LOST = "lost"
 
 
 def spent_in(folder: Path) -> dict[str, Amount]:
-    """Return what was spent according to a run folder's ledger, by account; empty without a ledger.
+    """Return the spending according to a run folder's ledger, by account; empty without a ledger.
 
     Raises:
         RunFormatError: The ledger is damaged.

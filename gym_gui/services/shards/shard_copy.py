@@ -21,12 +21,12 @@ _MOST_OPEN: Final = 64
 """Largest number of files of shards that are open at a time."""
 
 OnBytes = Callable[[int], None]
-"""Called with the number of bytes that have been copied since the previous call."""
+"""Type of a callback that gets the number of bytes copied since the previous call."""
 
 
 @dataclass
 class Owners:
-    """The shard that each episode of an operator is taken from.
+    """The shard from which each episode of an operator is copied.
 
     Attributes:
         part: By episode, the position of its shard in the list of shards; -1 for none.
@@ -57,7 +57,9 @@ def owners_of(parts: Sequence[ShardPart], operator: str, episodes: int) -> Owner
         for at, index in enumerate(rows.indices if rows is not None else ()):
             assert rows is not None
             if index >= episodes:
-                raise UnmergeableError([f"{part.words} has episode {index} of {episodes}"], "Leave it out")
+                raise UnmergeableError(
+                    [f"{part.words} has episode {index} of {episodes}"], "Leave that shard out"
+                )
             if found.part[index] >= 0:
                 before, was = parts[found.part[index]], found.at[index]
                 if rows.is_open(at):
@@ -66,14 +68,14 @@ def owners_of(parts: Sequence[ShardPart], operator: str, episodes: int) -> Owner
                     found.twice += 1
                     if before.rows[operator].trajectory(was) != rows.trajectory(at):
                         conflicts.append(
-                            f"episode {index} of operator {operator!r} was played otherwise in {part.folder} "
-                            f"than in {before.folder}"
+                            f"episode {index} of operator {operator!r} was played differently "
+                            f"in {part.folder} than in {before.folder}"
                         )
             found.part[index], found.at[index] = place, at
     if conflicts:
         raise UnmergeableError(
             conflicts,
-            "Of two records of an episode one is wrong: see mosaic verify, and leave that shard out",
+            "One record is wrong: find it with mosaic verify, and leave that shard out",
         )
     return found
 
@@ -122,7 +124,7 @@ class ShardCopy:
         self._recorder.episode(operator, b"".join(steps), b"".join(lines))
 
     def calls(self, operator: str, owners: Owners) -> None:
-        """Copy an operator's calls in the order of the episodes, with those of the chosen copy last.
+        """Copy an operator's model calls in the order of the episodes; those of the chosen copy come last.
 
         Raises:
             UsageError: A shard can no longer be read.
@@ -154,7 +156,7 @@ class ShardCopy:
                 if left == 1 and not data.endswith(b"\n"):  # the last line lacks its line break
                     data, left = data + b"\n", 0
                 elif not data:
-                    raise UsageError(f"{path} was cut off while it was merged", fix="Merge again")
+                    raise UsageError(f"{path} was truncated during the merge", fix="Merge again")
                 if self._on_bytes is not None:
                     self._on_bytes(len(data))
                 yield data
@@ -173,7 +175,8 @@ class ShardCopy:
 
 
 def _stretches(owners: Owners) -> Iterator[tuple[int, int, int]]:
-    """Yield ranges of successive episodes in one shard: the shard's position, first and end."""
+    """Yield ranges of successive episodes in one shard: the shard's position, and their first and end
+    position."""
     place, first, end = -1, 0, 0
     for part, at in zip(owners.part, owners.at, strict=True):
         if part < 0:

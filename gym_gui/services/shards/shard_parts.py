@@ -25,24 +25,24 @@ from gym_gui.services.shards.shard_rows import ShardRows
 
 _WHOLE: Final = ("experiment", "tournament")
 """Keys of ``run.json`` that are equal in all shards, so that they are stored once."""
-_TOLD = 20
+_MOST_REASONS = 20
 """Largest number of reasons in one sentence."""
-_NAMED = 3
+_MOST_NAMED = 3
 """Largest number of shards that a sentence names."""
 
 OnPart = Callable[[int, int], None]
-"""Called with the number of shards that have been read and the number of all."""
+"""Type of a callback that gets the number of shards that have been read and the number of all."""
 
 
 class UnmergeableError(UsageError):
-    """Shards are not of one experiment, or are incomplete.
+    """Error for shards that are not of one experiment, or are incomplete.
 
     Attributes:
         lines: Problems, as one sentence each without a full stop.
     """
 
     def __init__(self, lines: Sequence[str], fix: str) -> None:
-        super().__init__("; ".join(lines[:_TOLD]), fix=fix)
+        super().__init__("; ".join(lines[:_MOST_REASONS]), fix=fix)
         self.lines = list(lines)
 
 
@@ -71,7 +71,7 @@ class ShardPart:
 
     @property
     def experiment_sha256(self) -> str:
-        """Digest of the whole experiment."""
+        """SHA-256 of the whole experiment, equal in all of its shards."""
         return text((mapping(self.header.get(SHARD)) or {}).get("experiment_sha256")) or ""
 
     @property
@@ -81,7 +81,7 @@ class ShardPart:
 
     @property
     def versions(self) -> Mapping[str, Any]:
-        """Versions of the packages that played it, by package."""
+        """Versions of the packages that played the shard, by package."""
         return mapping(self.header.get("versions")) or {}
 
     @property
@@ -125,7 +125,9 @@ def read_parts(folders: Iterable[Path], on_part: OnPart | None = None) -> ShardS
         shard = Shard.of_run(header)
         if shard is None:
             if named:
-                raise UsageError(f"{folder} is no shard", fix="Merge what mosaic run --shard K/N has played")
+                raise UsageError(
+                    f"{folder} is not a shard", fix="Give folders that mosaic run --shard K/N wrote"
+                )
             continue
         part = _opened(folder, shard, header)
         first = next(iter(found.values()), part)
@@ -138,13 +140,13 @@ def read_parts(folders: Iterable[Path], on_part: OnPart | None = None) -> ShardS
         _read_rows(part, header, operators, problems)
         same = found.setdefault(part.run_id, part)
         if same is not part and (KEY not in header or same.header.get(KEY) != header[KEY]):
-            problems.append(f"{same.folder} and {folder} are one run at two moments: give the later one")
+            problems.append(f"{same.folder} and {folder} are two copies of one run: give only the later one")
         if on_part is not None:
             on_part(number, len(places))
     if problems:
-        raise UnmergeableError(problems, "Leave out what does not belong here, or play it again")
+        raise UnmergeableError(problems, "Leave out these shards, or play them again")
     if not found:
-        raise UsageError("there is no shard to be merged", fix="Play them with: mosaic run FILE --shard 1/64")
+        raise UsageError("there is no shard to merge", fix="Play shards with: mosaic run FILE --shard 1/64")
     return ShardSet(whole, sorted(found.values(), key=_place_of))
 
 
@@ -202,7 +204,7 @@ def _read_rows(
     then = mapping(header.get(FILES)) or {}
     for operator, indices in (episodes_of(header) or {}).items():
         if operator not in operators:
-            problems.append(f"{part.words} has episodes of {shown(operator)}, whom its experiment has not")
+            problems.append(f"{part.words} has episodes of {shown(operator)}, which its experiment lacks")
             continue
         try:
             rows = part.rows[operator] = ShardRows(part.folder / "operators" / operator)
@@ -214,14 +216,16 @@ def _read_rows(
         if sealed and found != expected:
             changed += sorted(name for name in found | expected if found.get(name) != expected.get(name))
         if foreign := set(rows.indices) - set(indices):
-            problems.append(f"{part.words} has episode {min(foreign)} of {operator!r}, which is not its own")
+            problems.append(
+                f"{part.words} has episode {min(foreign)} of {operator!r}, which belongs to another shard"
+            )
     if changed:
         problems.append(
-            f"{part.words} is not as it was when it ended: {changed[0]} has changed, or is not copied whole"
+            f"{part.words} has changed since its end: {changed[0]} was edited or copied incompletely"
         )
 
 
-# -- what all have to agree on --------------------------------------------------------------
+# -- values that must agree ------------------------------------------------------------------
 
 
 def check_contents(parts: Sequence[ShardPart]) -> None:
@@ -232,7 +236,7 @@ def check_contents(parts: Sequence[ShardPart]) -> None:
     """
     names = dict.fromkeys(name for part in parts for name in part.contents)
     lines = [
-        f"{name} was another in {_named(others)} than in {most[0].words}"
+        f"{name} in {_named(others)} differs from {most[0].words}"
         for name in names
         for most, others in [_split(parts, lambda part, name=name: part.contents.get(name))]
         if others
@@ -281,6 +285,6 @@ def _split(
 
 
 def _named(parts: Sequence[ShardPart]) -> str:
-    names = [part.words for part in parts[:_NAMED]]
+    names = [part.words for part in parts[:_MOST_NAMED]]
     more = len(parts) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")

@@ -1,4 +1,4 @@
-"""Index of an operator's episodes in the files of a shard: offsets of lines, rows and calls, without rows."""
+"""Indexes the episodes of an operator in a shard by the offsets of their lines, rows and calls."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ShardRows:
 
     @property
     def size(self) -> int:
-        """Number of bytes of its lines and rows."""
+        """Number of bytes of the operator's lines, rows and calls."""
         return self.lines[-1] + self.blocks[-1] + self.calls[-1]
 
     def __len__(self) -> int:
@@ -114,7 +114,7 @@ class ShardRows:
         places = {index: at for at, index in enumerate(self.indices)}
         steps = self.folder / STEPS
         if len(places) < len(self):
-            raise RunFormatError(str(self.folder / EPISODES), "an episode is there twice")
+            raise RunFormatError(str(self.folder / EPISODES), "an episode is recorded twice")
         next_at, end, cut_off = 0, 0, False
         for index, start, stop, last in _blocks(steps):
             at = places.get(index)
@@ -122,8 +122,10 @@ class ShardRows:
                 cut_off = True
                 continue
             if at < next_at or cut_off:
-                raise RunFormatError(str(steps), f"rows of episode {index} do not stand where they should")
-            self._pass_over(next_at, at, start)
+                raise RunFormatError(
+                    str(steps), f"rows of episode {index} are not in the order of the episodes"
+                )
+            self._add_empty_blocks(next_at, at, start)
             sha = self.trajectory(at)[:16]
             # Decoding takes ten times as long as this search, and is needed only if the search fails.
             if f'"state_sha":"{sha}"'.encode() not in last and orjson.loads(last).get("state_sha") != sha:
@@ -131,9 +133,9 @@ class ShardRows:
             self.blocks[at] = start
             self.blocks.append(stop)
             next_at, end = at + 1, stop
-        self._pass_over(next_at, len(self), end)
+        self._add_empty_blocks(next_at, len(self), end)
 
-    def _pass_over(self, first: int, end: int, start: int) -> None:
+    def _add_empty_blocks(self, first: int, end: int, start: int) -> None:
         """Check that the episodes at these positions have no digest of rows, and give them empty blocks."""
         for at in range(first, end):
             if not self.trajectory(at).startswith(NO_ROWS):
@@ -144,7 +146,7 @@ class ShardRows:
     def _missing(self, at: int) -> RunFormatError:
         return RunFormatError(
             str(self.folder / STEPS),
-            f"rows of episode {self.indices[at]} are missing, or not those of its line",
+            f"rows of episode {self.indices[at]} are missing, or do not match its line",
         )
 
 
@@ -154,7 +156,7 @@ def _digest(trajectory: Any, line: Line) -> bytes:
     except (TypeError, ValueError):
         digest = b""
     if len(digest) != len(_NO_DIGEST):
-        raise RunFormatError(line.where, "'trajectory_sha256' is no digest")
+        raise RunFormatError(line.where, "'trajectory_sha256' is not a digest")
     return digest
 
 
@@ -190,5 +192,5 @@ def _index(row: bytes, path: Path, number: int) -> tuple[int, bytes]:
     except (orjson.JSONDecodeError, KeyError, TypeError):
         index = None
     if not isinstance(index, int) or index < 0:
-        raise RunFormatError(f"{path}:{number}", "the line is no step")
+        raise RunFormatError(f"{path}:{number}", "the line is not a step")
     return index, _NOTHING

@@ -37,7 +37,7 @@ class AllRuns:
         return tuple(self._others)
 
     def set_others(self, folders: Sequence[Path]) -> None:
-        """Set the other folders. What was read from folders that stay open is kept."""
+        """Set the other folders. Entries of folders that stay open are kept."""
         self._others = {f: self._others.get(f) or self._opened(f) for f in folders}
         known = self._submissions
         lists = {f: known.get(f) or SubmissionList(f, elsewhere=True) for f in folders}
@@ -53,7 +53,7 @@ class AllRuns:
         yield [entry for submissions in self._submissions.values() for entry in submissions.scan()]
 
     def look(self) -> list[RunEntry] | None:
-        """Return every entry again, or ``None`` if a folder was added or removed since :meth:`scan`."""
+        """Return all entries, or ``None`` if a folder was added or removed since :meth:`scan`."""
         found: list[RunEntry] = []
         for library in self._libraries():
             looked = library.look()
@@ -93,9 +93,9 @@ class AllRuns:
 def why_no_shelf(folder: Path, beside: Sequence[Path]) -> str:
     """Return why a folder cannot be opened beside others, as a sentence; empty if it can."""
     if not folder.is_dir():
-        return f"{folder} is no folder. Choose the folder that run folders are in"
+        return f"{folder} is not a folder. Choose a folder that contains run folders"
     if not os.access(folder, os.R_OK | os.X_OK):
-        return f"{folder} may not be read by you. Ask its owner for access"
+        return f"You have no permission to read {folder}. Ask its owner for access"
     if is_submission(folder):
         return (
             f"{folder} is a submission itself. Choose the runs folder that it is in: {folder.parent.parent}"

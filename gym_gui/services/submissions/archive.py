@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 _FIRST: Final = "episodes.jsonl"
-"""This file is packed first. The rows of an episode are written before its line, so no line in the copy lacks
-its rows."""
+"""File that is packed first. An episode's rows are written before its line, so no line in the copy lacks its
+rows."""
 _LAST: Final = "budget.jsonl"
-"""This file is packed last. Costs are recorded before each call, so the copy knows of all calls in it."""
+"""File that is packed last. Costs are recorded before each call, so the copy knows of all calls in it."""
 
 
 def pack(
@@ -61,7 +61,7 @@ def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 class TooMuchError(ValueError):
-    """An archive contains more bytes than allowed."""
+    """Error for an archive that contains more bytes than allowed."""
 
 
 def unpack(source: Path, folder: Path, most: int | None = None) -> None:
@@ -84,9 +84,9 @@ def unpack(source: Path, folder: Path, most: int | None = None) -> None:
             for member in archive:
                 parts = member.name.split("/")
                 if not member.isreg() or not all(parts) or not {".", ".."}.isdisjoint(parts):
-                    raise ValueError(f"{member.name[:200]!r} has no place in an archive")
+                    raise ValueError(f"{member.name[:200]!r} is not a valid file in an archive")
                 if left is not None and (left := left - member.size) < 0:
-                    raise TooMuchError(f"an archive holds more than {most} bytes")
+                    raise TooMuchError(f"an archive contains more than {most} bytes")
                 target = folder.joinpath(*parts)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 content = archive.extractfile(member)

@@ -1,4 +1,4 @@
-"""Bundles the files that a host gets: the experiment or seeds, the files they name, and permissions."""
+"""Writes the bundle of files for a host: the experiment or seeds, the files they name, and permissions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def write_bundle(
         UsageError: A file cannot be read, or the user's code lies in more than one folder.
     """
     with _made(folder, needs):
-        moved = _relocated(asked, lambda path: _taken(path, folder, place))
+        moved = _relocated(asked, lambda path: _copied(path, folder, place))
         (folder / EXPERIMENT).write_text(json.dumps(moved.to_record(), indent=1) + "\n")
     return moved
 
@@ -83,7 +83,7 @@ def needs_in(bundle: Path) -> tuple[Subject, ...]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, TypeError, RecursionError):
-        raise RunFormatError(str(path), "is damaged. Submit it anew") from None
+        raise RunFormatError(str(path), "is damaged. Submit it again") from None
 
 
 def allowed_on(needs: Iterable[Subject], place: str) -> str:
@@ -111,7 +111,7 @@ def bundle_player(folder: Path, player: WorkerAssignment, place: str) -> WorkerA
         OSError: A file cannot be read.
     """
     (folder / FILES).mkdir(parents=True, mode=0o700)
-    return _moved(player, lambda path: _taken(path, folder, place))
+    return _moved(player, lambda path: _copied(path, folder, place))
 
 
 def holds_files(folder: Path) -> bool:
@@ -143,7 +143,7 @@ def _relocated(asked: Experiment | Tournament, move: Callable[[str], str]) -> Ex
     return replace(asked, operators=operators)
 
 
-def _taken(written: str, folder: Path, place: str) -> str:
+def _copied(written: str, folder: Path, place: str) -> str:
     """Copy a file into the bundle and return its new path. A text that is not a path is returned as is."""
     source = Path(written)
     sha = content_of(source) if written else ""
@@ -170,13 +170,13 @@ def _take_code(folder: Path, subjects: Iterable[Subject]) -> None:
     own = [subject for subject in subjects if subject.kind == "folder"]
     if len(own) > 1:
         raise UsageError(
-            f"code of one's own lies in {own[0].name} and in {own[1].name}, and is sent from one folder",
-            fix="Put it beside the experiment file, or install it on each host",
+            f"the experiment's code is in {own[0].name} and {own[1].name}, not in one folder",
+            fix="Put all code beside the experiment file, or install it on each host",
         )
     for subject in own:
         files = user_code.fingerprints(Path(subject.name))
         if user_code.digest(files) != subject.sha256:
-            raise UsageError(f"{subject.name} has changed since it was handed in", fix="Submit it again")
+            raise UsageError(f"{subject.name} has changed since it was submitted", fix="Submit it again")
         for name in files:
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)

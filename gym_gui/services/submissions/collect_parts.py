@@ -1,4 +1,4 @@
-"""Moves the results of a part that was played elsewhere into the submission or its run folder."""
+"""Stores the results of a shard or a training from another machine in the submission or the run folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAME: Final = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 
 async def receive(submission: Submission, number: int, bring: Callable[[Path], Awaitable[None]]) -> None:
-    """Fetch the results of a part and move them to their place here.
+    """Fetch the results of a part (a shard or a training) from another machine, and store them here.
 
     Args:
         submission: The submission.
@@ -49,7 +49,7 @@ async def receive(submission: Submission, number: int, bring: Callable[[Path], A
 
 
 def take_part(source: Path, submission: Submission, number: int) -> None:
-    """Move the results of a part to their place here.
+    """Move fetched results of a part to the submission, or for a training to its run folder.
 
     Args:
         source: Folder with the results.
@@ -90,13 +90,13 @@ def take_in(source: Path, shards: Path, expected: Shard) -> None:
             raise HostFailedError(f"there is no run folder in {source}")
         whole = [run for run in found if _is_whole(run, expected, run.name)]
         if not whole:
-            raise HostFailedError(f"the run folder of {expected.words} is not whole")
+            raise HostFailedError(f"the run folder of {expected.words} is incomplete")
         shards.mkdir(exist_ok=True)
         for run in whole:
             _take(run, shards, expected)
     except OSError as error:
         raise_if_full(error, shards)
-        raise HostFailedError(f"{expected.words} cannot be taken in: {error.strerror or error}") from error
+        raise HostFailedError(f"{expected.words} cannot be stored: {error.strerror or error}") from error
 
 
 def _is_whole(run: Path, expected: Shard, name: str) -> bool:
@@ -110,9 +110,9 @@ def _is_whole(run: Path, expected: Shard, name: str) -> bool:
     except MosaicError:
         return False
     if _NAME.fullmatch(name) is None or run.is_symlink() or header.get("run_id") != name:
-        raise HostFailedError(f"what came as {expected.words} is no run folder of its own name")
+        raise HostFailedError(f"results of {expected.words} are not in a folder named by their run id")
     if Shard.of_run(header) != expected:
-        raise HostFailedError(f"what came as {expected.words} is another one")
+        raise HostFailedError(f"results of {expected.words} are those of another shard")
     try:
         read_parts([run])
     except MosaicError:
@@ -133,7 +133,7 @@ def _take(run: Path, shards: Path, expected: Shard) -> None:
     target = shards / run.name
     if target.exists():
         if Shard.of_run(read_header(target)) != expected:
-            raise HostFailedError(f"what came as {expected.words} has the name of another one")
+            raise HostFailedError(f"results of {expected.words} have the run id of another shard")
         shutil.rmtree(target)
     # The folder may come from another disk, so it gets its final name after it is complete.
     coming = shards.parent / f"{_COMING}{run.name}"

@@ -20,7 +20,7 @@ _LAST: Final = (REQUEST, RUNNER, EXIT)
 
 
 def take_training(source: Path, training: Training) -> None:
-    """Complete a local run folder. Its training counts as elsewhere until all files are copied.
+    """Complete a local run folder. Its training counts as running elsewhere until all files are copied.
 
     Results from elsewhere are treated as data. They are accepted only if the training has ended and is the
     expected one. Links are not copied.
@@ -37,13 +37,13 @@ def take_training(source: Path, training: Training) -> None:
     try:
         found = sorted(file.parent for file in source.glob(f"*/seed*/{REQUEST}"))
         if not found or not (found[-1] / EXIT).is_file():
-            raise HostFailedError(f"{called} is not there whole")
+            raise HostFailedError(f"{called} is incomplete")
         if _seed(found[-1]) != training.seed:
-            raise HostFailedError(f"what came as {called} is another one")
+            raise HostFailedError(f"results of {called} are those of another training")
         _complete(found[-1], training.folder)
     except OSError as error:
         raise_if_full(error, training.folder)
-        raise HostFailedError(f"{called} cannot be taken in: {error.strerror or error}") from error
+        raise HostFailedError(f"{called} cannot be stored: {error.strerror or error}") from error
 
 
 def _seed(run: Path) -> int | None:

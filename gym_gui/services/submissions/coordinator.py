@@ -39,7 +39,7 @@ from gym_gui.services.submissions.training_mirror import TrainingMirror, Trainin
 
 _LOOK_S: Final = 2.0
 _SHARE, _SELDOM_S = 4.0, 30.0
-"""After a slow look, pause ``_SHARE`` times its duration, but at most ``_SELDOM_S`` seconds."""
+"""After a slow status request, the pause is ``_SHARE`` times its duration, at most ``_SELDOM_S`` seconds."""
 _ENDING_S: Final = 45.0
 """Seconds to wait for shards to end. A training has 30 s to save what it has learned."""
 _LATE_S: Final = 60.0
@@ -52,13 +52,13 @@ _log = logging.getLogger(__name__)
 
 
 class Coordinator:
-    """Has all shards of a submission played.
+    """Plays all shards of a submission on hosts or a cluster, and collects their results.
 
     Args:
         submission: The submission, which is saved after each change.
-        backends: The places to play at.
+        backends: The hosts or the cluster that play the shards.
         on_standing: Called with the progress of the submission.
-        look_s: Seconds between two status requests to a place.
+        look_s: Seconds between two status requests to a host.
         leases: Distributes budgets that hold for all shards together.
     """
 
@@ -79,22 +79,22 @@ class Coordinator:
         self._given_up: dict[str, str] = {}
         self._prepared: set[str] = set()
         self._awaited: dict[tuple[int, int], float] = {}
-        self._dealing = ShardScheduler(submission, backends, self._given_up, leases)
+        self._scheduler = ShardScheduler(submission, backends, self._given_up, leases)
 
     def stop(self) -> None:
-        """Ask all running shards to end. Finished work stays at its place."""
+        """Ask all running shards to end. Their finished episodes stay on their hosts."""
         self._stopping.set()
 
     @property
     def is_stopped(self) -> bool:
         """Whether the submission was stopped before all shards were played."""
-        return self._stopping.is_set() and bool(self._dealing.open)
+        return self._stopping.is_set() and bool(self._scheduler.open)
 
     async def run(self) -> None:
         """Play until each shard is collected, has failed too often, or is stopped.
 
         Raises:
-            UsageError: No place can be used. Nothing is lost, and the submission can be resumed.
+            UsageError: No host can be used. Nothing is lost, and the submission can be resumed.
         """
         names = {backend.name for backend in self._backends}
         for state in self._submission.states.values():
@@ -116,22 +116,22 @@ class Coordinator:
             await asyncio.gather(*(backend.close() for backend in self._backends))
             self._submission.save()
         self._show()
-        if self._dealing.open and not self._stopping.is_set():
+        if self._scheduler.open and not self._stopping.is_set():
             reasons = "; ".join(self._given_up.values())
-            parts = f"{len(self._dealing.open)} of {self._submission.of} {self._submission.parts}"
+            parts = f"{len(self._scheduler.open)} of {self._submission.of} {self._submission.parts}"
             raise UsageError(
-                f"{parts} can be played nowhere: {reasons}",
-                fix=f"Fix that, then resume it: mosaic {self._submission.command} --resume "
+                f"no host can play {parts}: {reasons}",
+                fix=f"Solve that, then resume: mosaic {self._submission.command} --resume "
                 f"{self._submission.folder}",
             )
 
     async def clear(self) -> bool:
-        """Remove the files of the submission at all places.
+        """Remove the files of the submission from all of its hosts.
 
-        Files stay at places that do not answer or that the profile no longer names.
+        Files stay on hosts that do not answer or that the profile no longer names.
 
         Returns:
-            Whether nothing is left anywhere.
+            Whether all files were removed.
         """
         submission = self._submission
         left: list[str] = []
@@ -149,7 +149,7 @@ class Coordinator:
                 await backend.close()
         left += not_named(submission, [backend.name for backend in self._backends])
         for words in left:
-            _log.warning("Not removed there: %s", words)
+            _log.warning("Not removed: %s", words)
         return not left
 
     # -- inside --------------------------------------------------------------------------
@@ -157,8 +157,8 @@ class Coordinator:
     async def _serve(self, backend: ExecutorBackend) -> None:
         away_since: float | None = None
         ready, taken_s = False, 0.0
-        while self._dealing.open and backend.name not in self._given_up:
-            if self._stopping.is_set() and not self._dealing.of(backend):
+        while self._scheduler.open and backend.name not in self._given_up:
+            if self._stopping.is_set() and not self._scheduler.of(backend):
                 return
             try:
                 if not ready:
@@ -168,9 +168,9 @@ class Coordinator:
                     self._submission.emptied.discard(backend.name)
                     self._submission.save()
                     await backend.prepare()
-                    if mine := self._dealing.of(backend):
-                        # These tries are recorded but perhaps not begun, because an earlier coordinator was
-                        # killed or the place did not answer. ``start`` begins no try twice.
+                    if mine := self._scheduler.of(backend):
+                        # These attempts are recorded but perhaps not begun, because an earlier coordinator
+                        # was killed or the host did not answer. ``start`` begins no attempt twice.
                         await backend.start(mine)
                     ready = True
                     self._prepared.add(backend.name)
@@ -184,11 +184,11 @@ class Coordinator:
             except HereError:
                 raise
             except UsageError as error:
-                await self._send_away(backend)
+                await self._end_unused(backend)
                 self._give_up(backend, error.message)
             except _TROUBLE as error:
                 if self._stopping.is_set():
-                    _log.warning("Shards there may go on: %s", error)
+                    _log.warning("Shards may still be running: %s", error)
                     return
                 now = time.monotonic()
                 away_since = away_since or now
@@ -207,33 +207,33 @@ class Coordinator:
             pass
 
     def _give_up(self, backend: ExecutorBackend, reason: str) -> None:
-        """Stop the use of a place, and set its shards to be played at other places."""
+        """Stop using a host, and return its shards to be played on other hosts."""
         self._given_up[backend.name] = reason
         place = self._submission.place(backend.name)
         place.problem, place.given_up = reason, True
-        lost = self._dealing.of(backend)
+        lost = self._scheduler.of(backend)
         if self._leases is not None:
             self._leases.lose(backend.name)
         for number in lost:
             state = self._submission.states[number]
             state.status, state.problem = WAITING, reason
         self._submission.save()
-        waiting = f"{len(lost)} {self._submission.parts} wait for another place"
-        _log.warning("%s. Nothing more is played there; %s.", reason, waiting)
+        waiting = f"{len(lost)} {self._submission.parts} wait for another host"
+        _log.warning("%s. The host is no longer used; %s.", reason, waiting)
 
-    async def _send_away(self, backend: ExecutorBackend) -> None:
-        """End the shards that run at a place that is no longer used."""
-        if mine := self._dealing.of(backend):
+    async def _end_unused(self, backend: ExecutorBackend) -> None:
+        """End the shards that run on a host that is no longer used."""
+        if mine := self._scheduler.of(backend):
             try:
                 await backend.stop(mine, at_once=False)
             except _TROUBLE as error:
-                _log.warning("Shards there may go on: %s", error)
+                _log.warning("Shards may still be running: %s", error)
 
     async def _fill(self, backend: ExecutorBackend) -> None:
-        """Start shards, or batches of shards, until the place runs as many processes as it can."""
-        room = self._dealing.room(backend)
+        """Start shards, or batches of shards, until the host runs as many processes as it can."""
+        room = self._scheduler.room(backend)
         begun: dict[int, int] = {}
-        while room > 0 and (batch := self._dealing.next_batch(backend)):
+        while room > 0 and (batch := self._scheduler.next_batch(backend)):
             room -= 1
             for number in batch:
                 state = self._submission.state(number)
@@ -244,32 +244,32 @@ class Coordinator:
         if begun:
             self._submission.save()
             await backend.start(begun)
-        elif room > 0 and backend.deals and await self._relieve(backend):
+        elif room > 0 and backend.deals and await self._move_waiting(backend):
             await self._fill(backend)
 
-    async def _relieve(self, idle: ExecutorBackend) -> bool:
-        """Give an idle place the shards that wait at another one, and return whether there were any."""
-        found = self._dealing.steal_from(idle)
+    async def _move_waiting(self, idle: ExecutorBackend) -> bool:
+        """Move shards that wait on another host to an idle one, and return whether any were moved."""
+        found = self._scheduler.steal_from(idle)
         if found is None:
             return False
         backend, late = found
         try:
             back = await backend.take_back({each: self._submission.states[each].tries for each in late})
         except _TROUBLE as error:
-            _log.debug("What waits there was not taken back: %s", error)
+            _log.debug("Waiting shards were not moved: %s", error)
             return False
         for number in back:
-            self._dealing.put_back(number)
+            self._scheduler.put_back(number)
         self._submission.save()
         return bool(back)
 
     async def _follow(self, backend: ExecutorBackend) -> None:
-        mine = self._dealing.of(backend)
+        mine = self._scheduler.of(backend)
         if not mine:
             return
         refused = ""
         looks = await backend.look(mine)
-        self._dealing.saw(backend, looks)
+        self._scheduler.saw(backend, looks)
         note_answer(self._submission.place(backend.name))
         if self._mirror is not None and isinstance(backend, TrainingSite):
             await self._mirror.follow(backend, mine)
@@ -281,11 +281,11 @@ class Coordinator:
                 state.done, state.failed, state.safe = seen.done, seen.failed, seen.done
             state.playing = seen.running and seen.begun
             state.node, state.job = seen.node or state.node, seen.job or state.job
-            self._hear(backend, number, seen)
+            self._record_claim(backend, number, seen)
             if seen.running:
                 continue
-            if not seen.begun and self._dealing.is_dealt(number):
-                self._dealing.put_back(number)  # the process that was to play the shard later was lost
+            if not seen.begun and self._scheduler.is_dealt(number):
+                self._scheduler.put_back(number)  # the process that was to play the shard later was lost
             elif seen.is_complete or seen.is_out_of_budget:
                 if not (missing := await self._fetch(backend, number)):
                     state.status, state.problem = COLLECTED, ""
@@ -301,12 +301,12 @@ class Coordinator:
                 self._lose(backend, number, state, seen)
         self._submission.save()
         self._show()
-        await self._share_out(backend, mine, looks)
+        await self._send_leases(backend, mine, looks)
         if refused:
             raise UsageError(refused.rstrip("."))
 
     async def _fetch(self, backend: ExecutorBackend, number: int) -> str:
-        """Collect a shard, and return the reason if that fails."""
+        """Collect the results of a shard; return why that failed, or ``""``."""
         try:
             await backend.fetch(number)
         except HostFailedError as error:
@@ -314,12 +314,12 @@ class Coordinator:
         return ""
 
     def _is_late(self, backend: ExecutorBackend, number: int, state: ShardState) -> bool:
-        """Return whether the wait for the files of a complete shard is over."""
+        """Return whether the wait for the files of a complete shard has timed out."""
         now = time.monotonic()
         first = self._awaited.setdefault((number, state.tries), now)
         return now - first >= min(backend.patience_s, _LATE_S)
 
-    def _hear(self, backend: ExecutorBackend, number: int, seen: ShardStatus) -> None:
+    def _record_claim(self, backend: ExecutorBackend, number: int, seen: ShardStatus) -> None:
         if self._leases is not None:
             self._leases.hear(
                 number,
@@ -331,10 +331,10 @@ class Coordinator:
                 after=seen.after,
             )
 
-    async def _share_out(
+    async def _send_leases(
         self, backend: ExecutorBackend, tries: Mapping[int, int], looks: Mapping[int, ShardStatus]
     ) -> None:
-        """Renew the leases of a place's shards and send the leases to the place."""
+        """Renew the budget leases of a host's shards, and send them to the host."""
         if self._leases is None:
             return
         states, known = (
@@ -369,15 +369,15 @@ class Coordinator:
         state.status = STOPPED
 
     async def _end(self, backend: ExecutorBackend) -> None:
-        """Have the shards at a place end, and wait until they have ended."""
+        """Ask the shards on a host to end, and wait until they have ended."""
         deadline = time.monotonic() + _ENDING_S
-        mine = self._dealing.of(backend)
+        mine = self._scheduler.of(backend)
         ended = dict(mine)
         if mine:
             await backend.stop(mine, at_once=False)
         while mine and time.monotonic() < deadline:
             for number, seen in (await backend.look(mine)).items():
-                self._hear(backend, number, seen)
+                self._record_claim(backend, number, seen)
                 if seen.running:
                     continue
                 del mine[number]
@@ -407,5 +407,5 @@ def _ended(code: int | None) -> str:
         return "its process was lost"
     if code <= KILLED:
         return f"ended with exit status {code}"
-    memory = ", as the system does where memory is used up" if code - KILLED == signal.SIGKILL else ""
+    memory = ", as the system does when memory runs out" if code - KILLED == signal.SIGKILL else ""
     return f"its process was killed ({signal_name(code - KILLED)}){memory}"

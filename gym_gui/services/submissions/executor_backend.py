@@ -1,4 +1,4 @@
-"""Interface between the coordinator and a place that plays shards."""
+"""Interface between the coordinator of a submission and a host or cluster that plays its shards."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from gym_gui.services.submissions.shard_status import ShardStatus
 
 
 class ExecutorBackend(Protocol):
-    """A place that plays shards: a host, this machine, or a Slurm or Ray cluster.
+    """A host, this machine, or a Slurm or Ray cluster that plays shards.
 
     Attributes:
-        name: Name of the place.
+        name: Name of the host or cluster.
         capacity: Number of processes that it runs at once.
-        deals: Whether one process may play several shards in order, so that it starts up only once.
+        deals: Whether one process may play a batch of shards in order, so that it starts up only once.
         patience_s: Seconds without an answer before its shards are played elsewhere.
     """
 
@@ -24,35 +24,35 @@ class ExecutorBackend(Protocol):
     patience_s: float
 
     async def check(self) -> None:
-        """Check whether shards can be played at the place."""
+        """Check whether the host or cluster can play shards."""
         ...
 
     async def prepare(self) -> None:
-        """Send the submission's files, after :meth:`check`."""
+        """Send the submission's files to the host, after :meth:`check`."""
         ...
 
     async def start(self, tries: Mapping[int, int]) -> None:
-        """Begin tries of shards in the record's batches. Tries that were begun before are skipped."""
+        """Start attempts of shards in the recorded batches. Attempts that were started before are skipped."""
         ...
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
-        """Return the status of tries of shards."""
+        """Return the status of attempts, by number of the shard."""
         ...
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
-        """Take back tries that wait for their turn, and return the shards that were still waiting."""
+        """Cancel attempts that have not begun, and return the shards of those that were canceled."""
         ...
 
     async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
-        """Write a line beside each try, as the file ``lease`` in its folder, whole or not at all.
+        """Write a line to the file ``lease`` in each attempt's folder, whole or not at all.
 
-        This is called only for runs with budgets and for tries with a claim at their latest look. The line is
+        Only runs with budgets and attempts with a claim in their latest status get one. The line is
         for the holder of that claim.
         """
         ...
 
     async def fetch(self, number: int) -> None:
-        """Copy a shard's run folder to this machine."""
+        """Copy a shard's run folder from the host to this machine."""
         ...
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
@@ -60,9 +60,9 @@ class ExecutorBackend(Protocol):
         ...
 
     async def clear(self) -> None:
-        """Remove the submission's files at the place, after :meth:`check`."""
+        """Remove the submission's files from the host, after :meth:`check`."""
         ...
 
     async def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to the host."""
         ...

@@ -49,8 +49,8 @@ def load_profile(executor: str, path: Path | None) -> Profile:
         if (kept := HostsFile().load()).hosts:
             return kept
         raise UsageError(
-            "--executor ssh needs the hosts that it plays on",
-            fix="Write them into a file (hosts: [one, two]), and give it by --profile FILE",
+            "--executor ssh needs a list of hosts",
+            fix="Write them into a file (hosts: [one, two]), and pass it with --profile FILE",
         )
     try:
         profile = _profile_of(executor, read_profile(path))

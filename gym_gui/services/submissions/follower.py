@@ -1,4 +1,4 @@
-"""The single process that follows a submission: lock, detached start, and request to end."""
+"""Starts, finds and ends the single process that follows a submission: that plays and records its shards."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_BYTES: Final = 4096
 
 @dataclass(frozen=True)
 class Follower:
-    """A process that follows a submission.
+    """A process that follows a submission: that plays its shards and records their progress.
 
     Attributes:
         machine: Machine of the process; empty if unknown.
@@ -71,7 +71,7 @@ def following(folder: Path) -> Generator[None]:
 
 
 def follower_of(folder: Path) -> Follower | None:
-    """Return the process that follows a submission, or ``None`` if there is none as far as can be seen.
+    """Return the process that follows a submission, or ``None`` if no such process is visible.
 
     Locks of another machine may be invisible here. A process that the folder names counts as the follower
     only if there is a lock.
@@ -121,11 +121,13 @@ def begin_following(submission: Submission) -> None:
     while process.poll() is None and follower_of(folder) is None and time.monotonic() < deadline:
         time.sleep(_LOOK_S)
     if process.poll() not in (None, 0):
-        raise UsageError(last_log_line(folder / LOG, began) or f"it ended at once; its log is {folder / LOG}")
+        raise UsageError(
+            last_log_line(folder / LOG, began) or f"the process ended at once; its log is {folder / LOG}"
+        )
 
 
 def end_following(folder: Path, follower: Follower) -> None:
-    """Ask the follower of a submission to end what is being played, and wait for its end.
+    """Make the follower of a submission end the current shards, and wait for the follower's end.
 
     Raises:
         UsageError: The follower is on another machine.

@@ -1,4 +1,4 @@
-"""Shell lines that check a host before it plays, and checks of their output: version and file of keys."""
+"""Writes shell lines that check a host's MOSAIC version and key file, and evaluates their output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXPECTED: Final = f"{MARK} version mosaic {__version__}\n"
 
 
 def keys_check(how: Command) -> list[str]:
-    """Return shell lines, for the home, that report a file of keys that other users can read."""
+    """Return shell lines that report whether other users can read the host's file of API keys."""
     return [f'{own_alone(shlex.quote(how.keys))} || echo "{MARK} keys open"'] if how.keys else []
 
 
@@ -28,13 +28,13 @@ def version_check(how: Command) -> list[str]:
 
 
 def version_first(how: Command) -> list[str]:
-    """Return script lines that refuse shards if the version differs, for places without an earlier check."""
+    """Return script lines that refuse shards if MOSAIC's version differs, for hosts not checked before."""
     ours = f"mosaic {__version__}"
-    advice = "Install that version there, or say in the profile where it is: mosaic: …, setup: […]"
+    advice = "Install that version there, or name its command in the profile: mosaic: …, setup: […]"
     return [
         f"version=$({how.mosaic} --version 2>&1 </dev/null | tail -n 1)",
         f'if [ "$version" != "{ours}" ]; then',
-        f'  echo "has ${{version:-no mosaic}}, and here is {ours}. {advice}" >>"$try/err"',
+        f'  echo "has ${{version:-no mosaic}}, but this machine has {ours}. {advice}" >>"$try/err"',
         '  : >"$try/out"',
         '  echo 2 >"$try/ended" && mv "$try/ended" "$try/code"',
         "  exit 2",
@@ -43,7 +43,7 @@ def version_first(how: Command) -> list[str]:
 
 
 def told_by(output: str) -> dict[str, str]:
-    """Return what a host has printed, as a dict from topic to text."""
+    """Return the values that a host's check printed, by topic."""
     return {
         key: value.strip()
         for line in output.splitlines()
@@ -66,11 +66,11 @@ def check_told(name: str, told: dict[str, str], how: Command) -> None:
     version = told.get("version", "")
     if f"{MARK} version {version}\n" != EXPECTED:
         raise UsageError(
-            f"{name}: has {version or 'no mosaic'}, and here is mosaic {__version__}",
-            fix="Install that version there, or say in the profile where it is: mosaic: …, setup: […]",
+            f"{name}: has {version or 'no mosaic'}, but this machine has mosaic {__version__}",
+            fix="Install that version there, or name its command in the profile: mosaic: …, setup: […]",
         )
     if told.get("keys") == "open":
         raise UsageError(
-            f"{name}: the file of keys {how.keys} is not there, or not its owner's alone",
-            fix=f"Look at it there; then: chmod 600 {how.keys}",
+            f"{name}: the file of keys {how.keys} is missing, or readable by other users",
+            fix=f"Check it on the host, then run: chmod 600 {how.keys}",
         )

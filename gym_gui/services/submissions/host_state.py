@@ -1,4 +1,4 @@
-"""Updates what a submission records of its places: last answers, logs of lost tries, former places."""
+"""Updates a submission's records of its hosts: last answers, logs of lost attempts, former hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 def note_answer(place: PlaceState) -> None:
-    """Record that a place has answered."""
+    """Record that a host or cluster has answered."""
     now = datetime.now(UTC)
     place.problem = ""
     if not place.heard_at or abs(now - datetime.fromisoformat(place.heard_at)) >= _EACH:
@@ -27,7 +27,7 @@ def note_answer(place: PlaceState) -> None:
 
 
 def save_log_tail(file: Path, lines: Sequence[str]) -> None:
-    """Save the last output of a try, as the place may be cleared or unreachable later."""
+    """Save the last output of an attempt, as its host may be cleared or unreachable later."""
     if not lines:
         return
     try:
@@ -38,9 +38,9 @@ def save_log_tail(file: Path, lines: Sequence[str]) -> None:
 
 
 def name_other_places(submission: Submission, profile: Mapping[str, Any]) -> None:
-    """Replace the profile of a submission, so that its shards are played at other places.
+    """Replace the profile of a submission, so that its shards are played on other hosts.
 
-    Places of the old profile that were sent anything are kept with their entries if the new profile does not
+    Hosts of the old profile that were sent files are kept with their entries if the new profile does not
     name them with the same folder, because their files are still to be removed.
 
     Args:
@@ -63,20 +63,20 @@ def name_other_places(submission: Submission, profile: Mapping[str, Any]) -> Non
 
 
 def not_named(submission: Submission, names: Sequence[str]) -> list[str]:
-    """Return a sentence for each place with leftover files that the profile no longer names.
+    """Return a sentence for each host with leftover files that the profile no longer names.
 
     Args:
         submission: The submission.
         names: Names of the places in its profile.
     """
     then = (
-        "Write a profile with that entry, and give it: "
+        "Write a profile with that entry, and pass it: "
         f"mosaic {submission.command} --resume {submission.folder} --profile FILE"
     )
     unknown = submission.places_used - submission.emptied - set(names)
     unknown -= {place.name for place in submission.former}
     return [
-        f"{name}, which the profile names no more. Its entry was {entry}. {then}"
+        f"{name}, which the profile no longer names. Its entry was {entry}. {then}"
         for name, entry in [
             *((place.name, json.dumps(dict(place.entry))) for place in submission.former),
             *((name, "in a profile that is not on record") for name in sorted(unknown)),
@@ -85,7 +85,7 @@ def not_named(submission: Submission, names: Sequence[str]) -> list[str]:
 
 
 def _entries(executor: str, profile: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the profile's entries by place, without empty values."""
+    """Return the profile's entries by name of host or cluster, without empty values."""
     hosts = items(profile.get("hosts"))
     rows = [(text(row.get("host")) or "", row) for each in hosts or () if (row := mapping(each))]
     return {

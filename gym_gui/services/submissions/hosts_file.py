@@ -146,6 +146,6 @@ def report_of(name: str, version: str, listed: str, known: Iterable[str]) -> Hos
         states = {str(row["id"]): str(row["state"]) for row in rows}
     except (ValueError, LookupError):
         said = " ".join(listed.split())[-120:] or "nothing"
-        raise ProtocolError(f"{name}: mosaic workers list does not list its workers there: {said}") from None
+        raise ProtocolError(f"{name}: mosaic workers list printed no list of workers: {said}") from None
     installed = sorted(worker for worker, state in states.items() if state == "installed")
     return HostReport(version, tuple(installed), tuple(sorted(set(known) - set(installed))))

@@ -1,4 +1,4 @@
-"""Book of how much each shard may spend of a run's budgets, saved before the shards get their leases.
+"""Ledger of how much of a run's budgets each shard may spend, saved before the shards get their leases.
 
 An amount that a shard has been given counts as spent until the shard has reported a lower use and has
 limited itself to it. So all shards together spend at most the budgets, even if shards are killed, cut off
@@ -31,11 +31,11 @@ from mosaic_worker.plain_files import read_file, replace_file
 NAME: Final = "leases.json"
 FORMAT: Final = 1
 LEASE_S: Final = 120.0
-"""Seconds that a shard plays on without a renewed lease."""
+"""Seconds that a shard continues to play without a renewed lease."""
 _FIRST: Final = 0.5
-"""Share of the rest that is given to the shard that explores the needs of an episode."""
+"""Share of the remaining budget that is given to a shard that measures the cost of an episode."""
 _AHEAD: Final = 2
-"""Divides the rest: a shard gets at most 1 / (this number * shards at once), or what an episode needs."""
+"""Divisor of the remaining budget: a shard gets 1 / (this * shards at once) of it, or one episode's needs."""
 _MOST_BYTES: Final = 64 * 2**20
 _ROUNDING: Final = 1e-9
 _LEAST: Final = Amount(1, 1e-12)
@@ -43,12 +43,12 @@ _LEAST: Final = Amount(1, 1e-12)
 
 @dataclass
 class Holder:
-    """A shard at a place, or one try of the shard, that holds a lease.
+    """A shard on a host, or one attempt of the shard, that holds a budget lease.
 
     Attributes:
         granted: The most that the holder may have spent at its end; after its end, what it has spent.
         base: Part of ``granted`` that was in the record at the holder's start and was spent by others.
-        gone: What the holder has reported as spent or set aside.
+        gone: What the holder has reported as spent or reserved.
         number: Number of the latest lease.
         is_live: Whether the holder is being played.
         claim: The holder's latest claim; ``None`` if there is none.
@@ -68,7 +68,7 @@ class Holder:
 
     @property
     def explores(self) -> bool:
-        """Whether the holder is measuring what an episode needs."""
+        """Whether the holder is playing an episode to measure what it costs."""
         return self.is_live and self.claim is not None and self.claim.next is None and not self.waits
 
     def own(self, account: str) -> Amount:
@@ -99,7 +99,7 @@ class LeaseBook:
         self._who, self._beat = os.urandom(4).hex(), 0
         self._saved = b""
 
-    # -- what shards say -------------------------------------------------------------
+    # -- claims of shards -------------------------------------------------------------
 
     def hear(
         self,
@@ -112,7 +112,7 @@ class LeaseBook:
         holder: str = "",
         after: str = "",
     ) -> None:
-        """Take the latest claim of a shard into the book.
+        """Record the latest claim of a shard.
 
         Args:
             shard: Number of the shard.
@@ -153,7 +153,7 @@ class LeaseBook:
 
     @staticmethod
     def _take_over(new: Holder, ended: Holder | None) -> None:
-        """Set the base of a new holder to what the record contained when the holder began."""
+        """Set the base of a new holder to the record's values at the holder's beginning."""
         new.base = dict(new.gone)
         if ended is not None:
             ended.granted = {
@@ -162,15 +162,16 @@ class LeaseBook:
             }
 
     def lose(self, place: str) -> None:
-        """Count everything granted to a place's shards as spent, because the place no longer answers."""
+        """Count everything granted to a host's shards as spent, because the host no longer answers."""
         for (_, where, _), holder in self._holders.items():
             if where == place:
                 holder.is_live, holder.claim = False, None
 
-    # -- what they are given ---------------------------------------------------------
+    # -- leases for shards ------------------------------------------------------------
 
     def share_out(self, *, more_to_come: bool) -> None:
-        """Give what is left to the shards that need it, earliest seeds first, and save the book.
+        """Grant the remaining budgets to the shards that need them, earliest seeds first, and save the
+        ledger.
 
         Args:
             more_to_come: Whether lost shards will be begun again and may return some of their amounts.
@@ -202,7 +203,7 @@ class LeaseBook:
         return Lease(held.number, held.granted, self._lease_s, self._needs, self.ended, beat).to_line()
 
     def left(self, account: str) -> Amount:
-        """Return what is left of a budget after all grants; 0 if it has no limit."""
+        """Return the remaining budget of an account after all grants; 0 if it has no limit."""
         budget, given = self.budgets[account], self.spent(account)
         return Amount(
             max(0, budget.tokens - given.tokens) if budget.tokens else 0,
@@ -210,7 +211,7 @@ class LeaseBook:
         )
 
     def remaining(self, account: str) -> Room:
-        """Return what is left of a budget after all grants; infinite if nothing limits it."""
+        """Return the remaining budget of an account after all grants; infinite if nothing limits it."""
         budget, left = self.budgets[account], self.left(account)
         return Room(left.tokens if budget.tokens else math.inf, left.usd if budget.usd else math.inf)
 
@@ -219,7 +220,7 @@ class LeaseBook:
         return sum((holder.own(account) for holder in self._holders.values()), NOTHING)
 
     def lost(self, found: Amounts) -> dict[str, Amount]:
-        """Return what may have been spent by shards whose results never came back.
+        """Return what may have been spent by shards whose results were never collected.
 
         Args:
             found: Amounts spent according to the collected results.
@@ -230,7 +231,7 @@ class LeaseBook:
         }
 
     def _give(self, holder: Holder, claim: Claim, fair: Amounts) -> bool:
-        """Give a holder more if it needs more and enough is left, and return whether it got something."""
+        """Grant a holder more if it needs more and enough is free, and return whether a grant was made."""
         left = {account: self.left(account) for account in self.budgets}
         if claim.next == {}:
             return False
@@ -281,7 +282,7 @@ class LeaseBook:
     # -- the file --------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the book to disk, whole or not at all.
+        """Write the ledger to disk, whole or not at all.
 
         Raises:
             UsageError: The file cannot be written.
@@ -319,7 +320,7 @@ class LeaseBook:
 
     @classmethod
     def open(cls, folder: Path, *, lease_s: float = LEASE_S) -> LeaseBook | None:
-        """Return the book of a submission, or ``None`` if it has no budgets.
+        """Return the ledger of a submission, or ``None`` if the submission has no budgets.
 
         Raises:
             RunFormatError: The book is damaged or has a later format.
@@ -338,7 +339,7 @@ class LeaseBook:
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise RunFormatError(str(path), "is damaged. Submit the experiment anew") from None
+            raise RunFormatError(str(path), "is damaged. Submit the experiment again") from None
         return book
 
     def _take_up(self, rows: Iterable[Mapping[str, Any]]) -> None:

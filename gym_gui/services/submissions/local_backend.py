@@ -49,7 +49,7 @@ class LocalProfile:
 
 
 def local_profile_of(data: object) -> LocalProfile:
-    """Return the profile in plain data. By default, one shard per usable core is played.
+    """Return the profile that plain data describes. By default, one shard per usable core is played.
 
     Raises:
         ConfigError: The data is invalid. The error names the invalid key.
@@ -63,7 +63,7 @@ def local_profile_of(data: object) -> LocalProfile:
 class ThisMachine:
     """The shell of this machine, with the interface of a host's shell.
 
-    Its processes do not have this program's tag, so they go on when the program ends.
+    Its processes do not have this program's tag, so they continue when the program ends.
     """
 
     name = HERE
@@ -104,7 +104,7 @@ class ThisMachine:
         await self._copy(source, Path(place))
 
     async def fetch(
-        self, place: str, target: Path, *, what: str = "what comes", most: int = MOST_BYTES
+        self, place: str, target: Path, *, what: str = "the results", most: int = MOST_BYTES
     ) -> None:
         """Copy results to a path that does not exist yet. Raises like :meth:`send`."""
         await self._copy(Path(place), target)

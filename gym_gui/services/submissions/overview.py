@@ -1,6 +1,6 @@
-"""Overview of a submission: the state of each shard and place, speed, time left and spending.
+"""Overview of a submission: the state of each shard and host, speed, remaining time and spending.
 
-The overview is computed from the submission's record and its changes; no place is asked.
+The overview is computed from the submission's record and its changes; no host is contacted.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from gym_gui.services.submissions.submission_record import (
 from mosaic_worker.plain_files import read_file
 
 QUEUED, PLAYING, LOST = "queued", "playing", "lost"
-"""States in addition to the record's: of sent shards, and of lost shards that wait for another try."""
+"""States in addition to the record's: of sent shards, and of lost shards that wait for another attempt."""
 STATES: Final = (WAITING, QUEUED, PLAYING, COLLECTED, LOST, FAILED, STOPPED)
 """All states in the order in which a shard goes through them."""
 _RATE_S: Final = 60.0
@@ -51,7 +51,7 @@ _MOST_BYTES: Final = 64 * 2**20
 
 @dataclass(frozen=True)
 class ShardRow:
-    """Row for one shard or one training.
+    """Table row of one shard or one training of a submission.
 
     Attributes:
         number: Number of the shard, from 1.
@@ -80,7 +80,7 @@ class ShardRow:
 
 @dataclass(frozen=True)
 class PlaceRow:
-    """Row for one place, or for one of its machines.
+    """Table row of one host or cluster of a submission, or of one of its machines.
 
     Attributes:
         name: Name of the place or machine.
@@ -107,7 +107,7 @@ class PlaceRow:
 
 @dataclass(frozen=True)
 class Spent:
-    """Amounts spent of one budget.
+    """Amounts spent of one budget of a submission.
 
     Attributes:
         account: The run or slot that the budget is for.
@@ -122,7 +122,7 @@ class Spent:
 
 @dataclass(frozen=True)
 class Overview:
-    """State of a submission at one time.
+    """State of a submission at one time, as the window shows it.
 
     Attributes:
         submission: Record of the submission.
@@ -164,12 +164,12 @@ class Overview:
 
     @cached_property
     def done(self) -> int:
-        """Work finished by all shards."""
+        """Number of steps or episodes that all shards have finished."""
         return sum(row.done for row in self.shards)
 
     @cached_property
     def failed(self) -> int:
-        """Finished work that failed."""
+        """Number of finished steps or episodes that failed."""
         return sum(row.failed for row in self.shards)
 
     @cached_property
@@ -202,7 +202,7 @@ class SubmissionWatch:
         self._rows: dict[int, ShardRow] = {}
 
     def look(self) -> Overview:
-        """Return the overview of the submission at present.
+        """Return the current overview of the submission.
 
         Raises:
             RunFormatError: The record is damaged or has a later format.
@@ -212,7 +212,7 @@ class SubmissionWatch:
         submission, changed_at = self._read()
         if self._about is None:
             self._about = about(submission)
-        shards = tuple(self._same(row) for row in _rows(submission))
+        shards = tuple(self._reused(row) for row in _rows(submission))
         self._rows = {row.number: row for row in shards}
         rates = self._rates(changed_at, shards) if followed is not None else {}
         rate = sum(rates.values()) if rates else None
@@ -236,8 +236,9 @@ class SubmissionWatch:
         seen.prepare()
         return seen
 
-    def _same(self, row: ShardRow) -> ShardRow:
-        """Return the previous look's row object if it is equal, so that tables can compare by identity."""
+    def _reused(self, row: ShardRow) -> ShardRow:
+        """Return the row object of the previous overview if it is equal, so that tables can compare by
+        identity."""
         before = self._rows.get(row.number)
         return before if before is not None and before == row else row
 
@@ -252,9 +253,9 @@ class SubmissionWatch:
         return self._submission, (stamp[0] / 1e9 if stamp else 0.0)
 
     def _rates(self, at: float, shards: Sequence[ShardRow]) -> dict[str, float]:
-        """Return the work per second by place; empty if it is not known yet.
+        """Return the work per second by host; empty if it is not known yet.
 
-        The whole work of a shard counts for its present place, also after the shard was lost elsewhere.
+        The whole work of a shard counts for its present host, also after the shard was lost elsewhere.
         """
         if not self._seen or at > self._seen[-1][0]:
             self._seen.append((at, {row.number: row.done for row in shards}))
@@ -271,7 +272,7 @@ class SubmissionWatch:
 
 
 def state_of(state: ShardState) -> str:
-    """Return which of :data:`STATES` a shard is in."""
+    """Return the state of a shard, which is one of :data:`STATES`."""
     if state.status == SENT:
         return PLAYING if state.playing else QUEUED
     return LOST if state.status == WAITING and state.problem else state.status
@@ -316,9 +317,9 @@ def players_of(
 
 
 def run_of(submission: Submission, number: int) -> Path | None:
-    """Return a shard's run folder that can be read here, or ``None`` if there is none yet.
+    """Return a shard's run folder that can be read on this machine, or ``None`` if there is none yet.
 
-    A shard that is played on this machine or on a shared disk is read in its place.
+    The folder of a shard that is played on this machine or on a shared disk is read without a copy.
     """
     if submission.trainings is not None:
         return submission.trainings.part(number).folder

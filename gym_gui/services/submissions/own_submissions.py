@@ -33,7 +33,7 @@ FOLDER: Final = "submissions"
 """Folder of the entries, in the data folder."""
 FORMAT: Final = 1
 _ID: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
-"""Pattern of the folder's name. Places have folders of that name, which are removed at the end."""
+"""Pattern of the folder's name. Hosts have folders of that name, which are removed at the end."""
 _MOST_BYTES: Final = 64 * 2**20
 _PROFILE: Final = "profile"
 _UNLIMITED: Final = ["any amount: it has no budget, and nothing limits it"]
@@ -41,7 +41,7 @@ _SSH_CONFIG: Final = "ssh_config"
 
 
 class NotConfirmedError(UsageError):
-    """A submission was not submitted from this data folder, or has been changed since.
+    """Error for a submission that was not submitted from this data folder, or was changed since.
 
     Attributes:
         folder: Folder of the submission.
@@ -49,8 +49,8 @@ class NotConfirmedError(UsageError):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(
-            f"{folder} was not handed in from here, or was changed since, and has not been confirmed",
-            fix=f"Look at it and confirm it, in a terminal: mosaic runs confirm {folder}",
+            f"{folder} was not submitted from here or was changed since, and is not confirmed",
+            fix=f"Check and confirm it in a terminal: mosaic runs confirm {folder}",
         )
         self.folder = folder
 
@@ -73,7 +73,7 @@ class Unconfirmed:
 
 
 def remember_submission(submission: Submission) -> None:
-    """Save the entry of a submission that the user submits, or resumes at other places.
+    """Save the entry of a submission that the user submits, or resumes on other hosts.
 
     Args:
         submission: Record of the submission, with its bundle and its permissions.
@@ -113,7 +113,7 @@ def verified_submission(submission: Submission, profile: Mapping[str, Any] | Non
 
 
 def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Unconfirmed | None:
-    """Return what a user must look at before a submission is used, or ``None`` if it is confirmed already.
+    """Return what the user must confirm before a submission is used; ``None`` if it is confirmed already.
 
     Args:
         folder: Folder of the submission.
@@ -143,7 +143,7 @@ def unconfirmed(folder: Path, profile: Mapping[str, Any] | None = None) -> Uncon
 
 
 def confirm(seen: Unconfirmed) -> None:
-    """Save the entry of a submission that the user has looked at.
+    """Save the entry of a submission that the user has checked.
 
     Raises:
         UsageError: The submission has changed since it was shown, or cannot be saved.
@@ -151,7 +151,7 @@ def confirm(seen: Unconfirmed) -> None:
     submission = seen.submission
     submission.needs = seen.needs
     if _digest_of(submission.bundle) != seen.bundle:
-        raise UsageError(f"{submission.folder} has changed since it was shown", fix="Look at it again")
+        raise UsageError(f"{submission.folder} has changed since it was shown", fix="Check it again")
     before = _entry(submission)
     # While the bundle is unchanged, files that were sent earlier from here stay valid.
     submission.token = before[3] if before is not None and before[2] == seen.bundle else new_token()
@@ -165,8 +165,8 @@ def _file(submission: Submission) -> Path:
     name = submission.folder.absolute().name
     if _ID.fullmatch(name) is None:
         raise UsageError(
-            f"{submission.folder} has not the name of a submission",
-            fix="Give the folder that mosaic run --executor has named, under the name that it had",
+            f"{submission.folder} does not have the name of a submission",
+            fix="Give the folder that mosaic run --executor created, under its original name",
         )
     return Store().data_dir(FOLDER) / f"{name}.json"
 
@@ -217,7 +217,7 @@ def _entry(submission: Submission) -> tuple[tuple[Subject, ...], dict[str, Any],
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise RunFormatError(str(path), "is damaged. Throw it away, and confirm the submission") from None
+        raise RunFormatError(str(path), "is damaged. Delete it, and confirm the submission again") from None
     return needs, data, bundle, token
 
 
@@ -226,7 +226,7 @@ def _refuse_links(folder: Path) -> None:
     with os.scandir(folder) as entries:
         link = next((entry.name for entry in entries if entry.is_symlink()), None)
     if link is not None:
-        raise UsageError(f"{folder / link} is a link, and no link is followed out of a submission")
+        raise UsageError(f"{folder / link} is a link; links in a submission are not followed")
 
 
 def _refuse_others(folder: Path) -> None:
@@ -234,17 +234,17 @@ def _refuse_others(folder: Path) -> None:
     try:
         check_folder(folder)
     except OSError as error:
-        raise UsageError(f"{folder} cannot be used: {error.strerror}", fix="Ask for it anew") from None
+        raise UsageError(f"{folder} cannot be used: {error.strerror}", fix="Ask for a new copy") from None
     if (folder / "sent.tar.gz").exists():
         raise UsageError(
-            f"{folder / 'sent.tar.gz'} is an archive that an earlier version has sent, and is not read",
-            fix="Remove it, and confirm the submission: what is sent is packed anew",
+            f"{folder / 'sent.tar.gz'} is an archive of an earlier version, which is not read",
+            fix="Remove it, and confirm the submission: its files are packed again",
         )
     for name in ("played", "cluster"):
         if (folder / name).exists():
             raise UsageError(
-                f"{folder / name} holds what was played there, with the commands that play it",
-                fix="Remove it, and confirm the submission: what is missing is played again",
+                f"{folder / name} contains played shards and the commands that play them",
+                fix="Remove it, and confirm the submission: missing shards are played again",
             )
 
 
@@ -261,8 +261,8 @@ def _allowed(submission: Submission) -> tuple[Subject, ...]:
             continue
         name = str(submission.bundle) if subject.kind == "folder" else subject.name
         raise UsageError(
-            f"{submission.folder} needs {subject.words}, which has not been allowed",
-            fix=f"Look at it; then: mosaic trust add {name}",
+            f"{submission.folder} needs {subject.words}, which is not allowed",
+            fix=f"Check it, then run: mosaic trust add {name}",
         )
     return needs
 

@@ -1,4 +1,4 @@
-"""Parts that all profiles share: the command that starts MOSAIC elsewhere, and checks of values."""
+"""Elements that all executor profiles share: the command that starts MOSAIC, and checks of values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gym_gui.services.experiments.experiment_yaml import parse_yaml
 from mosaic_worker.plain_files import read_file
 
 OF_A_COMMAND: Final = ("mosaic", "setup", "keys", "processes")
-"""Keys of :class:`Command`."""
+"""Keys of a profile that set the fields of :class:`Command`."""
 FOLDER: Final = "mosaic-submissions"
 """Default folder for submissions, relative to the home."""
 MEMORY: Final = re.compile(r"\d+[KMGT]?")
@@ -23,12 +23,12 @@ MEMORY: Final = re.compile(r"\d+[KMGT]?")
 _MOST_BYTES: Final = 2**20
 _MOST_LINES: Final = 50
 _ASSIGNED: Final = re.compile(r"""(?:^|[\s;&|({])([A-Za-z_]\w*)=(?!["']?[$`])(?=[^\s;&])""")
-"""A shell line that assigns a literal value to a variable."""
+"""Pattern of a shell line that assigns a literal value to a variable."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """Command that starts MOSAIC at a place.
+    """Command that starts MOSAIC on a host or cluster.
 
     Attributes:
         mosaic: The command as the place's shell reads it. It may start a container.
@@ -54,7 +54,7 @@ class Command:
 
 
 USUAL: Final = Command()
-"""Command if a profile sets none."""
+"""Default command, used if a profile sets none."""
 
 
 def read_profile(path: Path) -> object:
@@ -97,7 +97,9 @@ def place(value: object, where: str) -> str:
     """
     path = text(value, where, max_length=1024)
     if ".." in Path(path).parts or (path.startswith("~") and not path.startswith("~/")):
-        raise ConfigError(f"{path!r} cannot be used", where=where, fix="Write it from the home, or absolute")
+        raise ConfigError(
+            f"{path!r} cannot be used", where=where, fix="Write a path from the home, or an absolute one"
+        )
     return path.removeprefix("~/")
 
 
@@ -131,6 +133,6 @@ def _lines(value: object, where: str) -> tuple[str, ...]:
             raise ConfigError(
                 f"writes {name} into a script",
                 where=f"{where}[{i}]",
-                fix="Put it into a file there that is yours alone (chmod 600), and name that: keys: FILE",
+                fix="Put it into a file there that only you can read (chmod 600), and name it: keys: FILE",
             )
     return tuple(lines)

@@ -16,9 +16,9 @@ class ShardProgress:
     Attributes:
         shards: Number of collected shards.
         of: Number of all shards, as far as it is known.
-        done: Finished work at all places, in the submission's units.
-        failed: Finished work that failed, included in ``done``.
-        playing: Number of processes that each place runs.
+        done: Episodes or training steps finished on all hosts.
+        failed: Finished episodes or steps that failed, included in ``done``.
+        playing: Number of processes that each host runs.
     """
 
     shards: int

@@ -1,4 +1,4 @@
-"""Decides which shards each place plays next, and which waiting shards are moved to an idle place."""
+"""Decides which shards each host plays next, and which waiting shards are moved to an idle host."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from gym_gui.services.submissions.shard_status import ShardStatus
 from gym_gui.services.submissions.submission_record import SENT, WAITING, Submission
 
 MOST_TRIES: Final = 3
-"""Number of successive lost tries after which a shard is given up."""
+"""Number of successive lost attempts after which a shard has failed."""
 
 
 class ShardScheduler:
-    """Distributes the shards of a submission over its places.
+    """Distributes the shards of a submission over its hosts.
 
     Args:
         submission: The submission.
-        backends: The places.
-        given_up: Names of the places that are no longer used, with reasons. The coordinator changes it.
+        backends: The hosts.
+        given_up: Names of the hosts that are no longer used, with reasons. The coordinator changes it.
         leases: Distributes budgets that hold for all shards together.
     """
 
@@ -34,7 +34,7 @@ class ShardScheduler:
         self._submission, self._backends = submission, backends
         self._given_up, self._leases = given_up, leases
         self._unbegun: dict[str, set[int]] = {}
-        """Shards that waited for their turn at the last look, by place."""
+        """Shards that had not begun at the last status request, by host."""
 
     @property
     def open(self) -> list[int]:
@@ -42,7 +42,7 @@ class ShardScheduler:
         return sorted([*self._submission.numbers(SENT), *self._waiting])
 
     def of(self, backend: ExecutorBackend) -> dict[int, int]:
-        """Return the tries of the shards that a place has been sent."""
+        """Return the attempt number of each shard that was sent to a host."""
         states = self._submission.states
         return {
             number: states[number].tries
@@ -51,12 +51,12 @@ class ShardScheduler:
         }
 
     def room(self, backend: ExecutorBackend) -> int:
-        """Return how many more processes a place may start."""
+        """Return how many more processes a host may start."""
         states = self._submission.states
         return backend.capacity - len({states[number].batch or number for number in self.of(backend)})
 
     def next_batch(self, backend: ExecutorBackend) -> list[int]:
-        """Return the shards for the next process at a place: at most its share of the open shards."""
+        """Return the shards for the next process on a host: at most its share of the open shards."""
         serving = [each for each in self._backends if each.name not in self._given_up]
         share = (
             -(-len(self.open) // sum(each.capacity for each in serving))
@@ -69,21 +69,21 @@ class ShardScheduler:
             state = self._submission.state(number)
             begun_elsewhere = bool(state.tries) and state.host != backend.name and state.host in known
             if begun_elsewhere and state.lost < MOST_TRIES - 1:
-                continue  # begun at another place, which resumes the shard
+                continue  # begun on another host, which resumes the shard
             batch.append(number)
             if len(batch) == share:
                 break
         return batch
 
     def saw(self, backend: ExecutorBackend, looks: Mapping[int, ShardStatus]) -> None:
-        """Note which shards wait for their turn at a place after a look."""
+        """Record which shards have not begun on a host, according to its status."""
         self._unbegun[backend.name] = {number for number, seen in looks.items() if not seen.begun}
 
     def steal_from(self, idle: ExecutorBackend) -> tuple[ExecutorBackend, list[int]] | None:
-        """Return half of the longest batch's waiting shards and their place, or ``None`` if none wait.
+        """Return the later half of the longest waiting batch and its host, or ``None`` if no shard waits.
 
         Args:
-            idle: The place that has nothing to do.
+            idle: The host that has nothing to do.
         """
         batches: dict[tuple[str, int], list[int]] = {}
         for host, numbers in self._unbegun.items():
@@ -112,7 +112,8 @@ class ShardScheduler:
 
     @property
     def _waiting(self) -> list[int]:
-        """Shards to begin. If the budgets are spent, only those with earlier tries, which have results."""
+        """Shards to start next. If the budgets are spent, only those with earlier attempts, which have
+        results."""
         waiting, states = self._submission.numbers(WAITING), self._submission.states
         if self._leases is None or not self._leases.ended:
             return waiting

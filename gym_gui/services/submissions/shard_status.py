@@ -14,7 +14,7 @@ from gym_gui.core.record_fields import count, items, mapping, text
 MARK: Final = "mosaic-shard"
 """First word of the lines that the host's shell prints for MOSAIC."""
 KILLED: Final = 128
-"""A shell's exit status for a process killed by a signal is this plus the signal's number."""
+"""Number that a shell adds to the signal's number in the exit status of a killed process."""
 _NOTHING: Final[dict[str, Any]] = {}
 
 
@@ -71,7 +71,7 @@ class ShardStatus:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the shard has nothing left to play."""
+        """Whether the shard has nothing more to play."""
         return self.result.get("status") in ("completed", "failed") and not self.result.get("problem")
 
 
@@ -84,7 +84,7 @@ def looks_of(output: str) -> dict[int, ShardStatus]:
     found: dict[int, ShardStatus] = {}
     lines = output.splitlines()
     if not lines or lines[-1] != f"{MARK} end":
-        raise ProtocolError("the host did not say how all shards stand")
+        raise ProtocolError("the host's status report is incomplete")
     number, alive, begun, code = 0, False, True, None
     parts: tuple[list[str], list[str], list[str]] = ([], [], [])
     into = parts[0]
@@ -106,7 +106,7 @@ def looks_of(output: str) -> dict[int, ShardStatus]:
                 number, alive, begun = int(where.partition("/")[0]), up == "1", out == "1"
                 code = int(status[0]) if status else None
             except ValueError:
-                raise ProtocolError(f"the host said {line[:80]!r} of a shard") from None
+                raise ProtocolError(f"the host's status report has a bad line: {line[:80]!r}") from None
     return found
 
 

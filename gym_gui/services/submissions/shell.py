@@ -24,9 +24,9 @@ EXPERIMENT: Final = "experiment.json"
 ALLOWED: Final = "allowed.json"
 """File with the user's permissions, in the format of :data:`gym_gui.core.trusted.trust.VARIABLE`."""
 TOKEN: Final = "token"
-"""File at a place that says which submission the folder belongs to."""
+"""File on a host that names the submission that the folder belongs to."""
 OFF_S: Final = 60
-"""Difference of the host's clock in seconds from which times are corrected to the local clock."""
+"""Clock difference in seconds from which a host's times are corrected to the local clock."""
 _CLOCK: Final = "clock"
 """File with the seconds that the host's clock is behind the local clock."""
 _TAIL: Final = 20
@@ -79,12 +79,12 @@ def play_script(
     at_once: int = 1,
     first: Sequence[str] = (),
 ) -> str:
-    """Return the script that plays one part, or several parts one after the other.
+    """Return the script that plays one part (a shard or training), or several parts one after the other.
 
     It is called as ``sh play.sh NUMBER TRY`` for one part and as ``sh play.sh NUMBER TRY NUMBER/TRY …`` for
     several parts with one command.
 
-    The script resumes a part that was begun at this place. A second call for the same try has no effect.
+    The script resumes a part that was begun on this host. A second call for the same attempt has no effect.
 
     Args:
         command: ``run``, ``tournament`` or ``train``.
@@ -150,13 +150,13 @@ def _shards(command: str, of: int, how: Command, streams: str) -> list[str]:
 
 
 def begin(place: str, batches: Sequence[Sequence[tuple[int, int]]]) -> str:
-    """Return a script that begins tries of shards in the background, so that they survive a disconnect.
+    """Return a script that starts attempts of shards in the background, so that they survive a disconnect.
 
-    Each try is begun once.
+    Each attempt is started once.
 
     Args:
         place: Folder of the submission on the host.
-        batches: Batches of shards with their tries. One process plays a batch in order.
+        batches: Batches of shards with their attempts. One process plays a batch in order.
     """
     play = f"{shlex.quote(place)}/{PLAY}"
     lines = [
@@ -209,7 +209,7 @@ _ALIVE: Final = """plays() {
     "play[.]sh (${2%/*} |.* $2( |$))|work/${2%/*}/runs|--shard ([0-9]+,)*${2%/*}[,/]"
 }
 """
-"""Shell function that tests whether a process exists and plays a try of a shard or is its command."""
+"""Shell function that tests whether a process exists and plays an attempt of a shard or is its command."""
 
 _END_EARLIER: Final = """# It is played once at a time: an earlier try that still runs here is ended first.
 host="$(uname -n) $(cat /proc/sys/kernel/random/boot_id 2>/dev/null)"
@@ -243,7 +243,7 @@ def look(place: str, tries: Mapping[int, int]) -> str:
 
     Args:
         place: Folder of the submission on the host.
-        tries: Number of the try of each shard.
+        tries: Number of the attempt of each shard.
     """
     return f"""cd {shlex.quote(place)} || exit 1
 {_ALIVE}is_up() {{
@@ -275,11 +275,11 @@ echo "{MARK} end"
 
 
 def take_back(place: str, tries: Mapping[int, int]) -> str:
-    """Return a script that takes back tries that wait for their turn, for :func:`taken_back`.
+    """Return a script that cancels attempts that have not begun, for :func:`taken_back`.
 
     Args:
         place: Folder of the submission on the host.
-        tries: Number of the try of each shard.
+        tries: Number of the attempt of each shard.
     """
     return f"""cd {shlex.quote(place)} || exit 1
 set -C  # a file is made by one: by us, or by who plays it
@@ -293,7 +293,7 @@ exit 0
 
 
 def taken_back(output: str) -> list[int]:
-    """Return the shards that the output of :func:`take_back`'s script lists."""
+    """Return the shards that :func:`take_back`'s script has canceled, from its output."""
     marked = (line.split() for line in output.splitlines() if line.startswith(f"{MARK} "))
     return [int(words[1].partition("/")[0]) for words in marked if len(words) == 2]
 
@@ -303,7 +303,7 @@ def tell(place: str, tries: Mapping[int, int], words: Mapping[int, str]) -> str:
 
     Args:
         place: Folder of the submission on the host.
-        tries: Number of the try of each shard.
+        tries: Number of the attempt of each shard.
         words: Lease line of each shard.
     """
     files = {f"work/{number}/{attempt}/{LEASE}": words[number] for number, attempt in sorted(tries.items())}
@@ -319,7 +319,7 @@ def stop(place: str, tries: Mapping[int, int], signal: str) -> str:
 
     Args:
         place: Folder of the submission on the host.
-        tries: Number of the try of each shard.
+        tries: Number of the attempt of each shard.
         signal: ``TERM`` or ``KILL``.
     """
     return f"""cd {shlex.quote(place)} || exit 0
@@ -339,7 +339,7 @@ exit 0
 
 
 def unfinished(place: str) -> str:
-    """Return the path of the submission's folder on the host until the folder is complete."""
+    """Return the temporary path of a submission's folder on the host, used until the folder is complete."""
     return f"{place}.new"
 
 

@@ -1,4 +1,4 @@
-"""Errors of places that play shards and of this machine, and checks of the free disk space."""
+"""Errors of hosts that play shards and of this machine, and checks of the free disk space."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final
 from gym_gui.core.errors import MosaicError, UsageError
 
 MOST_BYTES: Final = 64 << 30
-"""Largest number of bytes that one part may send."""
+"""Largest number of bytes that one shard or training may send."""
 _LEAST_BYTES: Final = 1 << 16
 _LEFT_BYTES, _LEFT_SHARE = 1 << 30, 20
 """Bytes that stay free during a copy: ``_LEFT_BYTES``, or one part in ``_LEFT_SHARE`` of a smaller disk."""
@@ -21,22 +21,22 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class HostAwayError(MosaicError):
-    """A host or a scheduler cannot be reached or does not answer."""
+    """Error for a host or a scheduler that cannot be reached or does not answer."""
 
 
 class HostFailedError(MosaicError):
-    """A host was reached, but a command on it has failed."""
+    """Error for a host that was reached, but on which a command has failed."""
 
 
 class HereError(UsageError):
-    """This machine cannot continue. Shards that run elsewhere go on."""
+    """Error for a failure of this machine. Shards that run elsewhere continue."""
 
 
 def raise_if_full(error: BaseException, where: Path) -> None:
     """Raise an error if a failure was caused by a full disk of this machine.
 
     Args:
-        error: The failure. Programs that copy do not always tell the cause.
+        error: The failure. Programs that copy do not always report the cause.
         where: Folder that was written to.
 
     Raises:
@@ -46,8 +46,8 @@ def raise_if_full(error: BaseException, where: Path) -> None:
     full = shutil.disk_usage(where).free < _LEAST_BYTES
     if full or code in _FULL or any(os.strerror(each) in str(error) for each in _FULL):
         raise HereError(
-            f"there is no room in {where}",
-            fix="Make some, then resume it; running shards continue",
+            f"there is no space left in {where}",
+            fix="Free some space, then resume; running shards continue",
         ) from error
 
 
@@ -68,13 +68,13 @@ def raise_if_too_much(coming: Path, what: str, most: int = MOST_BYTES) -> None:
         raise too_much(what, most)
     if not room_in(coming.parent):
         raise HereError(
-            f"there is no room in {coming.parent}: {what} has {size / 2**20:.0f} MiB so far",
-            fix="Look at it there, or make room, then resume it; running shards continue",
+            f"there is no space left in {coming.parent}: {what} has {size / 2**20:.0f} MiB so far",
+            fix="Check it there, or free some space, then resume; running shards continue",
         )
 
 
 def room_in(folder: Path) -> int:
-    """Return how many bytes one part may write to a folder."""
+    """Return how many bytes one shard or training may write to a folder."""
     disk = shutil.disk_usage(folder)
     return max(0, min(MOST_BYTES, disk.free - min(_LEFT_BYTES, disk.total // _LEFT_SHARE)))
 
@@ -83,7 +83,7 @@ def too_much(what: str, most: int) -> UsageError:
     """Return the error for data that is larger than allowed, after which the sender is no longer used."""
     return UsageError(
         f"{what} has more than {most / 2**30:.3g} GiB",
-        fix="Look at it there; or make room here, or have more parts",
+        fix="Check it there, free some space here, or make more parts",
     )
 
 
@@ -100,6 +100,6 @@ def size_of(path: Path) -> int:
 def not_ours(place: str) -> UsageError:
     """Return the error for a folder of another submission, whose commands may be another user's."""
     return UsageError(
-        f"{place} is there, and this submission did not put it there",
-        fix="Look at it, and remove it: what is missing is played again",
+        f"{place} exists, but this submission did not create it",
+        fix="Check it, then remove it: missing shards are played again",
     )

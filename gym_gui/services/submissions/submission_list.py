@@ -1,4 +1,4 @@
-"""Entries for the list of runs of the submissions in a runs folder that have not become a run yet."""
+"""Lists submissions that are not merged into a run yet, as entries for the list of runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FOLDER: Final = "submissions"
 
 
 class SubmissionList:
-    """Reads the submissions' records, each again only after a change. Use it in a thread.
+    """Reads the records of submissions, each again only after a change. Use it in a thread.
 
     Args:
         runs: Folder of runs that contains the submissions.
@@ -50,7 +50,7 @@ class SubmissionList:
         return [entry for entry in found if entry is not None]
 
     def one(self, folder: Path) -> RunEntry | None:
-        """Return a submission's entry, or ``None`` if it has become a run or trains.
+        """Return a submission's entry; ``None`` if it is merged into a run or consists of trainings.
 
         Trainings have a page of their own.
         """

@@ -32,26 +32,26 @@ SENT: Final = "sent"
 COLLECTED: Final = "collected"
 FAILED: Final = "failed"
 STOPPED: Final = "stopped"
-"""The user has stopped the shard, and its results so far are here."""
+"""Status of a shard that the user has stopped; its results so far are here."""
 _MOST_BYTES: Final = 256 * 2**20
 
 
 def new_token() -> str:
-    """Return a new random token."""
+    """Return a new random token for a submission."""
     return secrets.token_hex(16)
 
 
 @dataclass
 class ShardState:
-    """State of one shard.
+    """State of one shard of a submission.
 
     Attributes:
         status: ``waiting``, ``sent``, ``collected``, ``failed`` or ``stopped``.
-        host: Place that plays the shard, or began it.
+        host: Host or cluster that plays the shard, or began it.
         tries: Number of times that the shard was begun.
-        lost: Number of successive tries that were lost without new work.
-        kept: Work that was safe when the latest try began.
-        problem: Why the latest lost try was lost.
+        lost: Number of successive attempts that were lost without new work.
+        kept: Work that was safe when the latest attempt began.
+        problem: Why the latest lost attempt was lost.
         done: Finished work, in the submission's units.
         failed: Finished work that failed, included in ``done``.
         batch: First shard of the batch that one process plays in order, including this shard; 0 for no
@@ -59,9 +59,9 @@ class ShardState:
         safe: Work that is kept even if the process dies; for a training, up to its last checkpoint.
         score: Mean return of the last episodes of a training; ``None`` before the first.
         asked: Whether the user wants the shard to end.
-        playing: Whether a sent shard was being played at the last look. If not, it waits at its place.
-        node: Machine of the place that plays or played the shard, if the place has several machines.
-        job: Id of the job in the place's scheduler.
+        playing: Whether a sent shard was being played at the last status. If not, it waits on its host.
+        node: Machine that plays or played the shard, if the host or cluster has several machines.
+        job: Id of the job in the cluster's scheduler.
     """
 
     status: str = WAITING
@@ -89,12 +89,12 @@ class ShardState:
 
 @dataclass
 class PlaceState:
-    """State of a place.
+    """State of a host or cluster of a submission.
 
     Attributes:
         heard_at: Time of its last answer by the local clock, in ISO 8601, to ten seconds.
-        problem: Why the place does not answer or is no longer used.
-        given_up: Whether nothing more is played at the place.
+        problem: Why the host does not answer or is no longer used.
+        given_up: Whether nothing more is played on the host.
     """
 
     heard_at: str = ""
@@ -107,11 +107,11 @@ class PlaceState:
 
 
 class FormerPlace(NamedTuple):
-    """A place that got parts of a submission and that the profile no longer names.
+    """A host that got files of a submission and that the profile no longer names.
 
     Attributes:
-        name: Name of the place.
-        entry: The place's entry in the old profile.
+        name: Name of the host.
+        entry: The host's entry in the old profile.
     """
 
     name: str
@@ -132,19 +132,19 @@ class Submission:
         out: Folder for the merged run folder or for the run folders of the trainings.
         states: States of the shards that have been begun, by number.
         run: Merged run folder, or run folder of the trainings; empty before it exists.
-        cleared: Whether nothing of the submission is left at the places.
+        cleared: Whether no files of the submission are left on the hosts.
         began_at: Time of submission by the local clock, in ISO 8601.
         seatings: For play until a decision: episodes of each seed, by operator.
         due: For play until a decision: shards to play now, as others may not be needed; ``None`` for all.
         trainings: The trainings, or ``None``.
         at_once: Largest number of shards that are played at the same time.
-        used: Places that were sent anything, even if their shards were given to others later.
-        emptied: Places in ``used`` where nothing of the submission is left.
-        former: Places in ``used`` that the profile no longer names and where files may be left.
-        places: States of places by name.
+        used: Hosts that were sent files, even if their shards were given to others later.
+        emptied: Hosts in ``used`` where no files of the submission are left.
+        former: Hosts in ``used`` that the profile no longer names and where files may be left.
+        places: States of hosts by name.
         needs: Permissions that the submitting user has given. They are not part of this record but of the
             entry in :mod:`.own_submissions`.
-        token: Marks the submission's folder at a place. A folder without it was made by another user. Like
+        token: Marks the submission's folder on a host. A folder without it was made by another user. Like
             ``needs``, it is not part of this record.
     """
 
@@ -177,7 +177,7 @@ class Submission:
         return "trainings" if self.trainings else "shards"
 
     def called(self, number: int) -> str:
-        """Return a part's name for messages."""
+        """Return the name of a shard or training for messages."""
         if self.trainings:
             return f"the training with seed {self.trainings.part(number).seed}"
         return f"shard {number} of {self.of}"
@@ -193,7 +193,7 @@ class Submission:
         """Refuse links in place of the run folders, because files would be written elsewhere.
 
         Raises:
-            HereError: One of them is a link.
+            HereError: A run folder is a link.
         """
         for training in self.trainings.parts if self.trainings is not None else ():
             self._check_folder(training.folder)
@@ -203,8 +203,8 @@ class Submission:
     def _check_folder(self, folder: Path) -> None:
         if folder != self.out and folder.is_symlink():  # ``out`` itself may be a link that a person named
             raise HereError(
-                f"{folder} is a link, and none is followed below {self.out}",
-                fix="Put the folder in its place",
+                f"{folder} is a link, and links below {self.out} are not followed",
+                fix="Replace the link by the folder",
             )
 
     @property
@@ -218,16 +218,16 @@ class Submission:
         return self.folder / BUNDLE_FOLDER
 
     def log(self, number: int, attempt: int) -> Path:
-        """Return the path of the last output of a lost try. The file may not exist."""
+        """Return the path of the last output of a lost attempt. The file may not exist."""
         return self.folder / LOGS_FOLDER / f"{number}-{attempt}.log"
 
     @property
     def places_used(self) -> set[str]:
-        """Places that were sent anything, with the hosts of shards from records without ``used``."""
+        """Hosts that were sent files, with the hosts of shards from records without ``used``."""
         return self.used | {state.host for state in self.states.values() if state.host}
 
     def place(self, name: str) -> PlaceState:
-        """Return the state of a place, created on first use."""
+        """Return the state of a host, created on first use."""
         return self.places.setdefault(name, PlaceState())
 
     def state(self, number: int) -> ShardState:
@@ -244,7 +244,7 @@ class Submission:
         ]
 
     def batches(self, tries: Mapping[int, int]) -> list[list[tuple[int, int]]]:
-        """Return tries of shards grouped by the process that plays them, in order."""
+        """Return attempts of shards grouped by the process that plays them, in order."""
         found: dict[int, list[tuple[int, int]]] = {}
         for number, attempt in sorted(tries.items()):
             state = self.states.get(number)
@@ -341,7 +341,7 @@ def open_submission(folder: Path) -> Submission:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise RunFormatError(str(path), "is damaged. Submit it anew") from None
+        raise RunFormatError(str(path), "is damaged. Submit it again") from None
 
 
 def _former(row: Mapping[str, Any]) -> FormerPlace:

@@ -23,10 +23,10 @@ _RUN_ID: Final = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 @dataclass(frozen=True)
 class Training:
-    """One training.
+    """One training of a submission.
 
     Attributes:
-        seed: Its only seed.
+        seed: The only seed of the training.
         folder: Its local run folder.
         run_id: Its id in the trainer daemon.
     """
@@ -51,14 +51,15 @@ class Trainings:
     parts: tuple[Training, ...]
 
     def part(self, number: int) -> Training:
-        """Return the training of a part. Parts count from 1."""
+        """Return a training of the submission by its number, from 1."""
         return self.parts[number - 1]
 
     def script(self, mosaic: str, streams: str) -> Sequence[str]:
-        """Return shell lines that train one part in the background, from its last checkpoint if there is one.
+        """Return shell lines that run one training in the background, from its last checkpoint if there is
+        one.
 
-        Results lie in ``runs/START/seedN``. A training without a checkpoint begins anew in another folder,
-        whose name contains the try because other places do not know this one's folders. So a process that
+        Results lie in ``runs/START/seedN``. A training without a checkpoint begins again in another folder,
+        whose name contains the attempt because other hosts do not know this host's folders. So a process that
         follows the files never confuses a second start with the first.
 
         Args:

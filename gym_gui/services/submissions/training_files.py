@@ -1,7 +1,7 @@
-"""Reads the new bytes of the files of trainings elsewhere, and writes requests to the trainings.
+"""Reads new bytes of the files of trainings on other machines, and sends requests to the trainings.
 
 A training appends whole lines to its files and reads lines that are appended to its control file
-(:mod:`mosaic_worker.training`). So each look reads only the bytes after those that are here already.
+(:mod:`mosaic_worker.training`). So each call reads only the bytes after those that are here already.
 
 Ray pickles :func:`grown_in` by value for its nodes (:mod:`gym_gui.services.submissions.ray.ray_trainings`),
 so the function uses only constants and the standard library.
@@ -23,18 +23,18 @@ from mosaic_worker.training import CONTROL, EPISODES, EVENTS, METRICS
 FOLLOWED: Final = (EVENTS, METRICS, EPISODES, LOG)
 """Files that are copied while they grow."""
 MOST: Final = 1 << 20
-"""Largest number of bytes per file and look. The rest follows at the next looks."""
+"""Largest number of bytes per file and call. The rest follows in the next calls."""
 _MARK: Final = "mosaic-file"
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is already here of a training.
+    """What this machine already has of a training's files.
 
     Attributes:
         start: Name of the training's start; empty if nothing is here.
-        sizes: Bytes that are here of each file in :data:`FOLLOWED`.
-        wishes: Lines of ``control.jsonl`` that the training has not got yet.
+        sizes: Number of bytes that are here of each file in :data:`FOLLOWED`.
+        wishes: Lines of ``control.jsonl`` that the training has not received yet.
     """
 
     start: str = ""
@@ -86,7 +86,7 @@ def grown_in(part: Path, known: Known, most: int = MOST) -> Grown | None:
 
 
 def exchange_script(place: str, known: Mapping[int, Known]) -> str:
-    """Return a script for a host's ``sh`` that does the same. :func:`grown_of` reads its output.
+    """Return a shell script that prints new bytes of files on a host. :func:`grown_of` reads its output.
 
     Args:
         place: Folder of the submission on the host.
@@ -122,7 +122,7 @@ def exchange_script(place: str, known: Mapping[int, Known]) -> str:
 
 
 def grown_of(output: bytes) -> dict[int, Grown]:
-    """Return what the output of :func:`exchange_script`'s script contains, by part.
+    """Return new bytes of files by training, from the output of :func:`exchange_script`'s script.
 
     Raises:
         ProtocolError: The output is cut off or malformed.
@@ -149,11 +149,11 @@ def grown_of(output: bytes) -> dict[int, Grown]:
             break
         into.more[rest[0]] = output[:size]
         output = output[size + 1 :]
-    raise ProtocolError("the host did not say how the files of all trainings have grown")
+    raise ProtocolError("the host's report of the trainings' files is incomplete")
 
 
 def grown_from(rows: object, known: Mapping[int, Known]) -> dict[int, Grown]:
-    """Return the same from plain data with number, start and files of each part, and text in Latin-1.
+    """Return new bytes of files by training, from rows of number, start and files as Latin-1 text.
 
     Args:
         rows: The data.
@@ -170,5 +170,5 @@ def grown_from(rows: object, known: Mapping[int, Known]) -> dict[int, Grown]:
                 raise ValueError(number)
             found[number] = Grown(start, each)
     except (ValueError, TypeError, AttributeError) as error:
-        raise ProtocolError("what was said of the files of trainings makes no sense") from error
+        raise ProtocolError("the report of the trainings' files is malformed") from error
     return found

@@ -1,4 +1,4 @@
-"""Copies the growing files of trainings elsewhere into the local run folders.
+"""Copies the growing files of trainings on other machines into the local run folders.
 
 So a program that follows a training of this machine (the trainer daemon, the window, a terminal) can follow
 these trainings too. Requests that the program writes into ``control.jsonl`` are passed on.
@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 @runtime_checkable
 class TrainingSite(Protocol):
-    """A place whose trainings can be followed. See :class:`.executor_backend.ExecutorBackend`."""
+    """Host or cluster whose trainings can be followed. See :class:`.executor_backend.ExecutorBackend`."""
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Ask trainings to end."""
@@ -69,14 +69,14 @@ class TrainingMirror:
         self._where: dict[int, Elsewhere] = {}
 
     async def follow(self, backend: TrainingSite, tries: Mapping[int, int]) -> None:
-        """Copy the new lines of one place's trainings here, and pass requests on to the trainings.
+        """Copy the new lines of one host's trainings here, and pass requests on to the trainings.
 
         Args:
-            backend: Backend of the place.
-            tries: Number of the try of each part at the place.
+            backend: Backend of the host.
+            tries: Number of the attempt of each training on the host.
 
         Raises:
-            HostAwayError: The place does not answer.
+            HostAwayError: The host does not answer.
             HereError: A local file cannot be written.
         """
         known = await asyncio.to_thread(self._known, tries)
@@ -98,7 +98,7 @@ class TrainingMirror:
         for part in range(1, len(self._trainings.parts) + 1):
             folder = self._submission.training_folder(part)
             state = self._submission.states.get(part) or ShardState()
-            if state.status == WAITING and b'"stop"' in self._wishes(part, folder):
+            if state.status == WAITING and b'"stop"' in self._new_requests(part, folder):
                 state = self._submission.state(part)
                 state.status, state.asked = STOPPED, True
             says = _STATES.get(state.status) if state.status != SENT else self._sent(part)
@@ -140,8 +140,8 @@ class TrainingMirror:
             raise _trouble(error, folder) from error
         self._where[part] = where
 
-    def _wishes(self, part: int, folder: Path) -> bytes:
-        """Return the requests that were written after those passed on last, as lines."""
+    def _new_requests(self, part: int, folder: Path) -> bytes:
+        """Return the requests that were written since the last ones were passed on, as lines."""
         with suppress(OSError), open_file(folder / CONTROL, inside=self._submission.out) as file:
             file.seek(self._standing(part, folder).heard)
             return file.read().rpartition(b"\n")[0]
@@ -152,7 +152,7 @@ class TrainingMirror:
         for part in tries:
             folder = self._submission.training_folder(part)
             sizes = tuple(_size(folder / name) for name in FOLLOWED)
-            wishes = self._wishes(part, folder)
+            wishes = self._new_requests(part, folder)
             found[part] = Known(self._standing(part, folder).start, sizes, wishes + b"\n" if wishes else b"")
         return found
 
@@ -184,7 +184,7 @@ class TrainingMirror:
 def _trouble(error: OSError, folder: Path) -> HereError:
     return HereError(
         f"{error.filename or folder} cannot be written: {error.strerror}",
-        fix="Fix that, then resume it; running trainings continue",
+        fix="Solve that, then resume; running trainings continue",
     )
 
 

@@ -1,4 +1,4 @@
-"""Checks whether a run can be carried out, before it is queued."""
+"""Checks whether a training can be carried out, before it is queued."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gym_gui.workers.status import check_installed
 
 @dataclass(frozen=True)
 class Admitted:
-    """A run that has passed the checks.
+    """A training run that has passed the checks.
 
     Attributes:
         request: Request for the worker.
@@ -44,7 +44,7 @@ class Admitted:
 
 
 class Admission:
-    """Checks runs. Its methods take up to a second and may be called from any thread.
+    """Checks training runs. Its methods take up to a second and may be called from any thread.
 
     Attributes:
         gpus: GPU devices of this machine.
@@ -140,7 +140,7 @@ class Admission:
         wanted = device.startswith("cuda")
         if wanted and not self.gpus:
             raise UsageError(
-                f"device {device!r} is asked for, but this machine has no GPU",
+                f"device {device!r} is requested, but this machine has no GPU",
                 fix="Set device to cpu or auto",
             )
         if limits.gpus is None:
@@ -173,7 +173,7 @@ def _continued(config: UnifiedRunConfig, earlier: TrainingRecord) -> UnifiedRunC
     if not RunFolder(earlier.folder).holds_policy:
         raise UsageError(
             f"run {earlier.run_id} has no checkpoint to resume from ({earlier.folder} holds no {POLICY})",
-            fix="Start it anew",
+            fix="Start a new training",
         )
     return replace(
         config,

@@ -1,4 +1,4 @@
-"""Sends changed runs to watchers, at the pace of each watcher."""
+"""Sends changed records of trainings to watchers, at the pace of each watcher."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gym_gui.services.trainer.training_records import TrainingRecord
 
 
 class Watch:
-    """A watcher, with the newest record of each run that has changed since its last look.
+    """A watcher of trainings, with the newest record of each training that it has not received yet.
 
     A slow watcher misses intermediate states and delays no other watcher. The number of waiting records is
     at most the number of runs.
@@ -25,7 +25,7 @@ class Watch:
         self._wake.set()
 
     async def changes(self) -> AsyncIterator[TrainingRecord]:
-        """Yield changed records without end."""
+        """Yield changed records of trainings without end."""
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -34,7 +34,7 @@ class Watch:
 
 
 class Watchers:
-    """All watchers of the runs."""
+    """All watchers of the trainings of a daemon."""
 
     def __init__(self) -> None:
         self._watches: set[Watch] = set()

@@ -60,11 +60,11 @@ class DaemonSettings:
     def __post_init__(self) -> None:
         if not 0 <= self.idle_s < math.inf:
             raise UsageError(
-                f"the daemon cannot wait {self.idle_s} s for something to do",
-                fix="Give a number of at least 0; 0: it never ends by itself",
+                f"the daemon cannot be idle for {self.idle_s} s",
+                fix="Give at least 0; with 0, it never ends by itself",
             )
         if self.capacity < 1:
-            raise UsageError(f"{self.capacity} trainings may wait, but it must be at least 1")
+            raise UsageError(f"the queue's capacity is {self.capacity}, but must be at least 1")
 
     def credentials(self) -> grpc.ServerCredentials | None:
         """Return the TLS credentials for TCP; ``None`` if the daemon listens only on its socket.
@@ -76,7 +76,7 @@ class DaemonSettings:
             return None
         if self.cert is None or self.key is None:
             raise UsageError(
-                "over TCP the trainer daemon is served with TLS only",
+                "the trainer daemon serves TCP only with TLS",
                 fix="Give a certificate and its key: --cert FILE --key FILE",
             )
         try:
@@ -85,7 +85,7 @@ class DaemonSettings:
         except (OSError, ssl.SSLError) as error:
             raise UsageError(
                 f"certificate {self.cert} with key {self.key} cannot be used: {error}",
-                fix="Both must be PEM files that belong together",
+                fix="Give the PEM files of a certificate and of its key",
             ) from error
 
 
@@ -116,7 +116,7 @@ class _Daemon:
     def __init__(
         self, store: Store, settings: DaemonSettings, place: Place, trainer: Trainer, told: int | None
     ) -> None:
-        self._told = told
+        self._ready_fd = told
         self._store, self._settings, self._place, self._trainer = store, settings, place, trainer
         self._began = time.monotonic()
         self._done = asyncio.Event()
@@ -144,11 +144,11 @@ class _Daemon:
                 loop.remove_signal_handler(number)
 
     def _notify(self) -> None:
-        if self._told is not None:
+        if self._ready_fd is not None:
             with contextlib.suppress(OSError):
-                os.write(self._told, b"ready\n")
+                os.write(self._ready_fd, b"ready\n")
             with contextlib.suppress(OSError):
-                os.close(self._told)
+                os.close(self._ready_fd)
 
     async def _until_done(self) -> None:
         idle_since = time.monotonic()

@@ -63,7 +63,7 @@ class Address:
 
 
 class DaemonHeldError(UsageError):
-    """Another daemon serves the data folder already."""
+    """Error for a data folder that another daemon serves already."""
 
 
 class Place:
@@ -95,8 +95,8 @@ class Place:
     def _make(self) -> None:
         if answers(self.socket):
             raise UsageError(
-                f"something else listens on {self.socket}",
-                fix="End it, or set MOSAIC_RUNTIME_DIR to another folder",
+                f"another process listens on {self.socket}",
+                fix="End that process, or set MOSAIC_RUNTIME_DIR to another folder",
             )
         # Remove the files of an earlier daemon that was killed.
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -107,7 +107,7 @@ class Place:
                 file.write(self.token)
         except OSError as error:
             raise UsageError(
-                f"{self.folder} cannot be made anew: {error.strerror}", fix="Move away what is there"
+                f"{self.folder} cannot be created: {error.strerror}", fix="Remove that folder"
             ) from error
 
     @property
@@ -201,7 +201,7 @@ def _locked(path: Path) -> int:
     who = f"process {holder.pid}" if holder else "it is just starting"
     raise DaemonHeldError(
         f"a trainer daemon serves {path.parent.parent} already ({who})",
-        fix="Use that one, or stop it: mosaic daemon --stop",
+        fix="Use that daemon, or stop it: mosaic daemon --stop",
     )
 
 

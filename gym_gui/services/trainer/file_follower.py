@@ -50,7 +50,7 @@ class Follower:
         return [row for row in rows if row is not None]
 
     def read_end(self, most: int) -> tuple[bytes, bool]:
-        """Return the bytes appended since the last call, with an unfinished line, or only the last of them.
+        """Return the bytes appended since the last call, at most the last ``most``, with an unfinished line.
 
         Args:
             most: Largest number of bytes to read. If more were appended, the last ones from a line's start.

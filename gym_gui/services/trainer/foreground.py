@@ -28,7 +28,7 @@ class TrainProgress:
 
     Attributes:
         step: Environment steps so far.
-        total_steps: All environment steps.
+        total_steps: Environment steps of the whole training.
         mean_return: Mean return of the last finished episodes, or ``None`` before the first.
         episodes: Finished episodes so far.
         steps_per_s: Environment steps per second.
@@ -176,7 +176,7 @@ def carry_out(
     new, before = not request.out.exists(), folder.read(REQUEST) if request.resume else None
     process = TrainingProcess.launch(request, limits, tied=True, gpus=detected_gpus(), grace_s=grace_s)
     try:
-        _follow(process, _Teller(process.events(), on_progress, on_warning), on_stopping)
+        _follow(process, _EventReporter(process.events(), on_progress, on_warning), on_stopping)
     finally:
         if process.alive:
             process.kill()
@@ -207,7 +207,7 @@ def check_ready(definition: WorkerTypeDefinition) -> None:
         raise MissingDependencyError(f"what {definition.type_id} needs ({lacking})", status.install)
 
 
-def _follow(process: TrainingProcess, teller: _Teller, on_stopping: Callable[[], None]) -> None:
+def _follow(process: TrainingProcess, teller: _EventReporter, on_stopping: Callable[[], None]) -> None:
     """Report events until the training is over. Ctrl-C stops the training, and a second Ctrl-C kills it."""
     asked = False
     while True:
@@ -225,7 +225,7 @@ def _follow(process: TrainingProcess, teller: _Teller, on_stopping: Callable[[],
             asked = True
 
 
-class _Teller:
+class _EventReporter:
     """Reads events of a training and calls the callbacks."""
 
     def __init__(
@@ -254,7 +254,7 @@ def _result(request: TrainRequest, outcome: TrainingOutcome) -> TrainResult:
     if outcome.refused:
         raise UsageError(outcome.reason)
     if outcome.state == "failed" or not folder.holds_policy:
-        kept = f"What it kept before is in {request.out}" if folder.holds_policy else ""
-        reason = outcome.reason or "it was stopped before it had kept anything"
+        kept = f"Its last checkpoint is in {request.out}" if folder.holds_policy else ""
+        reason = outcome.reason or "it was stopped before its first checkpoint"
         raise TrainingFailedError(f"the training in {request.env_id} failed: {reason}", fix=kept)
     return TrainResult(request.out, outcome.state, outcome.step, outcome.mean_return, outcome.wall_s)

@@ -39,7 +39,7 @@ def make_folder(folder: RunFolder) -> None:
             trial.write(b" " * 4096)
     except OSError as error:
         problem = f"{folder.path} cannot be written: {error.strerror}"
-        raise UsageError(problem, fix="Choose another --out, or make room there") from error
+        raise UsageError(problem, fix="Choose another --out, or free some space there") from error
 
 
 @contextlib.contextmanager
@@ -91,18 +91,18 @@ def prepare(folder: RunFolder, request: TrainRequest) -> None:
     if where is not None:
         raise UsageError(
             f"the training in {folder.path} is on another machine ({where.place})",
-            fix=f"Resume it there, by {where.again}, or begin it anew here, by --overwrite",
+            fix=f"Resume it there with {where.again}, or start a new one here with --overwrite",
         )
     if request.resume:
         if not folder.holds_policy:
             raise UsageError(
-                f"there is nothing to resume in {folder.path}: it holds no {POLICY}",
-                fix="Name the run folder of a training that has kept a checkpoint",
+                f"there is nothing to resume in {folder.path}: it contains no {POLICY}",
+                fix="Name the run folder of a training that has a checkpoint",
             )
     elif folder.holds_policy and not request.overwrite:
         raise UsageError(
             f"{folder.path} already holds a policy",
-            fix="Choose another --out, go on with it (--resume), or add --overwrite",
+            fix="Choose another --out, continue it (--resume), or add --overwrite",
         )
     elif folder.holds_policy or (folder / REQUEST).exists():
         folder.clear()
@@ -132,7 +132,7 @@ def runner_command(
 
 
 def _some_cores(count: int) -> list[int]:
-    """Return a number of usable cores from a random position, so that independent trainings differ."""
+    """Return ``count`` usable cores from a random position, so that trainings use different cores."""
     if not hasattr(os, "sched_getaffinity"):
         return []
     ours = sorted(os.sched_getaffinity(0))
@@ -185,7 +185,7 @@ def start_runner(
     except ValueError:
         child.kill()
         child.wait()
-        raise WorkerLaunchError("the training could not be started: its runner said nothing") from None
+        raise WorkerLaunchError("the training could not be started: its runner reported nothing") from None
     if "error" in answer:
         child.wait()
         raise WorkerLaunchError(f"the training could not be started: {answer['error']}")

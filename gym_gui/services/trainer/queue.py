@@ -1,4 +1,4 @@
-"""Queue that decides which runs start next with which resources, without files, processes or a clock."""
+"""Queue that decides which training runs start next and with which resources, without files or processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CAPACITY = 1000
 AGEING_S = 60.0
 """Seconds of waiting that raise the rank of a run as much as one step of priority."""
 PATIENCE_S = 120.0
-"""Seconds of waiting after which other runs no longer get the resources that a run lacks."""
+"""Seconds of waiting after which the resources that a run lacks are reserved for it."""
 UNKNOWN_MEMORY_MB = 1024
 """Expected memory in MB of a run without a limit. Once the run uses more, its actual use counts."""
 RESERVE_MB = 512
@@ -103,7 +103,7 @@ class Waiting:
     held: bool = False
 
     def rank(self, now: float) -> float:
-        """Return the priority plus an amount for the waiting time, so that every run comes first some day."""
+        """Return the priority plus an amount for the waiting time, so that no run waits forever."""
         return self.priority + max(now - self.since, 0.0) / AGEING_S
 
 
@@ -176,14 +176,14 @@ class RunQueue:
             raise UsageError(f"a run needs at least 1 core, not {limits.cpu_cores}")
         if limits.cpu_cores > len(m.cores):
             have = f"{len(m.cores)} {'core' if len(m.cores) == 1 else 'cores'}"
-            raise UsageError(f"{limits.cpu_cores} cores are asked for, but this machine has {have}")
+            raise UsageError(f"{limits.cpu_cores} cores are requested, but this machine has {have}")
         if limits.memory_mb is not None and limits.memory_mb > m.memory_mb:
             raise UsageError(
-                f"{limits.memory_mb} MB of memory are asked for, but a run may have 1 to {m.memory_mb} MB"
+                f"{limits.memory_mb} MB of memory are requested, but a run may have 1 to {m.memory_mb} MB"
             )
         if limits.gpus is not None and limits.gpus > len(m.gpus):
             have = f"GPUs {', '.join(m.gpus)}" if m.gpus else "no GPU"
-            raise UsageError(f"{limits.gpus} GPUs are asked for, but this machine has {have}")
+            raise UsageError(f"{limits.gpus} GPUs are requested, but this machine has {have}")
 
     def check_room(self) -> None:
         """Check that one more run may wait.
@@ -215,7 +215,7 @@ class RunQueue:
         self._waiting.pop(run_id, None)
 
     def occupy(self, run_id: str, grant: Grant) -> None:
-        """Count a run that is already running, with its resources."""
+        """Record the resources of a run that is already running."""
         self._waiting.pop(run_id, None)
         self._granted[run_id] = grant
 
@@ -238,7 +238,7 @@ class RunQueue:
         return self._granted.get(run_id)
 
     def start(self, now: float, available_mb: float | None = None) -> list[tuple[str, Grant]]:
-        """Give free resources to waiting runs.
+        """Grant free resources to waiting runs, and remove these runs from the queue.
 
         Args:
             now: Present time, on the clock of :meth:`add`.

@@ -1,4 +1,4 @@
-"""Reads and writes a run's place in the queue in its folder, in case the registry is lost.
+"""Stores a run's queue entry in its run folder, in case the registry is lost.
 
 ``queue.json`` belongs to the trainer. It contains the time of submission, the priority, and whether the run
 was paused or cancelled. It is on the disk before a client gets an answer.
@@ -20,7 +20,7 @@ HELD = "paused before it began"
 
 @dataclass(frozen=True)
 class Place:
-    """Place of a run in the queue, kept after the run has started.
+    """Queue entry of a run, kept after the run has started.
 
     Attributes:
         submitted_at: Unix time of the submission.
@@ -38,7 +38,7 @@ class Place:
 
 
 def keep_place(folder: RunFolder, place: Place) -> None:
-    """Write the place of a run, safely on disk when this returns.
+    """Write the queue entry of a run to its folder. It is on disk when this returns.
 
     Raises:
         OSError: The folder cannot be written.
@@ -52,7 +52,7 @@ def keep_place(folder: RunFolder, place: Place) -> None:
 
 
 def place_of(folder: RunFolder) -> Place | None:
-    """Return the place of a run, or ``None`` if its folder has no such file.
+    """Return the queue entry of a run, or ``None`` if its folder has no such file.
 
     Raises:
         RunFormatError: The file is invalid.
@@ -64,7 +64,7 @@ def place_of(folder: RunFolder) -> Place | None:
     for name, value in known.items():
         kinds = bool if name in ("resume", "held") else int if name == "priority" else (int, float)
         if not isinstance(value, kinds) or (kinds is not bool and isinstance(value, bool)):
-            raise RunFormatError(str(folder / QUEUE), f"{name!r} makes no sense")
+            raise RunFormatError(str(folder / QUEUE), f"{name!r} has an invalid value")
     if "submitted_at" not in known:
         raise RunFormatError(str(folder / QUEUE), "'submitted_at' is missing")
     return Place(**known)

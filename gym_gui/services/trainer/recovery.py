@@ -1,4 +1,4 @@
-"""Recovers runs from their folders that the registry lacks because it was damaged, deleted or replaced."""
+"""Recovers runs that the registry lacks, because it was damaged, deleted or replaced, from their folders."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 def found_again(folder: Path, known: Collection[str], why: str) -> list[tuple[TrainingRecord, RunPlan]]:
-    """Return the unknown runs whose folders contain their request.
+    """Return the runs that the registry lacks and whose folders contain their request.
 
     Args:
         folder: Folder of the run folders.
@@ -39,7 +39,7 @@ def found_again(folder: Path, known: Collection[str], why: str) -> list[tuple[Tr
             if asked is not None:
                 found.append(_recovered(path, asked, why))
         except (MosaicError, OSError, KeyError, TypeError, ValueError) as error:
-            _log.warning("the run in %s could not be found again: %s", path, error)
+            _log.warning("the run in %s could not be recovered: %s", path, error)
     return found
 
 
@@ -83,11 +83,11 @@ def _not_begun(record: TrainingRecord, place: Place, problem: str, why: str) -> 
     if was_cancelled(RunFolder(record.folder)):
         return replace(record, state="stopped", reason=CANCELLED, ended_at=place.cancelled_at)
     if problem:
-        reason = f"its {REQUEST} makes no sense: {problem}"
+        reason = f"its {REQUEST} is invalid: {problem}"
         return replace(record, state="failed", reason=reason, ended_at=place.submitted_at)
     if place.held:
         return replace(record, state="paused", reason=HELD)
-    return replace(record, state="queued", reason=f"found again: {why}")
+    return replace(record, state="queued", reason=f"recovered: {why}")
 
 
 def _begun(record: TrainingRecord, process: TrainingProcess) -> TrainingRecord:

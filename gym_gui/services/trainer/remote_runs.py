@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class RunsElsewhere:
-    """Adds announced runs to the store and updates their state.
+    """Adds announced runs on other machines to the store and updates their state.
 
     Args:
         folder: Folder of the daemon's run folders.
@@ -58,18 +58,18 @@ class RunsElsewhere:
             self._announced_at = changed
             for run_id, folder in announced(self._folder).items():
                 try:
-                    self._take_up(run_id, folder)
+                    self._add_announced(run_id, folder)
                 except MosaicError as error:
                     _log.warning("run %s: %s", run_id, error)
         followed: dict[Path, bool] = {}
         for run in self._run_store:
             if run.record.place and not run.record.over:
                 try:
-                    self._look_at(run, followed)
+                    self._update_run(run, followed)
                 except (MosaicError, OSError) as error:
                     _log.warning("run %s: %s", run.record.run_id, error)
 
-    def _take_up(self, run_id: str, folder: Path) -> None:
+    def _add_announced(self, run_id: str, folder: Path) -> None:
         where, run = read_elsewhere(folder), self._run_store.find(run_id)
         if run is None:
             asked = KeptRequest.read(folder)
@@ -90,7 +90,7 @@ class RunsElsewhere:
         elif run.record.over and where is not None and not where.over:  # the run was resumed
             self._run_store.change(run, state="queued", reason="", place=where.place, ended_at=None)
 
-    def _look_at(self, run: Run, followed: dict[Path, bool]) -> None:
+    def _update_run(self, run: Run, followed: dict[Path, bool]) -> None:
         folder = run.record.folder
         where = read_elsewhere(folder)
         if run.events is None:
@@ -104,9 +104,9 @@ class RunsElsewhere:
             return
         if where.submission not in followed:
             followed[where.submission] = where.followed
-        self._stand(run, where, followed[where.submission])
+        self._set_state(run, where, followed[where.submission])
 
-    def _stand(self, run: Run, where: Elsewhere, followed: bool) -> None:
+    def _set_state(self, run: Run, where: Elsewhere, followed: bool) -> None:
         record = run.record
         state: RunState = record.state
         if where.state == training_elsewhere.WAITING:
@@ -117,7 +117,7 @@ class RunsElsewhere:
         reason = asked or where.reason or (f"waits on {where.place}" if state == "queued" else "")
         changes = {"started_at": time.time()} if state == "running" and record.started_at is None else {}
         if not followed:
-            reason = f"no process follows it: {where.again} continues it"
+            reason = f"no process follows it; to continue, run: {where.again}"
             changes |= {"steps_per_s": 0.0}
         self._run_store.change(run, state=state, reason=reason, place=where.place, **changes)
 
@@ -125,26 +125,26 @@ class RunsElsewhere:
         """Record how a remote run ended, once its files were copied to this machine or deleted."""
         runner = RunFolder(folder).read(RUNNER)
         if runner is None:
-            outcome = TrainingOutcome("failed", f"its run folder {folder} does not say how it went")
+            outcome = TrainingOutcome("failed", f"its run folder {folder} does not record how it ended")
         else:
             outcome = read_outcome(RunFolder(folder), runner)
         self._finish(run, outcome)
 
 
 def tell_elsewhere(record: TrainingRecord, wish: str) -> None:
-    """Have the coordinator of a training on another machine pass a request on to the training.
+    """Pass a request to a training on another machine, through the training's coordinator.
 
     Args:
         record: The run.
         wish: ``stop``, ``pause``, ``resume`` or ``checkpoint``.
 
     Raises:
-        UsageError: The training has ended, no coordinator follows it, or ``wish`` is none of these.
+        UsageError: The training has ended, no coordinator follows it, or ``wish`` is invalid.
         MosaicError: The request cannot be written.
     """
     where = read_elsewhere(record.folder)
     if where is None:
-        raise UsageError(f"run {record.run_id} has just ended on {record.place}", fix="Look again")
+        raise UsageError(f"run {record.run_id} has just ended on {record.place}", fix="Check its new state")
     if not where.followed:
         raise UsageError(
             f"no process follows run {record.run_id} on {where.place}", fix=f"Resume it: {where.again}"

@@ -170,7 +170,7 @@ class TrainRequest:
         )
 
     def arguments(self) -> list[str]:
-        """Return the arguments for ``python -m ENTRY``."""
+        """Return the command-line arguments of the worker's training entry."""
         own = {"--algo": self.algo, "--env-id": self.env_id, "--seed": str(self.seed), "--out": str(self.out)}
         resume = ["--resume"] if self.resume else []
         return (
@@ -179,7 +179,7 @@ class TrainRequest:
 
     @property
     def kept(self) -> KeptRequest:
-        """The request as ``train.json`` will record it."""
+        """Content of ``train.json`` for the request."""
         return KeptRequest(
             self.run_id,
             self.definition.type_id,
@@ -247,7 +247,7 @@ def run_id_of(written: object) -> str:
         ValueError: The value is not an id.
     """
     if not isinstance(written, str) or _RUN_ID.fullmatch(written) is None:
-        raise ValueError(f"{str(written)[:80]!r} is no id of a training")
+        raise ValueError(f"{str(written)[:80]!r} is not a training id")
     return written
 
 
@@ -293,7 +293,7 @@ class KeptRequest:
             return cls._of_policy(folder)
         if row is None:
             raise UsageError(
-                f"{folder} is no run folder of a training: it holds neither {REQUEST} nor {POLICY}"
+                f"{folder} is not the run folder of a training: it contains neither {REQUEST} nor {POLICY}"
             )
         try:
             return cls(
@@ -335,7 +335,7 @@ def _algorithm(definition: WorkerTypeDefinition, spec: TrainSpec, algo: str) -> 
     algorithms = {name.lower(): name for name in spec.algorithms}
     found = algorithms.get(algo.lower().replace("-", "_"), algorithms.get(algo.lower()))
     if found is None:
-        known = f"Known: {', '.join(spec.algorithms)}" if algorithms else "It names none in its worker.toml"
+        known = f"Known: {', '.join(spec.algorithms)}" if algorithms else "Its worker.toml names none"
         raise UnknownNameError(f"algorithm of {definition.type_id}", algo, spec.algorithms, hint=known)
     return found
 

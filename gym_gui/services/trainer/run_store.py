@@ -1,4 +1,4 @@
-"""Store of the runs in memory, with the registry on disk and the watchers of changes."""
+"""Stores the training runs of a daemon in memory and in the registry, and notifies watchers of changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Run:
     """A run with its record and its process.
 
     Attributes:
-        record: Present record.
+        record: Current record.
         plan: Values needed to start the run.
         process: The run's process, if there is one.
         events: Follower of the run's events.
@@ -49,7 +49,7 @@ class Run:
 
 
 class RunStore:
-    """All runs of a data folder.
+    """All training runs of a data folder, in memory and in the registry.
 
     Args:
         folder: Folder of the registry.
@@ -63,10 +63,10 @@ class RunStore:
 
     def __init__(self, folder: Path) -> None:
         self._registry = RunRegistry(folder)
-        self.loss = self._registry.damage or "the registry did not know it"
+        self.loss = self._registry.damage or "the registry did not contain it"
         self._runs = {record.run_id: Run(record, plan) for record, plan in self._registry.runs()}
         self._watchers = Watchers()
-        self._unkept = False
+        self._is_unsaved = False
 
     def __iter__(self) -> Iterator[Run]:
         return iter(list(self._runs.values()))
@@ -81,14 +81,14 @@ class RunStore:
         return self._runs.get(run_id)
 
     def get(self, run_id: str) -> Run:
-        """Return a run.
+        """Return the run with an id.
 
         Raises:
             UnknownNameError: There is no such run.
         """
         run = self._runs.get(run_id)
         if run is None:
-            hint = "The list of runs shows what there is" if self._runs else "There are no runs yet"
+            hint = "See the list of runs" if self._runs else "There are no runs yet"
             raise UnknownNameError("training run", run_id, (), hint=hint)
         return run
 
@@ -100,7 +100,9 @@ class RunStore:
         """
         run = self.get(run_id)
         if run.record.over:
-            raise UsageError(f"run {run_id} is over ({run.record.state})", fix="Resume it, or start it anew")
+            raise UsageError(
+                f"run {run_id} is over ({run.record.state})", fix="Resume it, or start a new one"
+            )
         return run
 
     def over(self, run_id: str) -> Run:
@@ -123,8 +125,8 @@ class RunStore:
         try:
             self._registry.put(run.record, run.plan)
         except sqlite3.Error as error:
-            problem = f"the run cannot be written down in {self._registry.path}: {error}"
-            raise MosaicError(problem, fix="Make room there") from error
+            problem = f"the run cannot be saved in {self._registry.path}: {error}"
+            raise MosaicError(problem, fix="Free some space there") from error
         run.kept_at = time.monotonic()
         self._runs[run.record.run_id] = run
         self._watchers.tell(run.record)
@@ -147,17 +149,17 @@ class RunStore:
         run.kept_at = time.monotonic()
         try:
             self._registry.put(run.record, run.plan)
-            self._unkept = False
+            self._is_unsaved = False
         except sqlite3.Error as error:  # such as a full disk; the folder has the facts, and this is retried
-            if not self._unkept:
+            if not self._is_unsaved:
                 _log.warning("the registry cannot be written: %s", error)
-            self._unkept = True
+            self._is_unsaved = True
 
     def keep_progress(self) -> None:
-        """Save the runs whose last save is some time ago."""
+        """Save the runs whose last save is more than :data:`KEEP_EVERY_S` seconds ago."""
         now = time.monotonic()
         for run in self:
-            if (not run.record.over or self._unkept) and now - run.kept_at > KEEP_EVERY_S:
+            if (not run.record.over or self._is_unsaved) and now - run.kept_at > KEEP_EVERY_S:
                 self.keep(run)
 
     def remove(self, run: Run) -> None:

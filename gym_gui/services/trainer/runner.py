@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _LOOK_S = 0.5
 _COUNT_EVERY_S = 2.0
 _COUNT_SHARE = 0.002
-"""Largest part of one core that memory measurement may use."""
+"""Largest share of one core that memory measurement may use."""
 _ROOM = 4096
 _FULL_MB = 1.0
 _PR_SET_PDEATHSIG = 1
@@ -88,11 +88,11 @@ class _Runner:
         self._began = time.monotonic()
         self._out_of_memory = _out_of_memory_kills()
 
-    # -- its life ------------------------------------------------------------------------
+    # -- life cycle ----------------------------------------------------------------------
 
     def run(self) -> int:
         wake = self._listen()
-        parent = _handle(self._options.tie)
+        parent = _process_descriptor(self._options.tie)
         self._reserve_exit()
         try:
             self._start()
@@ -171,7 +171,7 @@ class _Runner:
                 self._status = status
         return self._status is not None
 
-    # -- limits and wishes ---------------------------------------------------------------
+    # -- limits and requests -------------------------------------------------------------
 
     def _enforce(self) -> None:
         options = self._options
@@ -187,7 +187,7 @@ class _Runner:
         self._watch_time()
         self._watch_memory()
         if self._stop_at is not None:
-            self._press(time.monotonic() - self._stop_at)
+            self._escalate_stop(time.monotonic() - self._stop_at)
 
     def _watch_time(self) -> None:
         limit = self._options.max_seconds
@@ -225,7 +225,7 @@ class _Runner:
             with contextlib.suppress(OSError), self._control.open("ab", buffering=0) as file:
                 self._heard += file.write(b'{"do": "stop"}\n') or 0
 
-    def _press(self, waited: float) -> None:
+    def _escalate_stop(self, waited: float) -> None:
         grace: float = self._options.grace
         if waited > grace:
             self._kill(self._cause, self._reason or f"did not stop within {grace:g} s and was killed")
@@ -281,7 +281,7 @@ class _Runner:
 
 
 def _die_with(parent: int) -> Callable[[], None]:
-    """Return a function for a new child that has the kernel kill the child when this process ends."""
+    """Return a function that, in a new child, makes the kernel kill the child when this process ends."""
     if sys.platform != "linux":
         return lambda: None
     prctl = ctypes.CDLL(None, use_errno=True).prctl
@@ -294,8 +294,8 @@ def _die_with(parent: int) -> Callable[[], None]:
     return tie
 
 
-def _handle(pid: int | None) -> int | None:
-    """Return a descriptor that becomes readable when a process ends, or ``None`` if there is none."""
+def _process_descriptor(pid: int | None) -> int | None:
+    """Return a descriptor that becomes readable when a process ends; ``None`` if the system has none."""
     if pid is None or not hasattr(os, "pidfd_open"):
         return None
     with contextlib.suppress(OSError):

@@ -9,7 +9,7 @@ from gym_gui.core.errors import UsageError
 
 
 def texts_of_flags(flags: Sequence[str], names: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return texts by setting from options such as ``--total-steps 100 --hidden 64 64 --no-norm-adv``.
+    """Return the text of each setting from options such as ``--total-steps 100 --hidden 64 64``.
 
     Args:
         flags: The options.
@@ -23,7 +23,7 @@ def texts_of_flags(flags: Sequence[str], names: Mapping[str, Mapping[str, Any]])
     for word in flags:
         if not word.startswith("--"):
             if not name:
-                raise UsageError(f"{word!r} is no option", fix="Settings are given as --name VALUE")
+                raise UsageError(f"{word!r} is not an option", fix="Write settings as --name VALUE")
             parts.append(word)
             continue
         _keep(found, name, parts, names)

@@ -55,7 +55,7 @@ async def start_daemon(store: Store, *options: str) -> Address:
 
 
 def stop_daemon(store: Store, within: float = STOP_S) -> Address | None:
-    """Ask the daemon of a data folder to end, and wait for its end. Its trainings go on.
+    """Ask the daemon of a data folder to end, and wait for its end. Its trainings continue.
 
     Returns:
         Address of the ended daemon; ``None`` if there was none.
@@ -73,7 +73,7 @@ def stop_daemon(store: Store, within: float = STOP_S) -> Address | None:
         if time.monotonic() > deadline:
             raise MosaicError(
                 f"the trainer daemon (process {address.pid}) does not end",
-                fix=f"Kill it: kill -9 {address.pid}; its trainings go on",
+                fix=f"Kill it: kill -9 {address.pid}; its trainings continue",
             )
         time.sleep(_LOOK_S)
     return address
@@ -116,7 +116,7 @@ def _started_daemon(store: Store, log: Path, began: int, listens: bool) -> Addre
         said = last_log_line(log, began)
         if not listens and "already" not in said:
             raise WorkerLaunchError(
-                f"the trainer daemon did not start: {said or 'it said nothing'}", fix=f"Its log is {log}"
+                f"the trainer daemon did not start: {said or 'it printed nothing'}", fix=f"Its log is {log}"
             )
         if time.monotonic() > deadline:
             raise WorkerLaunchError("the trainer daemon ended at once", fix=f"Its log is {log}")

@@ -34,7 +34,7 @@ _USAGE_EVERY_S = 2.0
 
 
 class Supervision:
-    """Background task that starts, follows and ends the runs.
+    """Background task that starts, follows and ends the training runs.
 
     Args:
         run_store: Store of the runs.
@@ -55,16 +55,16 @@ class Supervision:
 
     def start(self) -> None:
         """Start the background task."""
-        self._loop = asyncio.get_running_loop().create_task(self._keep_on())
+        self._loop = asyncio.get_running_loop().create_task(self._run_loop())
 
     async def close(self) -> None:
-        """End the background task. Running trainings go on."""
+        """End the background task. Running trainings continue."""
         await end_task(self._loop)
         # A launch that has begun is finished, so that the next daemon knows the process.
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def wake(self) -> None:
-        """Have the background task look at the runs at once."""
+        """Make the background task check the runs at once."""
         self._wake.set()
 
     # -- runs of an earlier daemon -----------------------------------------------------------
@@ -97,7 +97,7 @@ class Supervision:
             self._run_store.change(run, state="queued", reason="", started_at=None)
             self.enqueue(run)
         else:
-            self.finish(run, "failed", f"its run folder {record.folder} does not say how it went")
+            self.finish(run, "failed", f"its run folder {record.folder} does not record how it ended")
 
     def _cancelled(self, run: Run) -> bool:
         """Return whether the run's folder records a cancellation, which the registry may lack."""
@@ -119,23 +119,23 @@ class Supervision:
 
     # -- the loop ----------------------------------------------------------------------------
 
-    async def _keep_on(self) -> None:
+    async def _run_loop(self) -> None:
         while True:
             try:
-                self._look()
+                self._check_runs()
             except Exception:  # one bad run must not end the others' supervision
-                _log.exception("looking after the runs failed; it is tried again")
+                _log.exception("supervising the runs failed; it is tried again")
             self._wake.clear()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), _LOOK_S if self._queue.running else _CALM_S)
 
-    def _look(self) -> None:
+    def _check_runs(self) -> None:
         now = time.monotonic()
         self._elsewhere.look(now)
         for run in self._run_store:
             if run.record.over or run.record.state == "queued":
                 continue
-            self._hear(run)
+            self._apply_events(run)
             if run.process is not None and not run.ending and not run.process.alive:
                 run.ending = True
                 self._spawn(self._end(run))
@@ -143,10 +143,10 @@ class Supervision:
             self._measured = now
             self._measure()
         if len(self._queue):
-            self._hand_out()
+            self._start_waiting()
         self._run_store.keep_progress()
 
-    def _hand_out(self) -> None:
+    def _start_waiting(self) -> None:
         free_mb, now = available_mb(), time.time()
         for run_id, grant in self._queue.start(now, free_mb):
             run = self._run_store.get(run_id)
@@ -203,9 +203,9 @@ class Supervision:
     def _follow(self, run: Run) -> None:
         runner = RunFolder(run.record.folder).read(RUNNER) or {}
         run.events = Follower(run.record.folder / EVENTS, int(runner.get("events_at", 0)))
-        self._hear(run)
+        self._apply_events(run)
 
-    def _hear(self, run: Run) -> None:
+    def _apply_events(self, run: Run) -> None:
         while run.events is not None and (rows := run.events.read()):
             record, began = run.record, False
             for row in rows:
@@ -234,10 +234,10 @@ class Supervision:
         try:
             outcome = await asyncio.to_thread(run.process.outcome)
         except Exception as error:
-            _log.exception("how run %s ended cannot be read", run.record.run_id)
-            self.finish(run, "failed", f"how it ended cannot be read: {type(error).__name__}: {error}")
+            _log.exception("the outcome of run %s cannot be read", run.record.run_id)
+            self.finish(run, "failed", f"its outcome cannot be read: {type(error).__name__}: {error}")
             return
-        self._hear(run)
+        self._apply_events(run)
         if outcome is None:  # the process is still there
             run.ending = False
             return

@@ -75,7 +75,7 @@ class Trainer:
         self._supervision.start()
 
     async def close(self) -> None:
-        """End the supervision and close the registry. Trainings go on."""
+        """End the supervision and close the registry. Trainings continue."""
         await self._supervision.close()
         self._run_store.close()
 
@@ -84,7 +84,7 @@ class Trainer:
         """Whether some run on this machine waits or runs."""
         return any(not run.record.over and not run.record.place for run in self._run_store)
 
-    # -- what is asked of it -----------------------------------------------------------------
+    # -- requests of clients ---------------------------------------------------------------
 
     async def submit(
         self,
@@ -148,7 +148,7 @@ class Trainer:
         run = Run(record, RunPlan(resume=earlier is not None))
         try:
             # Written first, so that the run is found again even if the registry is lost.
-            self._write_down(run, admitted.request.row(admitted.limits))
+            self._save_entry(run, admitted.request.row(admitted.limits))
             self._run_store.add(run)
         except MosaicError:
             if earlier is None:  # else a run would be found again that no client knows of
@@ -157,8 +157,8 @@ class Trainer:
         self._supervision.enqueue(run)
         return run_id
 
-    def _write_down(self, run: Run, request: Mapping[str, Any] | None = None, **changes: Any) -> None:
-        """Write a run's place in the queue to its folder, and optionally its request.
+    def _save_entry(self, run: Run, request: Mapping[str, Any] | None = None, **changes: Any) -> None:
+        """Write a run's queue entry to its folder, and optionally its request.
 
         Raises:
             MosaicError: The files cannot be written.
@@ -172,8 +172,8 @@ class Trainer:
             if request is not None:
                 folder.write(REQUEST, request)
         except OSError as error:
-            problem = f"the run cannot be written down in {record.folder}: {error.strerror}"
-            raise MosaicError(problem, fix="Make room there") from error
+            problem = f"the run cannot be saved in {record.folder}: {error.strerror}"
+            raise MosaicError(problem, fix="Free some space there") from error
 
     async def cancel(self, run_id: str) -> None:
         """Ask a run to save its policy and end. A second call kills it at once.
@@ -205,11 +205,13 @@ class Trainer:
     def _keep_cancelled(self, run: Run) -> None:
         """Record the cancellation in the run's folder, in case this process or the registry is lost."""
         try:
-            self._write_down(run, cancelled_at=time.time())
+            self._save_entry(run, cancelled_at=time.time())
         except MosaicError:
             if run.record.started_at is None:
                 raise
-            _log.exception("that run %s was cancelled", run.record.run_id)  # the run is stopped nevertheless
+            _log.exception(
+                "the cancellation of run %s could not be recorded", run.record.run_id
+            )  # the run is stopped nevertheless
 
     async def control(self, run_id: str, command: str) -> None:
         """Send ``pause``, ``resume`` or ``checkpoint`` to a run.
@@ -223,7 +225,7 @@ class Trainer:
         if command not in ("pause", "resume", "checkpoint"):
             raise UsageError(f"a run accepts pause, resume or checkpoint, not {command!r}")
         if run.record.state == "stopping":
-            raise UsageError(f"run {run_id} is stopping", fix="Resume it once it has stopped")
+            raise UsageError(f"run {run_id} is stopping", fix="Wait until it has stopped, then resume it")
         if run.record.place:
             tell_elsewhere(run.record, command)
             return
@@ -231,10 +233,10 @@ class Trainer:
             self._supervision.command(run, command)
             return
         if command == "checkpoint":
-            raise UsageError(f"run {run_id} has not begun", fix="There is nothing to keep yet")
+            raise UsageError(f"run {run_id} has not begun", fix="Wait until it has begun")
         held = command == "pause"
         self.queue.hold(run_id, held)
-        self._write_down(run, held=held)
+        self._save_entry(run, held=held)
         reason = HELD if held else ""
         self._run_store.change(run, state="paused" if held else "queued", reason=reason, position=0)
         self._supervision.wake()

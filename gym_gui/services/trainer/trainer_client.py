@@ -45,7 +45,7 @@ _HANG_S = 10.0
 
 
 class DaemonLostError(MosaicError):
-    """The daemon has ended or cannot be reached any more. Trainings go on without it."""
+    """Error for a daemon that has ended or cannot be reached. Trainings continue without it."""
 
 
 class TrainerClient:
@@ -96,8 +96,8 @@ class TrainerClient:
             )
             if health.protocol != PROTOCOL:
                 raise UsageError(
-                    f"the trainer daemon ({name}) is of another MOSAIC ({health.version})",
-                    fix="Stop it (its trainings go on) and try again: mosaic daemon --stop",
+                    f"the trainer daemon ({name}) has another version of MOSAIC ({health.version})",
+                    fix="Stop it (its trainings continue) and try again: mosaic daemon --stop",
                 )
         except BaseException:
             await client.close()
@@ -147,7 +147,7 @@ class TrainerClient:
         await self._control(run_id, "resume")
 
     async def checkpoint(self, run_id: str) -> None:
-        """Have a run save its policy now."""
+        """Ask a run to save its policy now."""
         await self._control(run_id, "checkpoint")
 
     async def remove(self, run_id: str) -> None:
@@ -168,7 +168,7 @@ class TrainerClient:
         async with aclosing(self._connection.stream(self._stub.WatchRuns, pb.RunsRequest())) as runs:
             async for run in runs:
                 yield record_of(run)
-        raise self._lost("it sent no more")
+        raise self._lost("its stream ended")
 
     # -- the daemon -------------------------------------------------------------------------------
 
@@ -204,6 +204,6 @@ async def _has_left(store: Store, address: Address, within_s: float) -> bool:
 def _lost(name: str, words: str) -> DaemonLostError:
     _log.info("the trainer daemon (%s) is gone: %s", name, words)
     return DaemonLostError(
-        f"the trainer daemon ({name}) does not answer any more",
-        fix="Trainings go on without it; connect again to have it started",
+        f"the trainer daemon ({name}) no longer answers",
+        fix="Trainings continue without it; connect again to start it",
     )

@@ -13,7 +13,7 @@ from gym_gui.services.trainer.training_records import Health, RunLimits, Trainin
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 
 PROTOCOL = 1
-"""Version of the protocol. It grows when older clients or daemons are no longer understood."""
+"""Version of the protocol. It increases when older clients or daemons become incompatible."""
 
 _OPTIONAL = ("mean_return", "remaining_s", "started_at", "ended_at")
 _PACKED = ("settings", "folder", "limits")
@@ -23,7 +23,7 @@ _PLAIN = tuple(
 
 
 def record_message(record: TrainingRecord) -> pb.TrainingRunState:
-    """Return a record as a message."""
+    """Return a training record as a protobuf message."""
     message = pb.TrainingRunState(
         **{name: getattr(record, name) for name in _PLAIN},
         settings=json.dumps(dict(record.settings)),
@@ -38,7 +38,7 @@ def record_message(record: TrainingRecord) -> pb.TrainingRunState:
 
 
 def record_of(message: pb.TrainingRunState) -> TrainingRecord:
-    """Return the record in a message."""
+    """Return the training record in a protobuf message."""
     optional: dict[str, Any] = {
         name: getattr(message, name) if message.HasField(name) else None for name in _OPTIONAL
     }
@@ -53,7 +53,7 @@ def record_of(message: pb.TrainingRunState) -> TrainingRecord:
 
 
 def limits_message(limits: RunLimits) -> pb.RunQuota:
-    """Return limits as a message.
+    """Return the limits of a run as a protobuf message.
 
     Raises:
         UsageError: A number is outside the range of the message.
@@ -70,7 +70,7 @@ def limits_message(limits: RunLimits) -> pb.RunQuota:
 
 
 def limits_of(quota: pb.RunQuota) -> RunLimits:
-    """Return the limits in a message.
+    """Return the limits of a run in a protobuf message.
 
     Raises:
         UsageError: The limits are invalid.
@@ -82,7 +82,7 @@ def limits_of(quota: pb.RunQuota) -> RunLimits:
 def submit_message(
     config: UnifiedRunConfig, *, title: str, priority: int, limits: RunLimits, resume_of: str
 ) -> pb.SubmitRequest:
-    """Return a request to train as a message.
+    """Return a training request as a protobuf message.
 
     Raises:
         UsageError: The settings are not JSON, or a number is outside the range of the message.
@@ -110,11 +110,11 @@ def submit_message(
             group=config.group,
         )
     except (TypeError, ValueError) as error:
-        raise UsageError(f"the training cannot be asked for like this: {error}") from error
+        raise UsageError(f"the training request is invalid: {error}") from error
 
 
 def config_of(request: pb.SubmitRequest) -> UnifiedRunConfig:
-    """Return the request to train in a message.
+    """Return the training request in a protobuf message.
 
     Raises:
         UsageError: The settings are not a JSON object.
@@ -150,13 +150,13 @@ def _json_object(text: str, what: str) -> Mapping[str, Any]:
 
 
 def health_message(health: Health) -> pb.TrainerHealth:
-    """Return the daemon's state as a message."""
+    """Return the daemon's state as a protobuf message."""
     values: dict[str, Any] = {**vars(health), "data_folder": str(health.data_folder), "log": str(health.log)}
     return pb.TrainerHealth(protocol=PROTOCOL, **values)
 
 
 def health_of(message: pb.TrainerHealth) -> Health:
-    """Return the daemon's state in a message."""
+    """Return the daemon's state in a protobuf message."""
     values: dict[str, Any] = {name: getattr(message, name) for name in Health.__dataclass_fields__}
     values["gpus"] = tuple(message.gpus)
     values["data_folder"], values["log"] = Path(message.data_folder), Path(message.log)

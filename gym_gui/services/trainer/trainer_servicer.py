@@ -1,4 +1,4 @@
-"""gRPC servicer of the trainer."""
+"""gRPC servicer of the trainer daemon."""
 
 from __future__ import annotations
 

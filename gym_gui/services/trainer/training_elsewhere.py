@@ -85,7 +85,7 @@ def read_elsewhere(folder: Path) -> Elsewhere | None:
     check_format(path, row.get("format_version"), _FORMAT)
     submission, place, state = (text(row.get(key)) for key in ("submission", "place", "state"))
     if not submission or place is None or state not in _STATES:
-        raise RunFormatError(path, "does not say where the training is")
+        raise RunFormatError(path, "does not name the training's machine")
     return Elsewhere(
         Path(submission),
         place,
@@ -146,4 +146,4 @@ def forget(training: Path, run_id: str) -> None:
     try:
         (training / ANNOUNCED / f"{run_id}.json").unlink(missing_ok=True)
     except OSError as error:
-        raise MosaicError(f"the run cannot be forgotten: {error.strerror}") from error
+        raise MosaicError(f"the announcement of the run cannot be removed: {error.strerror}") from error

@@ -79,7 +79,7 @@ class RunFolder:
         except ValueError as error:
             raise RunFormatError(str(path), f"is damaged or was cut off ({error})") from error
         if not isinstance(value, dict):
-            raise RunFormatError(str(path), "holds no JSON object")
+            raise RunFormatError(str(path), "does not contain a JSON object")
         return cast("dict[str, Any]", value)
 
     def write(self, name: str, value: Mapping[str, Any]) -> None:
@@ -101,9 +101,9 @@ class RunFolder:
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def clear(self) -> None:
-        """Remove the files that a training writes, but not the folder, its lock and its place in the queue.
+        """Remove the files that a training writes, but not the folder, its lock and its queue entry.
 
-        A process that clears the folder to train there again holds the lock. The file with the run's place in
+        A process that clears the folder to train there again holds the lock. The file with the run's entry in
         the queue belongs to the trainer.
         """
         for path in [*(self.path / name for name in _WRITTEN), *self._past_selves()]:

@@ -22,7 +22,7 @@ _LAST = 1 << 18
 
 @dataclass(frozen=True)
 class TrainingOutcome:
-    """How a training ended.
+    """Outcome of a training that has ended.
 
     Attributes:
         state: ``completed``, ``stopped`` before its last step, or ``failed``.
@@ -48,7 +48,7 @@ class TrainingOutcome:
 
 
 def read_outcome(folder: RunFolder, runner: Mapping[str, Any]) -> TrainingOutcome:
-    """Return how the training ended that ``runner`` (the content of ``runner.json``) watched."""
+    """Return the outcome of the training that a runner watched, given the content of ``runner.json``."""
     try:
         ended = folder.read(EXIT)
     except RunFormatError:
@@ -100,7 +100,7 @@ def _ending_words(folder: RunFolder, ended: Mapping[str, Any]) -> str:
     if ended.get("status") is None:
         return str(ended.get("reason", ""))
     outcome = from_code(int(ended["status"]), (folder.last_log_line(),))
-    return f"{outcome.words}, but never said that it was done" if outcome.succeeded else outcome.words
+    return f"{outcome.words}, but never reported that it was done" if outcome.succeeded else outcome.words
 
 
 def _unwatched(runner: Mapping[str, Any]) -> str:

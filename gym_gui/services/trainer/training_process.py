@@ -53,7 +53,7 @@ _LOOK_S = 0.2
 
 
 class TrainingFailedError(MosaicError):
-    """A training failed while it ran. What it saved before is kept."""
+    """Error for a training that failed while it ran. What it saved before is kept."""
 
 
 class TrainingProcess:
@@ -132,19 +132,21 @@ class TrainingProcess:
         folder = RunFolder(path)
         runner = folder.read(RUNNER)
         if runner is None:
-            raise UsageError(f"no training was ever started in {path}", fix="Name the run folder of one")
+            raise UsageError(
+                f"no training was ever started in {path}", fix="Name the run folder of a training"
+            )
         if not all(isinstance(runner.get(name), kind) for name, kind in _RUNNER_KEYS.items()):
-            raise RunFormatError(str(folder / RUNNER), "does not say which process watches the training")
+            raise RunFormatError(str(folder / RUNNER), "does not name the process that watches the training")
         return cls(folder, runner)
 
     @property
     def pid(self) -> int:
-        """Process id of the worker. It is certainly the worker's only while :attr:`alive`."""
+        """Process id of the worker. After the worker's end, another process may have this id."""
         return int(self._runner["worker"]["pid"])
 
     @property
     def tag(self) -> str:
-        """Tag that every process of the training bears (:mod:`gym_gui.processes.tree`)."""
+        """Tag of all processes of the training (:mod:`gym_gui.processes.tree`)."""
         return str(self._runner["tag"])
 
     @property
@@ -211,7 +213,7 @@ class TrainingProcess:
                 os.close(handle)
 
     def outcome(self) -> TrainingOutcome | None:
-        """Return how the training ended, even if no program watched it; ``None`` while it runs.
+        """Return the outcome of the training, even if no program watched it; ``None`` while it runs.
 
         Processes that a killed runner has left behind are ended first.
         """

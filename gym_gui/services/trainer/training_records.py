@@ -77,7 +77,7 @@ DEFAULT_LIMITS = RunLimits()
 
 @dataclass(frozen=True)
 class TrainingRecord:
-    """Present state of one training run.
+    """Current state of one training run.
 
     Attributes:
         run_id: Id of the run.
@@ -90,14 +90,14 @@ class TrainingRecord:
         state: State of the run.
         reason: Reason for the state, as a sentence; empty if there is none.
         step: Environment steps so far.
-        total_steps: All environment steps; 0 if not yet known.
+        total_steps: Environment steps of the whole training; 0 if not yet known.
         mean_return: Mean return of the last finished episodes, or of the evaluation.
         episodes: Finished episodes so far.
         steps_per_s: Environment steps per second at present.
         remaining_s: Estimated seconds until the end.
         elapsed_s: Seconds of training, without pauses.
         priority: Runs with a higher priority start first.
-        position: Place in the queue from 1; 0 if it is not queued.
+        position: Position in the queue from 1; 0 if it is not queued.
         folder: The run folder.
         submitted_at: Unix time of the submission.
         started_at: Unix time of the (last) start.
@@ -192,7 +192,7 @@ class Health:
 
 
 def record_to_data(record: TrainingRecord) -> dict[str, Any]:
-    """Return a record as plain data for JSON."""
+    """Return a training record as plain data for JSON."""
     return {**asdict(record), "folder": str(record.folder), "settings": dict(record.settings)}
 
 

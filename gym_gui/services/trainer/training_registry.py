@@ -61,7 +61,7 @@ class RunPlan:
 
 @dataclass(frozen=True)
 class Change:
-    """A change of a run's state, with time and reason."""
+    """A change of a training run's state, with Unix time and reason."""
 
     t: float
     state: str
@@ -69,7 +69,7 @@ class Change:
 
 
 class RunRegistry:
-    """The registry of runs on disk. Use it from one thread.
+    """Registry of training runs on disk. Use it from one thread.
 
     Args:
         folder: Folder of the registry's file.

@@ -24,21 +24,21 @@ from gym_gui.workers.settings.settings_schema import Setting
 from gym_gui.workers.settings.settings_text import normal, value_of_text
 
 IMAGE_BYTES = 84 * 84 * 4
-"""Bytes of four frames as most algorithms see them. Few observations are larger."""
+"""Bytes of four frames of 84 x 84 pixels, the input of most algorithms. Few observations are larger."""
 
 _SCHEMA_MAKER = "python -m mosaic_worker.learning.training_schema"
 _TYPES = frozenset({"integer", "number", "boolean", "string", "array", "null"})
-"""Types that fit on a command line."""
+"""Types of JSON Schema that fit on a command line."""
 
 
 @dataclass(frozen=True)
 class AlgorithmSchema:
-    """One algorithm and its settings.
+    """Training algorithm of a worker, with the schemas of its settings.
 
     Attributes:
         name: Name in requests.
         title: Name shown to people.
-        description: One sentence.
+        description: Description in one sentence.
         actions: Supported kinds of action: ``discrete``, ``multi_discrete``, ``continuous``; empty if
             unknown.
         observations: Supported kinds of observation: ``vector``, ``image``; empty if unknown.
@@ -92,11 +92,9 @@ class AlgorithmSchema:
         """
         action = "continuous" if action == "box" else action
         if action and self.actions and action not in self.actions:
-            return f"it learns {either(self.actions)} actions, and those here are {action}"
+            return f"it learns {either(self.actions)} actions, but here they are {action}"
         if observation in ("vector", "image") and self.observations and observation not in self.observations:
-            return (
-                f"it learns from {either(self.observations)} observations, and those here are {observation}"
-            )
+            return f"it learns from {either(self.observations)} observations, but here they are {observation}"
         return ""
 
     def learns_for(self, paradigm: SteppingParadigm | None) -> bool:
@@ -156,8 +154,8 @@ def read_schemas(definition: WorkerTypeDefinition) -> dict[str, AlgorithmSchema]
     except OSError as error:
         problem = f"cannot be read ({error.strerror})"
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        problem = f"is no train schema ({error})"
-    raise UsageError(f"{path} {problem}", fix=f"Make it anew: {_SCHEMA_MAKER} {definition.module_path}")
+        problem = f"is not a train schema ({error})"
+    raise UsageError(f"{path} {problem}", fix=f"Generate it again: {_SCHEMA_MAKER} {definition.module_path}")
 
 
 def usual_algorithm(definition: WorkerTypeDefinition, paradigm: SteppingParadigm | None) -> str:
@@ -193,9 +191,9 @@ def agents_incompatibility(
         return ""
     turns = "at once" if paradigm is SteppingParadigm.SIMULTANEOUS else "in turn"
     if paradigm is SteppingParadigm.SINGLE_AGENT:
-        wrong = f"{algorithm} learns for several agents, and {env_id} has one"
+        wrong = f"{algorithm} learns for several agents, but {env_id} has one"
     elif schema.for_one:
-        wrong = f"{algorithm} learns for one agent, and {env_id} has several that act {turns}"
+        wrong = f"{algorithm} learns for one agent, but {env_id} has several that act {turns}"
     else:
         wrong = f"{algorithm} does not learn for agents that act {turns}, as those of {env_id} do"
     others = [each.name for each in schemas.values() if each.learns_for(paradigm)]
@@ -208,7 +206,7 @@ def _schema(name: str, given: Mapping[str, Any]) -> AlgorithmSchema:
         said = spec.get("type", ())
         types = {said} if isinstance(said, str) else set(said)
         if not types or types - _TYPES:
-            raise ValueError(f"{name}: {key} is of no type that a form knows: {spec.get('type')!r}")
+            raise ValueError(f"{name}: {key} has a type that no form supports: {spec.get('type')!r}")
     return AlgorithmSchema(
         name=name,
         title=str(given.get("title", name)),

@@ -41,7 +41,7 @@ class UsageMeter:
         self._at = time.monotonic()
 
     def measure(self, roots: Iterable[int]) -> dict[int, Usage]:
-        """Return the use of each tree by the process id of its root; 0 for a root that is gone."""
+        """Return the use of each tree by the process id of its root; 0 for a root that has ended."""
         wanted = set(roots)
         if not wanted:
             self._before = {}

@@ -44,7 +44,7 @@ class TensorBoard:
         return self._child is not None and self._child.running and bool(self.address)
 
     async def show(self, runs: Mapping[str, Path]) -> str:
-        """Show these runs in TensorBoard, and start the server if it does not run.
+        """Show runs in TensorBoard, and start the server if it is not running.
 
         Args:
             runs: TensorBoard folder by title.
@@ -94,7 +94,7 @@ class TensorBoard:
         told: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
         async def listen(child: ManagedChild) -> None:
-            """Read the server's address, then keep its pipe empty."""
+            """Read the server's address from its output, then read on so that the pipe does not fill."""
             async for line in lines_of(child.stderr):
                 found = _ADDRESS.search(line)
                 if found and not told.done():

@@ -1,4 +1,4 @@
-"""Choices for a training: workers that train, their algorithms, and reasons against an environment."""
+"""Lists workers that train and their algorithms, with reasons why they do not fit an environment."""
 
 from __future__ import annotations
 

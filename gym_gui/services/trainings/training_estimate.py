@@ -14,7 +14,7 @@ NEWEST: Final = 5
 _SHAPING: Final = ("num_envs", "n_envs", "device")
 """Settings that change the speed most. Earlier runs with equal values take precedence."""
 _LEAST_S: Final = 1.0
-"""Shorter runs, in seconds, say little about the speed."""
+"""Duration in seconds of the shortest run whose speed is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Estimate:
     def sentence(self, count: int = 1, cores: int = 1) -> str:
         """Return the estimate as a sentence, for one run or several with different seeds."""
         if self.seconds is None:
-            return "How long it takes is unknown until it runs: nothing like it was trained here before."
+            return "The duration is unknown until it runs: nothing similar was trained here before."
         like = "one earlier run" if self.runs == 1 else f"{self.runs} earlier runs"
         other = "" if self.alike else " with other settings"
         on = "one core" if cores == 1 else f"{cores} cores"
@@ -77,11 +77,11 @@ def estimate(
 
 
 def before_it(records: Sequence[TrainingRecord]) -> str:
-    """Return a sentence about the runs that already wait for a core; empty if none waits."""
+    """Return a sentence about the trainings that already wait for a core; empty if none waits."""
     waiting = sum(record.state == "queued" and not record.place for record in records)
     if not waiting:
         return ""
-    return " One waits for a core before it." if waiting == 1 else f" {waiting} wait for a core before it."
+    return " One training waits before it." if waiting == 1 else f" {waiting} trainings wait before it."
 
 
 def _shape(settings: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from gym_gui.core.errors import MissingDependencyError, MosaicError
 
 MOST_FRAMES: Final = 600
-"""Number of frames that are shown of a longer film, from its beginning. Half a minute is enough."""
+"""Largest number of frames that are shown of a film, from its beginning."""
 MOST_BYTES: Final = 160 * 2**20
 USUAL_FPS: Final = 30.0
 _STEP: Final = re.compile(r"step-(\d+)")
 
 
 class FilmError(MosaicError):
-    """A film cannot be shown."""
+    """Error for a film that cannot be shown."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Film:
         path: The file.
         frames: ``(height, width, 3)``, RGB.
         fps: Frames per second.
-        step: Training step of the policy; ``None`` if the file's name does not tell it.
+        step: Training step of the policy; ``None`` if the file's name does not contain it.
     """
 
     path: Path
@@ -71,9 +71,9 @@ def read_film(path: Path) -> Film:
                     break
                 frames.append(picture)
     except (OSError, FFmpegError, IndexError, ValueError) as error:
-        raise FilmError(f"{path.name} cannot be shown", fix="The training writes another one soon") from error
+        raise FilmError(f"{path.name} cannot be shown", fix="Wait for the training's next film") from error
     if not frames:
-        raise FilmError(f"{path.name} has no picture", fix="The training writes another one soon")
+        raise FilmError(f"{path.name} has no picture", fix="Wait for the training's next film")
     return Film(path, tuple(frames), fps, step_of(path))
 
 

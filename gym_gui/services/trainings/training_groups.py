@@ -101,7 +101,7 @@ class TrainingGroup:
 
     @cached_property
     def unequal(self) -> str:
-        """How the trainings differ besides their seeds, in words; empty if they do not."""
+        """Difference between the trainings besides their seeds, in words; empty if there is none."""
         for member in self.members[1:]:
             if difference := setting_difference(self.about, member.request):
                 return f"seed {member.seed}: {difference}"
@@ -109,7 +109,7 @@ class TrainingGroup:
 
 
 def setting_difference(first: KeptRequest, second: KeptRequest) -> str:
-    """Return how two trainings differ besides their seeds, in words; empty if they do not."""
+    """Return the difference between two trainings besides their seeds, in words; empty if there is none."""
     for what in ("worker", "algorithm", "env_id", "arguments"):
         one, other = getattr(first, what), getattr(second, what)
         if one != other:
@@ -122,11 +122,11 @@ def setting_difference(first: KeptRequest, second: KeptRequest) -> str:
 
 
 def _setting(request: KeptRequest, name: str) -> Any:
-    return request.given.get(name, request.settings.get(name, "as by default"))
+    return request.given.get(name, request.settings.get(name, "default"))
 
 
 class TrainingGroups:
-    """All groups, read from disk at each call. Call it off the GUI thread.
+    """Finds all groups of trainings on disk, anew at each call. Call it off the GUI thread.
 
     Args:
         store: Provides the folders: the daemon's trainings in the data folder, others in ``runs``.
@@ -156,8 +156,8 @@ class TrainingGroups:
             raise UnknownNameError("group of trainings", name, names, hint="mosaic train --seeds 5 makes one")
         if found.unequal:
             raise UsageError(
-                f"the trainings of {found.name} are not of one kind: {found.unequal}",
-                fix="Train them anew with the same settings, or move some elsewhere",
+                f"the trainings of {found.name} differ in more than their seed: {found.unequal}",
+                fix="Train them again with the same settings, or move some away",
             )
         return found
 
@@ -189,7 +189,7 @@ def _group_of(path: Path) -> str:
 def _only(groups: Sequence[TrainingGroup], folder: Path) -> TrainingGroup | None:
     if len(groups) > 1:
         names = ", ".join(group.name for group in groups)
-        raise UsageError(f"{folder} holds several groups of trainings: {names}", fix="Name each of them")
+        raise UsageError(f"{folder} contains several groups of trainings: {names}", fix="Name each of them")
     return groups[0] if groups else None
 
 
@@ -223,12 +223,12 @@ def _grouped(members: Iterable[GroupMember]) -> list[TrainingGroup]:
     return sorted(groups, key=lambda group: group.name)
 
 
-_STANDS: Mapping[str, int] = {"completed": 3, "running": 2, "waiting": 2, "stopped": 1}
+_RANKS: Mapping[str, int] = {"completed": 3, "running": 2, "waiting": 2, "stopped": 1}
 
 
 def _rank(member: GroupMember) -> tuple[int, float]:
     """Return a rank that decides between trainings with the same seed: first by state, then by end."""
-    return _STANDS.get(member.state, 0), member.ended_at
+    return _RANKS.get(member.state, 0), member.ended_at
 
 
 def read_member(folder: Path) -> GroupMember | None:
@@ -238,12 +238,12 @@ def read_member(folder: Path) -> GroupMember | None:
     except MosaicError:
         return None
     try:
-        return _standing(folder, request)
+        return _member_in(folder, request)
     except (MosaicError, OSError, KeyError, TypeError, ValueError) as error:
         return GroupMember(folder, request, "damaged", str(error))
 
 
-def _standing(folder: Path, request: KeptRequest) -> GroupMember:
+def _member_in(folder: Path, request: KeptRequest) -> GroupMember:
     run = RunFolder(folder)
     if (where := read_elsewhere(folder)) is not None:
         return GroupMember(folder, request, where.state, where.reason or f"it is on {where.place}")

@@ -33,7 +33,7 @@ class LeagueMember:
         name: The member's name.
         policy: Folder of its policy; ``None`` if it has none or if the folder is not here.
         plays: What the member is if it is not a policy in a folder; else empty.
-        step: Training step at which the learner left it; ``None`` for members of the pool.
+        step: Training step at which the learner was copied as this member; ``None`` for members of the pool.
         rating: Rating in Elo points; ``None`` if the league has no ratings.
         won: Games that it has won against the learner.
         drawn: Games between the two that neither has won.
@@ -90,7 +90,7 @@ class LeagueFile:
         self._seen: tuple[int, ...] | None = None
 
     def look(self) -> TrainingLeague | None:
-        """Return the league, or ``None`` if its file has not changed since the last look."""
+        """Return the league, or ``None`` if its file has not changed since the last call."""
         try:
             about = self._path.stat()
             seen = about.st_ino, about.st_mtime_ns, about.st_size
@@ -115,7 +115,7 @@ def read_league(folder: Path) -> TrainingLeague:
         data: Any = json.loads(read_file(folder / LEAGUE, limit=_LARGEST))
     except (FileNotFoundError, NotADirectoryError):
         return TrainingLeague(
-            problem=f"Who is in the league is not known: {LEAGUE} is not in the run folder."
+            problem=f"The members of the league are unknown: {LEAGUE} is not in the run folder."
         )
     except OSError as error:
         return TrainingLeague(problem=f"{LEAGUE} in the run folder cannot be read: {error.strerror}.")

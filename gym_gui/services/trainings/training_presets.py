@@ -12,7 +12,7 @@ from gym_gui.services.preset_store import PresetError, PresetKind
 
 @dataclass(frozen=True)
 class TrainingPreset:
-    """A training as the form holds it.
+    """A training as entered in the form of the Train page.
 
     Attributes:
         worker: Id of the worker.
@@ -40,7 +40,7 @@ def _from_data(path: Path, content: Mapping[str, Any]) -> TrainingPreset:
     settings: Any = content.get("settings", {})
     texts = [content.get(key) for key in ("worker", "algorithm", "env_id")]
     if not isinstance(settings, dict) or not all(isinstance(text, str) for text in texts):
-        raise PresetError(f"{path.name} is damaged", fix="Delete it, or save it anew")
+        raise PresetError(f"{path.name} is damaged", fix="Delete the file, or save the preset again")
     worker, algorithm, env_id = map(str, texts)
     return TrainingPreset(worker, algorithm, env_id, cast("dict[str, Any]", settings))
 

@@ -17,7 +17,7 @@ _STEPS = "total_steps"
 
 
 def scores_of(group: TrainingGroup) -> TrainedScores:
-    """Return the scores and curves of the completed trainings, and why the others have none.
+    """Return the scores and curves of the completed trainings, and why the other trainings have none.
 
     Raises:
         RunFormatError: The episodes of a training cannot be read.
@@ -32,7 +32,7 @@ def scores_of(group: TrainingGroup) -> TrainedScores:
         "Algorithm": about.algorithm,
         "Environment": group.env_id,
         "Settings": given or "defaults",
-        "Steps": f"{steps:,}" if isinstance(steps, int) else "as its worker has it",
+        "Steps": f"{steps:,}" if isinstance(steps, int) else "the worker's default",
         "Folders": ", ".join(dict.fromkeys(str(member.folder) for member in group.members)),
     }
     return TrainedScores(

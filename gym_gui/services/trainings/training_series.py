@@ -75,7 +75,7 @@ class SeriesStore:
                 self._series.setdefault(name, _Growing()).extend(x[good], y[good])
 
     def adopt(self, other: SeriesStore, names: Iterable[str]) -> None:
-        """Take series from another store, as far as it has them."""
+        """Replace series by the series of the same names in another store, if that store has them."""
         with self._lock, other._lock:
             self._series.update({name: other._series[name] for name in names if name in other._series})
 

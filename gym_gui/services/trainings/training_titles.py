@@ -1,4 +1,4 @@
-"""Titles of trainings and of the policies that they leave."""
+"""Makes titles for trainings and for the policies that they save."""
 
 from __future__ import annotations
 

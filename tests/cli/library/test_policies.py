@@ -154,10 +154,10 @@ def test_the_worker_that_reads_a_file_takes_it_over(policies: Policies, tmp_path
     assert done.json()["name"] == "theirs"
     for how, status, words in (
         ("refuse", 2, "mosaic: it is of another brand. Bring one of ours"),
-        ("fail", 1, "brand_worker failed to take it over: RuntimeError: out of luck"),
-        ("die", 1, "brand_worker was killed (signal 9, SIGKILL) while it took the policy over"),
+        ("fail", 1, "brand_worker failed to import the policy: RuntimeError: out of luck"),
+        ("die", 1, "brand_worker was killed (signal 9, SIGKILL) during the import"),
         ("lie", 2, "format_version"),
-        ("nothing", 2, "holds no policy"),
+        ("nothing", 2, "contains no readable policy"),
     ):
         done = policies(*arguments, "--env", "CartPole-v1", "--name", how, "--how", how)
         assert done.status == status, done.err
@@ -169,12 +169,12 @@ def test_the_worker_that_reads_a_file_takes_it_over(policies: Policies, tmp_path
 def test_nobody_reads_it(policies: Policies, tmp_path: Path) -> None:
     (tmp_path / "it.xyz").write_text("x")
     assert "no worker reads files such as it.xyz" in policies("add", "it.xyz").line
-    assert "there is no nothing.pt" in policies("add", "nothing.pt").line
+    assert "nothing.pt does not exist" in policies("add", "nothing.pt").line
     assert "operators_worker" in policies("add", "it.xyz", "--worker", "operators_worker").line
     assert "unknown worker" in policies("add", "it.xyz", "--worker", "nobody").line
     (tmp_path / "more.zip").write_bytes((PPO / "model.safetensors").read_bytes())
     unknown = policies("add", str(PPO), "--nmae", "x").line
-    assert "needs no --nmae" in unknown
+    assert "leave out --nmae" in unknown
 
 
 def test_a_file_of_a_cleanrl_script_is_brought_and_its_score_is_kept(

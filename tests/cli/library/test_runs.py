@@ -261,7 +261,7 @@ def test_a_compressed_run_is_read_by_every_command(mosaic: Mosaic, played: Path)
     name = played.name
     before, shown = mosaic("report", played, "--json").json(), mosaic("runs", "list", "--json").out
     done = mosaic("runs", "compress", name, "nowhere")
-    assert done.status == 2 and "nowhere is no run folder" in done.err
+    assert done.status == 2 and "nowhere is not a run folder" in done.err
     assert "bytes a row)" in done.out
     assert (played / "operators" / "a" / "steps.jsonl.zst").exists()
     assert not (played / "operators" / "a" / "steps.jsonl").exists()

@@ -236,7 +236,7 @@ def test_a_memory_that_others_may_write_allows_nothing(mosaic: Mosaic, maze: Pat
     mosaic("trust", "add", maze)
     memory = mosaic.home / "config" / "trust.json"
     memory.chmod(0o666)
-    assert "yours alone" in mosaic.refused("run", file_of(maze), "--dry-run")
+    assert "is not a file that only you can write" in mosaic.refused("run", file_of(maze), "--dry-run")
     memory.chmod(0o600)
     memory.write_text(memory.read_text().replace('"format": 1', '"format": 99'))
     assert "newer version" in mosaic.refused("run", file_of(maze), "--dry-run")
@@ -254,6 +254,6 @@ def test_a_run_of_a_newer_version_is_only_listed(
     before = {path: path.read_bytes() for path in played.rglob("*") if path.is_file()}
     said = refusal(mosaic, *command, played)
     assert "format 99" in said
-    assert "update" in said
+    assert "Update MOSAIC" in said
     assert {path: path.read_bytes() for path in played.rglob("*") if path.is_file()} == before
     assert played.name in mosaic("runs", "list").out

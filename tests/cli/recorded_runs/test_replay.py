@@ -53,7 +53,7 @@ def test_without_pictures_it_is_a_check(mosaic: Mosaic, run: Path) -> None:
     [
         (["--operator", "x"], "no operator 'x'"),
         (["--episode", "9"], "Episodes 0 to 1 are recorded"),
-        (["--video", "a.avi"], "no .mp4 file"),
+        (["--video", "a.avi"], "is not an .mp4 file"),
     ],
 )
 def test_refusals_are_one_line(mosaic: Mosaic, run: Path, options: list[str], said: str) -> None:

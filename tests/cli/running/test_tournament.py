@@ -129,7 +129,7 @@ def test_the_seats_of_a_team_are_filled_with_each_two(mosaic: Mosaic) -> None:
 
 def test_a_run_that_is_none_is_not_gone_on_with(mosaic: Mosaic, played: Path) -> None:
     done = mosaic("tournament", "--resume", played)
-    assert done.status == 2 and "is no tournament" in done.err
+    assert done.status == 2 and "is not a tournament" in done.err
 
 
 def test_the_example_is_played(mosaic: Mosaic) -> None:

@@ -146,7 +146,7 @@ def test_a_training_that_fails(searching: Mosaic) -> None:
     )
     assert done.status == 1
     assert "the return is not a finite number" in done.err
-    assert "What it kept before is in" in done.err
+    assert "Its last checkpoint is in" in done.err
     told = searching(*SEARCH, "--env", "CartPole-v1", "--out", "q", "--set", "fault=untold", "--json")
     assert told.status == 1
     assert json.loads(told.err.splitlines()[-1])["message"].endswith("exit status 1: out of luck")
@@ -162,7 +162,7 @@ def test_a_training_that_fails(searching: Mosaic) -> None:
             (*SEARCH, "--env", "CartPole-v1", "--spread", "-1"),
             "spread must be a number, more than 0, not -1",
         ),
-        (("train", "--resume", "nowhere"), "is no run folder of a training"),
+        (("train", "--resume", "nowhere"), "is not the run folder of a training"),
         (("train", "--resume", "nowhere", "--env", "CartPole-v1"), "--env cannot be given beside it"),
         (("train",), "an environment is needed"),
     ],

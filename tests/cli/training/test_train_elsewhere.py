@@ -166,7 +166,7 @@ def test_who_stops_it_goes_on_with_it_and_one_is_ended_by_its_run_folder(
     assert "checkpoints are kept where they are" in (mosaic.home / "said").read_text()
     here = mosaic(*PPO, *LONG, "--seeds", "2")
     assert here.status == 2
-    assert "is on another machine (one). Resume it there, by mosaic train --resume " in here.line
+    assert "is on another machine (one). Resume it there with mosaic train --resume " in here.line
     ask(mosaic.home / GROUP / "seed2", "stop")
     done = mosaic("train", "--resume", submission_of(mosaic), "--json")
     assert done.status == 130, done.err
@@ -224,7 +224,7 @@ def test_what_a_host_does_not_have_is_one_line(mosaic: Mosaic, server: Sshd) -> 
     done = mosaic(*SEARCH, "--seeds", "2", "--executor", "ssh", "--profile", hosts)
     assert done.status == 2
     last = done.err.splitlines()[-1]
-    assert "2 of 2 trainings can be played nowhere: one refuses the training with seed 1: " in last
+    assert "no host can play 2 of 2 trainings: one refuses the training with seed 1: " in last
     assert "search_trainer" in last
 
 
@@ -233,7 +233,7 @@ def test_what_does_not_go_together_is_one_line(mosaic: Mosaic) -> None:
     hosts.write_text("hosts: [one]")
     where = ("--executor", "ssh", "--profile", hosts)
     assert "there is no executor 'slurn'" in mosaic.refused(*PPO, "--executor", "slurn")
-    assert "needs the hosts" in mosaic.refused(*PPO, "--executor", "ssh")
+    assert "needs a list of hosts" in mosaic.refused(*PPO, "--executor", "ssh")
     assert "--profile goes with --executor" in mosaic.refused(*PPO, "--profile", hosts)
     assert "--dry-run goes with --executor" in mosaic.refused(*PPO, "--dry-run")
     assert "--background does not go with --executor" in mosaic.refused(*PPO, *where, "--background")

@@ -93,11 +93,11 @@ async def test_where_nobody_looks_nobody_is_asked() -> None:
         (0, "action 0 is not legal now"),
         (7, "action 7 is outside 0..2"),
         (-1, "action -1 is outside 0..2"),
-        ("left", "'left' is no action of a Discrete space"),
-        (None, "None is no action of a Discrete space"),
-        (1.5, "1.5 is no action of a Discrete space"),
-        ([1], "[1] is no action of a Discrete space"),
-        (True, "True is no action of a Discrete space"),
+        ("left", "'left' is not an action of a Discrete space"),
+        (None, "None is not an action of a Discrete space"),
+        (1.5, "1.5 is not an action of a Discrete space"),
+        ([1], "[1] is not an action of a Discrete space"),
+        (True, "True is not an action of a Discrete space"),
     ],
 )
 async def test_an_answer_that_cannot_be_played_is_asked_for_again(answer: Any, reason: str) -> None:

@@ -169,9 +169,9 @@ STEP_CHANGES: dict[str, tuple[Callable[[list[Any]], object], str]] = {
     "no such action": (lambda rows: rows[7].update(action=3), "cannot be played: action 3 is outside 0..2"),
     "strange action": (
         lambda rows: rows[7].update(action={"go": "left"}),
-        "is no action of a Discrete space",
+        "is not an action of a Discrete space",
     ),
-    "no action": (lambda rows: rows[7].pop("action"), "is no action of a Discrete space"),
+    "no action": (lambda rows: rows[7].pop("action"), "is not an action of a Discrete space"),
     "missing row": (lambda rows: rows.pop(7), "the row is missing"),
     "missing rows": (lambda rows: rows.__delitem__(slice(7, 10)), "the row is missing"),
     "missing digest": (lambda rows: rows[7].pop("state_sha"), "state_sha is absent in the record"),

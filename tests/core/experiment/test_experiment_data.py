@@ -56,7 +56,7 @@ class TestPlaces:
             ("operators.0.link_groups[0].primry_agent", 1, "unknown key. Did you mean 'primary_agent'?"),
             ("operators.1.tsk", 1, "unknown key. Did you mean 'task'?"),
             ("operators.1.on_invalid", "nop", "unknown value 'nop'. Did you mean 'noop'?"),
-            ("operators.1.id", "TEAM", "'TEAM' is taken by an operator before it"),
+            ("operators.1.id", "TEAM", "'TEAM' is used by an earlier operator"),
             ("execution.sedes", 1, "unknown key. Did you mean 'seeds'?"),
             ("execution.record.observation", True, "unknown key. Did you mean 'observations'?"),
             ("execution.seeds", [1], "2 episodes need 2 seeds, 1 are given"),

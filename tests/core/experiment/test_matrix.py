@@ -118,8 +118,8 @@ def test_rows_of_ones_own_by_order_and_by_team() -> None:
     assert list(found.matrix.rows[1].sides.items()) == [("green", ("llm", "noop")), ("blue", ("rl",))]
     assert missing_in_words(found.matrix.rows) == [
         "trio: it has 3 players for green of soccer, which has 2",
-        "three: it needs 3 sides, and soccer has green, blue",
-        "elsewhere: it needs red, blue, and soccer has green, blue",
+        "three: it needs 3 sides, but soccer has green, blue",
+        "elsewhere: it needs red, blue, but soccer has green, blue",
         "slip: no policy is called 'co_traind' (did you mean 'co_trained'?)",
     ]
 
@@ -180,10 +180,10 @@ def test_long_names_stay_folders_and_apart() -> None:
 @pytest.mark.parametrize(
     ("matrix", "said"),
     [
-        ({"task": "soccer"}, "matrix: names no policy. Say who plays: rows: documents"),
+        ({"task": "soccer"}, "matrix: names no policy. Name the players: rows: documents"),
         ({"task": "soccer", "rows": []}, "matrix: names no policy"),
         ({"task": "soccer", "players": []}, "matrix: names no policy"),
-        ({"rows": "documents"}, "matrix: says nothing of what is played. Write task: ENVIRONMENT"),
+        ({"rows": "documents"}, "matrix: has neither 'task' nor 'tasks'. Write task: ENVIRONMENT"),
         ({"rows": "documents", "tasks": []}, "matrix.tasks: names no environment"),
         ({"rows": "documents", "task": "a", "tasks": ["b"]}, "matrix: has 'task' and 'tasks'"),
         ({"task": "soccer", "rows": "dokuments"}, "no row is called 'dokuments'. Did you mean 'documents'?"),
@@ -193,7 +193,7 @@ def test_long_names_stay_folders_and_apart() -> None:
         ({"task": "soccer", "rows": [{"name": "a", "sides": [[]]}]}, "sides[0]: names no policy"),
         (
             {"task": "soccer", "rows": [{"name": "a/b", "sides": ["rl"]}]},
-            "matrix.rows[0].name: 'a/b' holds /",
+            "matrix.rows[0].name: 'a/b' contains /",
         ),
         ({"task": "soccer", "rows": [{"name": "a", "sides": [{"temperature": 1}]}]}, "'policy' is missing"),
         (
@@ -213,7 +213,7 @@ def test_long_names_stay_folders_and_apart() -> None:
         ),
         (
             {"task": "soccer", "players": ["rl"], "settings": {"a": {"policies": {"rl": {"type": "llm"}}}}},
-            "policies.rl.type: another worker is another policy",
+            "policies.rl.type: cannot change the worker of a policy",
         ),
         ({"task": "soccer", "players": ["nobody"]}, "no row can be played: no policy is called 'nobody'"),
         ({"task": "nowhere", "rows": "documents"}, "matrix: no row can be played: nowhere is not installed"),
@@ -234,9 +234,9 @@ def test_what_is_refused(matrix: Any, said: str) -> None:
 @pytest.mark.parametrize(
     ("policies", "said"),
     [
-        ({"a b": {"type": "random"}}, "policies['a b']: 'a b' is no name here"),
-        ({"a": {"type": "random"}, "A": {"type": "random"}}, "policies: 'A' differs from 'a' in case alone"),
-        ({"a": "random"}, "policies.a: must say who plays, not 'random'"),
+        ({"a b": {"type": "random"}}, "policies['a b']: 'a b' is not a valid name"),
+        ({"a": {"type": "random"}, "A": {"type": "random"}}, "policies: 'A' differs from 'a' only in case"),
+        ({"a": "random"}, "policies.a: must name a player, not 'random'"),
         ({"a": {"type": "rondom"}}, "policies.a.type: unknown type 'rondom'"),
         ([], "policies: must be a mapping"),
     ],
@@ -248,7 +248,7 @@ def test_policies_that_are_refused(policies: Any, said: str) -> None:
 
 
 def test_rows_whose_sides_compete_are_not_played_until_decided() -> None:
-    with pytest.raises(ConfigError, match="'decided' compares operators, and the sides of a matrix's rows"):
+    with pytest.raises(ConfigError, match="'decided' compares operators, but the sides of a matrix's rows"):
         expanded({"task": "soccer", "rows": ["rl_vs_llm"]}, until="decided")
     with pytest.raises(ConfigError, match="'decided' compares operators"):
         expanded({"task": "soccer", "players": ["rl", "llm"]}, until="decided")

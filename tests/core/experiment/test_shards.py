@@ -87,13 +87,13 @@ def test_it_is_read_as_it_is_written() -> None:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("3", "--shard '3' is no part of a whole. Write such as 3/64"),
-        ("three/4", "is no part of a whole"),
-        ("-1/4", "is no part of a whole"),
-        ("0/64", "--shard 0/64: there is no such part. Parts count from 1/64 to 64/64"),
-        ("65/64", "--shard 65/64: there is no such part. Parts count from 1/64 to 64/64"),
-        ("3/0", "--shard 3/0: an experiment is cut into 1 to 1,000,000 parts, not 0"),
-        ("1/2000000", "1 to 1,000,000 parts, not 2,000,000"),
+        ("3", "--shard '3' is not a shard. Write for example 3/64"),
+        ("three/4", "is not a shard"),
+        ("-1/4", "is not a shard"),
+        ("0/64", "--shard 0/64: there is no such shard. Shards are numbered from 1/64 to 64/64"),
+        ("65/64", "--shard 65/64: there is no such shard. Shards are numbered from 1/64 to 64/64"),
+        ("3/0", "--shard 3/0: an experiment is cut into 1 to 1,000,000 shards, not 0"),
+        ("1/2000000", "1 to 1,000,000 shards, not 2,000,000"),
     ],
 )
 def test_a_slip_is_one_sentence(written: str, said: str) -> None:

@@ -34,7 +34,7 @@ def test_it_is_described() -> None:
     said = describe(read(batch=7)).splitlines()[0]
     assert said == (
         "2 operators, at most 100 episodes each, procedural seeds 0 to 99, "
-        "until every comparison is decided, looked at every 7 seeds"
+        "until every comparison is decided, evaluated every 7 seeds"
     )
 
 
@@ -56,20 +56,20 @@ def test_when_is_looked(seeds: int, batch: int | None, looks: list[int]) -> None
     ("changes", "problem"),
     [
         ({"until": "decidd"}, "execution.until: unknown value 'decidd'. Did you mean 'decided'?"),
-        ({"until": "all", "batch": 3}, "execution.batch: goes with 'until: decided' alone"),
+        ({"until": "all", "batch": 3}, "execution.batch: needs 'until: decided'"),
         ({"batch": 0}, "execution.batch: must lie between 1 and"),
         (
             {"num_episodes": 5},
-            "execution.until: 'decided' needs at least 6 seeds to be played at most, not 5",
+            "execution.until: 'decided' needs at least 6 seeds, not 5",
         ),
         (
             {"num_episodes": 1000, "batch": 9},
-            "execution.batch: 9 of 1000 seeds are more than 100 looks. Give at",
+            "execution.batch: 9 of 1000 seeds need more than 100 evaluations. Give at",
         ),
         ({"environment_mode": "fixed"}, "execution.until: 'decided' needs a new seed each episode"),
-        ({"time_budget_s": 9}, "execution.until: 'decided' does not go with time_budget_s"),
-        ({"money_budget_usd": 9}, "execution.until: 'decided' does not go with money_budget_usd"),
-        ({"token_budget": 9}, "execution.until: 'decided' does not go with token_budget"),
+        ({"time_budget_s": 9}, "execution.until: 'decided' cannot be combined with time_budget_s"),
+        ({"money_budget_usd": 9}, "execution.until: 'decided' cannot be combined with money_budget_usd"),
+        ({"token_budget": 9}, "execution.until: 'decided' cannot be combined with token_budget"),
     ],
 )
 def test_refused(changes: Mapping[str, Any], problem: str) -> None:
@@ -90,7 +90,7 @@ def test_everybody_needs_somebody_of_the_same_task(other: Mapping[str, Any]) -> 
 
 def test_more_than_can_be_told_apart_are_refused() -> None:
     many = [{"id": f"p{i}", **RANDOM} for i in range(33)]
-    with pytest.raises(ConfigError, match="at most 32 operators of one task, and 33 play CartPole-v1"):
+    with pytest.raises(ConfigError, match="at most 32 operators of one task, but 33 play CartPole-v1"):
         read(many)
     assert len(read(many[:32]).operators) == 32
 
@@ -109,5 +109,5 @@ def test_one_operator_is_not_compared_whatever_its_teams() -> None:
 def test_a_slot_with_a_budget_of_its_own_is_refused() -> None:
     model = {"type": "llm", "model_id": "m", "api_key": "EMPTY", "settings": {"token_budget": 1000}}
     asking = [{"id": name, "task": "CartPole-v1", "workers": {"agent": model}} for name in "ab"]
-    with pytest.raises(ConfigError, match=r"'decided' does not go with token_budget of a/agent"):
+    with pytest.raises(ConfigError, match=r"'decided' cannot be combined with token_budget of a/agent"):
         read(asking)

@@ -47,29 +47,32 @@ def test_a_policy_may_be_another_one_in_each_slot() -> None:
     [
         (_data(policies={"a": RANDOM}), "policies: a tournament needs at least two policies, 1 is named"),
         (_data(policies={}), "at least two policies, 0 is named"),
-        (_data(policies={"a": RANDOM, "A": RANDOM}), "policies.A: differs from 'a' in case alone"),
-        (_data(policies={"a": RANDOM, "x_vs_y": RANDOM}), "policies.x_vs_y: 'x_vs_y' is no name of a policy"),
-        (_data(policies={"a": RANDOM, "b/c": RANDOM}), "holds /"),
-        (_data(policies={"a": RANDOM, "b": "random"}), "policies.b: must say who plays, not 'random'"),
+        (_data(policies={"a": RANDOM, "A": RANDOM}), "policies.A: differs from 'a' only in case"),
+        (
+            _data(policies={"a": RANDOM, "x_vs_y": RANDOM}),
+            "policies.x_vs_y: 'x_vs_y' is not a valid policy name",
+        ),
+        (_data(policies={"a": RANDOM, "b/c": RANDOM}), "contains /"),
+        (_data(policies={"a": RANDOM, "b": "random"}), "policies.b: must name a player, not 'random'"),
         (_data(policies={"a": RANDOM, "b": {"type": "rondom"}}), "policies.b.type: unknown type 'rondom'"),
         (_data(policies={"a": RANDOM, "b": {"polcy_path": "x"}}), "Did you mean 'policy_path'?"),
         (_data(policies={"a": RANDOM, "b": {"slots": {}}}), "policies.b.slots: names no slot"),
         (
             _data(policies={"a": RANDOM, "b": {"slots": {"x": "random"}}}),
-            "policies.b.slots.x: must say who plays, not 'random'",
+            "policies.b.slots.x: must name a player, not 'random'",
         ),
         (
             _data(policies={"a": RANDOM, "b": {"slots": {"x": RANDOM}, "type": "random"}}),
             "policies.b.type: unknown key. Known: slots",
         ),
         (_data(schedule="round-robin"), "schedule: unknown value 'round-robin'. Did you mean 'round_robin'?"),
-        (_data(schedule={"swiss": 4}), "3 policies have met each other after 3 rounds, 4 are asked for"),
+        (_data(schedule={"swiss": 4}), "3 policies have met each other after 3 rounds, 4 are requested"),
         (_data(schedule=[["a", "z"]]), "schedule[0]: no policy is called 'z'"),
         (_data(schedule=[["a", "a"]]), "schedule[0]: must name two or more different policies"),
         (_data(schedule=[["a", "b"], ["b", "a"]]), "schedule[1]: is listed twice"),
         (_data(schedule=[]), "schedule: names no game"),
         (_data(execution={"seeds": [1, 1]}), "1 is listed 2 times"),
-        (_data(execution={"environment_mode": "fixed"}), "one seed over and over"),
+        (_data(execution={"environment_mode": "fixed"}), "a single repeated seed"),
         (
             _data(execution={"until": "decided"}),
             "'decided' compares operators of an experiment; a tournament",
@@ -89,5 +92,5 @@ def test_what_is_refused(data: Any, said: str) -> None:
 
 def test_games_that_cannot_be_shared_out_over_the_seats() -> None:
     found = tournament_from_data(_data(execution={"num_episodes": 7, "seeds": 0}))
-    with pytest.raises(ConfigError, match=r"7 games cannot be shared out over 2 seatings. Ask for 8"):
+    with pytest.raises(ConfigError, match=r"7 games cannot be shared out over 2 seatings. Request 8"):
         found.executed(2)

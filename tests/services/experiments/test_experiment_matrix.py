@@ -58,11 +58,11 @@ def test_files_of_policies_lie_beside_it_and_those_that_cannot_be_had_cost_their
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("matrix: {task: CartPole-v1}", "m.yaml: matrix: names no policy. Say who plays"),
-        ("policies: {a: {type: random}}\nmatrix:", "m.yaml: matrix: names no policy. Say who plays"),
+        ("matrix: {task: CartPole-v1}", "m.yaml: matrix: names no policy. Name the players"),
+        ("policies: {a: {type: random}}\nmatrix:", "m.yaml: matrix: names no policy. Name the players"),
         (
             "matrix: {task: CartPole-v1, players: [random]}\noperators: []",
-            "matrix: does not go with 'operators'",
+            "matrix: cannot be combined with 'operators'",
         ),
         (
             "matrix: {task: CartPole-v1, players: [random]}\npolicy: {}",

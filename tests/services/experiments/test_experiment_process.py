@@ -116,7 +116,7 @@ class TestPrograms:
     @pytest.mark.skipif(not network_is_closed(), reason="this system cannot keep a program off the network")
     def test_who_reaches_for_the_network_is_told(self, tmp_path: Path) -> None:
         path = write(tmp_path, "import socket\nsocket.create_connection(('127.0.0.1', 9))")
-        assert refusal(path).startswith("exp.py:2: reaches for the network, which it may not")
+        assert refusal(path).startswith("exp.py:2: uses the network, which is not allowed")
 
     @pytest.mark.parametrize(
         ("source", "expected"),
@@ -139,12 +139,15 @@ class TestPrograms:
             ("import os\noperators = [{'n': 10 ** 5000}]", "exp.py: ValueError"),
             ("import os\nx = 1", "exp.py: defines no 'operators'; it defines os, x"),
             ("x = bytearray(30 << 30)", "exp.py:1: needs more than 2048 MiB of memory"),
-            ("import os\nos.fork()", "exp.py:2: starts a process, which it may not"),
-            ("import os\nos.system('true')", "exp.py:2: starts a process, which it may not"),
-            ("import subprocess\nsubprocess.run(['true'])", "exp.py:2: starts a process, which it may not"),
+            ("import os\nos.fork()", "exp.py:2: starts a process, which is not allowed"),
+            ("import os\nos.system('true')", "exp.py:2: starts a process, which is not allowed"),
+            (
+                "import subprocess\nsubprocess.run(['true'])",
+                "exp.py:2: starts a process, which is not allowed",
+            ),
             (
                 "from gym_gui.core.config import OperatorConfig as C\noperators = [C('../x', task='T')]",
-                "exp.py:2: id: '../x' holds /",
+                "exp.py:2: id: '../x' contains /",
             ),
             (
                 "class E(Exception):\n    def __str__(self): raise E\nraise E",

@@ -56,7 +56,7 @@ def test_members_and_the_learner_meet(tmp_path: Path) -> None:
 def test_what_is_no_league_is_refused(about: dict[str, Any], tmp_path: Path) -> None:
     folder = kept_policy(tmp_path / "run")
     write_league(folder, **about)
-    with pytest.raises(ExperimentError, match="no league whose members could meet"):
+    with pytest.raises(ExperimentError, match="is not a league whose members can play"):
         load_tournament(folder)
 
 

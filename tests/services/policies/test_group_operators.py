@@ -51,8 +51,8 @@ def test_each_training_is_an_operator_of_its_own(place: Path) -> None:
     ("checkpoint", "words"),
     [
         ("group:ppo_CartPole", "unknown group of trainings 'ppo_CartPole'. Did you mean 'ppo_CartPole-v1'"),
-        ("group:half_CartPole-v1", "group half_CartPole-v1 is not done: seed 2"),
-        ("group:bare_CartPole-v1", "group bare_CartPole-v1: seed 2 has no policy any more"),
+        ("group:half_CartPole-v1", "group half_CartPole-v1 is not complete: seed 2"),
+        ("group:bare_CartPole-v1", "group bare_CartPole-v1: seed 2 no longer has a policy"),
     ],
 )
 def test_a_group_that_cannot_play_is_one_line(place: Path, checkpoint: str, words: str) -> None:
@@ -96,5 +96,5 @@ def test_each_training_of_a_group_is_a_policy_of_a_pool(place: Path) -> None:
 def test_a_group_alone_is_a_pool_of_its_trainings(place: Path) -> None:
     slot = {"worker_id": "cleanrl_worker", "checkpoint": "group:ppo_CartPole-v1"}
     assert len(load_tournament(pool(place, policies={"ppo": slot})).policies) == 3
-    with pytest.raises(ExperimentError, match="'ppo_seed1' is called as a training of 'ppo' is"):
+    with pytest.raises(ExperimentError, match="'ppo_seed1' has the name of a training of 'ppo'"):
         load_tournament(pool(place, policies={"ppo": slot, "ppo_seed1": {"type": "random"}}))

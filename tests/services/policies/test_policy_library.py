@@ -166,9 +166,9 @@ def test_an_export_is_taken_in_as_it_was(form: str, library: PolicyLibrary, tmp_
     assert (theirs.path / "model.safetensors").read_bytes() == (ours.path / "model.safetensors").read_bytes()
     assert not (theirs.path / SCORE).exists()
     assert elsewhere.find("it").score == SCORED
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         export_policy(library.find("good"), target)
-    with pytest.raises(UsageError, match="there is a policy 'it' already"):
+    with pytest.raises(UsageError, match="policy 'it' exists already"):
         take_in(elsewhere, target)
     assert take_in(elsewhere, target, "again").name == "again"
     assert sorted(p.name for p in elsewhere.folder.iterdir()) == [".scores", "again", "it"]
@@ -210,7 +210,7 @@ def test_a_zip_that_is_damaged_or_too_large(library: PolicyLibrary, tmp_path: Pa
     with zipfile.ZipFile(target) as whole, zipfile.ZipFile(large, "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("model.safetensors", whole.read("model.safetensors"))
         made.writestr("policy.json", whole.read("policy.json") + b" " * 2**23)  # still JSON
-    with pytest.raises(CheckpointError, match=r"policy\.json is larger than one can be"):
+    with pytest.raises(CheckpointError, match=r"policy\.json of the policy is too large"):
         take_in(library, large)
 
 

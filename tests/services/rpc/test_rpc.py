@@ -116,11 +116,11 @@ async def test_a_stream_is_held_up_by_whoever_reads_slowly(tmp_path: Path) -> No
 async def test_a_wrong_token_is_told_in_our_words_however_much_is_said_meanwhile(tmp_path: Path) -> None:
     async with served(tmp_path) as server, connected(tmp_path, "wrong") as (connection, once, streamed):
         for _ in range(50):
-            with pytest.raises(UsageError, match="the echo refuses us: the token is wrong"):
+            with pytest.raises(UsageError, match="the echo refuses this connection: the token is wrong"):
                 await connection.ask(once, bytes(1 << 20))
             # Requests that are larger than the connection's window are still being written when the
             # refusal comes.
-            with pytest.raises(UsageError, match="the echo refuses us: the token is wrong"):
+            with pytest.raises(UsageError, match="the echo refuses this connection: the token is wrong"):
                 async with aclosing(connection.stream(streamed, Requests(*[bytes(1 << 20)] * 4))) as answers:
                     await anext(answers)
         assert server.calls == 0

@@ -388,10 +388,10 @@ def test_asking_for_room_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (None, "is no run folder: it has no run.json"),
+        (None, "is not a run folder: it has no run.json"),
         (b"{half", "cannot be read"),
-        (b"[]", "is no run description"),
-        (b'{"run_id": "x"}', "is no run description"),
+        (b"[]", "is not a run description"),
+        (b'{"run_id": "x"}', "is not a run description"),
     ],
 )
 def test_what_is_no_run_is_said(content: bytes | None, words: str, tmp_path: Path) -> None:

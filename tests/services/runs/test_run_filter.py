@@ -97,9 +97,9 @@ def test_the_run_is_not_found(words: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("after:2026-13-40", "is no day"),
-        ("on:someday", "is no day"),
-        ("setting:learning_rate>much", "is no number"),
+        ("after:2026-13-40", "is not a date"),
+        ("on:someday", "is not a date"),
+        ("setting:learning_rate>much", "is not a number"),
     ],
 )
 def test_what_cannot_be_understood_is_said_and_the_rest_holds(words: str, said: str) -> None:

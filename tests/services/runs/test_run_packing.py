@@ -174,7 +174,7 @@ def test_what_cannot_be_written_or_is_damaged_stays(run: Path, monkeypatch: pyte
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as patch, pytest.raises(PackingError, match="stay as they are: No space left"):
+    with monkeypatch.context() as patch, pytest.raises(PackingError, match="are unchanged: No space left"):
         patch.setattr(packed_files, "replace_file", full)
         compress_run(run)
     assert files(run) == before

@@ -168,9 +168,9 @@ def test_a_folder_stands_for_the_shards_in_it(tmp_path: Path) -> None:
     other = Recorder.create(home, ["a"], {"experiment": EXPERIMENT})
     other.close(COMPLETED)
     assert merge_shards([home], tmp_path / "runs").episodes == 12
-    assert "is no shard" in refusal(tmp_path, other.folder)[0]
+    assert "is not a shard" in refusal(tmp_path, other.folder)[0]
     assert "no run at" in refusal(tmp_path, tmp_path / "nowhere")[0]
-    assert "there is no shard to be merged" in refusal(tmp_path, tmp_path / "runs")[0]
+    assert "there is no shard to merge" in refusal(tmp_path, tmp_path / "runs")[0]
 
 
 def test_compressed_parts_are_read(tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_other_cuts_of_the_experiment_are_joined_where_they_agree(tmp_path: Path
 def test_an_episode_that_was_played_otherwise_is_named(tmp_path: Path) -> None:
     one, two = played(tmp_path, "1/2"), played(tmp_path, "1/2", way="x")
     said = refusal(tmp_path, one, two, played(tmp_path, "2/2"))
-    assert said[0] == f"episode 1 of operator 'a' was played otherwise in {two} than in {one}"
+    assert said[0] == f"episode 1 of operator 'a' was played differently in {two} than in {one}"
     assert len(said) == 4, "episodes 0 and 3 have no rows"
 
 
@@ -348,7 +348,7 @@ def test_other_policies_are_never_merged(tmp_path: Path) -> None:
     one = played(tmp_path, "1/2", about={"contents": {what: "1"}})
     other = played(tmp_path, "2/2", about={"contents": {what: "2"}})
     (said,) = refusal(tmp_path, one, other, allow_differences=True)
-    assert said == f"{what} was another in shard 2 of 2 ({other}) than in shard 1 of 2 ({one})"
+    assert said == f"{what} in shard 2 of 2 ({other}) differs from shard 1 of 2 ({one})"
 
 
 def test_other_versions_are_merged_where_that_is_wanted_and_it_is_said(tmp_path: Path) -> None:
@@ -386,12 +386,12 @@ def test_a_part_that_is_not_whole_is_named(tmp_path: Path) -> None:
     lines.write_bytes(b"".join(all_lines.splitlines(keepends=True)[:-1]))
     (said,) = refusal(tmp_path, one, two, partial=True)
     assert said == (
-        f"shard 1 of 2 ({one}) is not as it was when it ended: operators/a/episodes.jsonl has changed, or is "
-        "not copied whole"
+        f"shard 1 of 2 ({one}) has changed since its end: operators/a/episodes.jsonl was edited "
+        "or copied incompletely"
     )
     lines.write_bytes(all_lines)
     (one / "run.json").write_bytes((one / "run.json").read_bytes().replace(b"abc", b"abd"))
-    assert "run.json has changed" in refusal(tmp_path, one, two)[0]
+    assert "run.json was edited" in refusal(tmp_path, one, two)[0]
 
 
 def test_rows_that_nobody_has_finished_stay_behind(tmp_path: Path) -> None:
@@ -410,7 +410,7 @@ def test_the_same_run_at_two_moments_is_one_too_many(tmp_path: Path) -> None:
     recorder, _ = Recorder.reopen(one)
     recorder.episode("b", *episode("b", 5))
     recorder.close(COMPLETED)
-    assert "are one run at two moments" in refusal(tmp_path, then, one)[0]
+    assert "are two copies of one run" in refusal(tmp_path, then, one)[0]
 
 
 def test_a_link_within_a_part_is_not_followed(tmp_path: Path) -> None:
@@ -433,7 +433,7 @@ def test_a_part_cannot_lead_elsewhere(tmp_path: Path, name: str) -> None:
     one = played(tmp_path, "1/2")
     about = read_header(one)["shard"]
     altered(one, shard={**about, "episodes": {name: [0]}})
-    assert refusal(tmp_path, one)[0].endswith(f"has episodes of {name!r}, whom its experiment has not")
+    assert refusal(tmp_path, one)[0].endswith(f"has episodes of {name!r}, which its experiment lacks")
 
 
 def test_an_experiment_of_any_size_is_not_believed(tmp_path: Path) -> None:
@@ -441,4 +441,4 @@ def test_an_experiment_of_any_size_is_not_believed(tmp_path: Path) -> None:
     one = played(tmp_path, "1/1", experiment={**EXPERIMENT, "execution": execution})
     assert "num_episodes" in refusal(tmp_path, one)[0]
     altered(one, shard={**read_header(one)["shard"], "of": 10**13})
-    assert "is no shard" in refusal(tmp_path, one)[0]
+    assert "is not a shard" in refusal(tmp_path, one)[0]

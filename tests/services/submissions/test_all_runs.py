@@ -64,7 +64,7 @@ def test_a_run_of_another_machine_is_running_while_its_files_change(tmp_path: Pa
 def test_why_a_folder_cannot_be_opened(tmp_path: Path) -> None:
     run = write(tmp_path / "own", "CartPole-v1")
     own = [tmp_path / "own"]
-    assert "no folder" in why_no_shelf(tmp_path / "nowhere", own)
+    assert "is not a folder" in why_no_shelf(tmp_path / "nowhere", own)
     assert f"the folder that it is in: {run.parent}" in why_no_shelf(run, own)
     (tmp_path / "again").symlink_to(tmp_path / "own")
     assert "in the list already" in why_no_shelf(tmp_path / "again", own)

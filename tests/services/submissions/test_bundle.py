@@ -77,7 +77,7 @@ def test_code_that_has_changed_since_it_was_allowed_is_not_sent(tmp_path: Path) 
     need = code(mine)
     (mine / "maze.py").write_text("size = 4\n")
     asked = load_experiment(experiment(tmp_path), allow_code=False)
-    with pytest.raises(UsageError, match="has changed since it was handed in"):
+    with pytest.raises(UsageError, match="has changed since it was submitted"):
         write_bundle(tmp_path / "bundle", asked, [need])
 
 

@@ -60,9 +60,9 @@ def test_files_that_appear_late_are_waited_for(tmp_path: Path, shards: Path, lat
     place = run / "operators" / "b" / late if late != "run.json" else run / late
     held = place.read_bytes()
     place.unlink()
-    refused(tmp_path / "in", shards, "no run folder|is not whole")
+    refused(tmp_path / "in", shards, "no run folder|is incomplete")
     place.write_bytes(held[: len(held) // 2])
-    refused(tmp_path / "in", shards, "is not whole")
+    refused(tmp_path / "in", shards, "is incomplete")
     place.write_bytes(held)
     take_in(tmp_path / "in", shards, Shard(2, 2))
     assert (shards / run.name).is_dir()
@@ -70,29 +70,29 @@ def test_files_that_appear_late_are_waited_for(tmp_path: Path, shards: Path, lat
 
 def test_another_shard_is_not_taken_for_it(tmp_path: Path, shards: Path) -> None:
     played(tmp_path / "in", "1/2")
-    refused(tmp_path / "in", shards, "is another one")
+    refused(tmp_path / "in", shards, "are those of another shard")
 
 
 def test_no_shard_takes_the_place_of_another(tmp_path: Path, shards: Path) -> None:
     theirs = next(shards.iterdir()).name
     run = played(tmp_path / "in", "2/2")
     run = run.rename(run.with_name(theirs))
-    refused(tmp_path / "in", shards, "no run folder of its own name")
+    refused(tmp_path / "in", shards, "are not in a folder named by their run id")
     altered(run, run_id=theirs)
-    refused(tmp_path / "in", shards, "has the name of another one")
+    refused(tmp_path / "in", shards, "have the run id of another shard")
 
 
 def test_links_lead_nowhere(tmp_path: Path, shards: Path) -> None:
     run = played(tmp_path / "elsewhere", "2/2")
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / run.name).symlink_to(run)
-    refused(tmp_path / "in", shards, "no run folder of its own name")
+    refused(tmp_path / "in", shards, "are not in a folder named by their run id")
     (tmp_path / "in" / run.name).unlink()
     steps = run / "operators" / "b" / "steps.jsonl"
     steps.rename(tmp_path / "secret")
     steps.symlink_to(tmp_path / "secret")
     shutil.move(run, tmp_path / "in")
-    refused(tmp_path / "in", shards, "is not whole")
+    refused(tmp_path / "in", shards, "is incomplete")
 
 
 def test_a_full_disk_here_is_told_from_trouble_there(
@@ -103,5 +103,5 @@ def test_a_full_disk_here_is_told_from_trouble_there(
 
     played(tmp_path / "in", "2/2")
     monkeypatch.setattr(collect_parts.shutil, "move", full)
-    with pytest.raises(HereError, match="there is no room in"):
+    with pytest.raises(HereError, match="there is no space left in"):
         take_in(tmp_path / "in", shards, Shard(2, 2))

@@ -175,7 +175,7 @@ def test_a_shard_that_is_lost_is_begun_again(submission: Submission) -> None:
         # Shells say this themselves, each in its own words.
         (
             replace(LOST, code=137, said="Killed"),
-            "its process was killed (signal 9, SIGKILL), as the system does where memory is used up",
+            "its process was killed (signal 9, SIGKILL), as the system does when memory runs out",
         ),
         (replace(LOST, code=139), "its process was killed (signal 11, SIGSEGV)"),
     ],
@@ -212,9 +212,7 @@ def test_a_place_that_refuses_is_used_no_more(submission: Submission) -> None:
 
 
 def test_no_place_is_left(submission: Submission) -> None:
-    with pytest.raises(
-        UsageError, match=r"6 of 6 shards .* nowhere: one refuses shard 1 of 6: no such package"
-    ):
+    with pytest.raises(UsageError, match=r"6 of 6 shards: one refuses shard 1 of 6: no such package"):
         run(submission, Place("one", lambda number, attempt: REFUSED))
     assert submission.numbers("waiting") == [1, 2, 3, 4, 5, 6]
 
@@ -414,8 +412,8 @@ def test_a_place_that_the_profile_names_no_more_is_not_called_cleared(
     assert one.cleared == 1
     (said,) = [record.getMessage() for record in caplog.records]
     assert said == (
-        "Not removed there: two, which the profile names no more. Its entry was "
-        '{"host": "two", "folder": "here", "mosaic": "m"}. Write a profile with that entry, and give it: '
+        "Not removed: two, which the profile no longer names. Its entry was "
+        '{"host": "two", "folder": "here", "mosaic": "m"}. Write a profile with that entry, and pass it: '
         f"mosaic run --resume {submission.folder} --profile FILE"
     )
     # In another folder there is nothing of what was left in this one.
@@ -436,7 +434,7 @@ def test_a_place_of_which_no_profile_is_on_record_is_not_called_cleared(
     one = Place("one", lambda number, attempt: DONE)
     assert not asyncio.run(Coordinator(submission, [one], lambda _: None).clear())
     assert (
-        "two, which the profile names no more. Its entry was in a profile that is not on record"
+        "two, which the profile no longer names. Its entry was in a profile that is not on record"
         in caplog.text
     )
 

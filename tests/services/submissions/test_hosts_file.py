@@ -37,7 +37,7 @@ def test_hosts_are_added_changed_and_removed(kept: Path) -> None:
 
 
 def test_they_are_the_profile_where_none_is_given(kept: Path) -> None:
-    with pytest.raises(UsageError, match="needs the hosts"):
+    with pytest.raises(UsageError, match="needs a list of hosts"):
         load_profile("ssh", None)
     kept.write_text("ssh_config: lab\nhosts: [one]\n")
     profile = load_profile("ssh", None)
@@ -48,7 +48,7 @@ def test_they_are_the_profile_where_none_is_given(kept: Path) -> None:
     ("written", "said"),
     [
         ("hosts: [one, one]", "hosts.yaml: hosts: 'one' is named twice"),
-        ("hosts: [-oProxyCommand=x]", "is no host"),
+        ("hosts: [-oProxyCommand=x]", "is not a host name"),
         ("hosts: one", "hosts"),
         ("hosts: [", "not valid YAML"),
         ("hosts: [{host: one, setup: ['export OPENAI_API_KEY=x']}]", "writes OPENAI_API_KEY into a script"),

@@ -140,7 +140,7 @@ def test_forged_needs_allow_nothing(submission: Submission) -> None:
     sha = user_code.digest(user_code.fingerprints(submission.bundle))
     rows = [{"kind": "folder", "name": "/home/them/x", "sha256": sha}]
     (submission.bundle / "needs.json").write_text(json.dumps(rows))
-    with pytest.raises(UsageError, match="has not been allowed"):
+    with pytest.raises(UsageError, match="is not allowed"):
         unconfirmed(submission.folder)
     TrustFile().add([Subject("folder", str(submission.bundle), sha)])
     seen = unconfirmed(submission.folder)

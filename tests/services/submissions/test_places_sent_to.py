@@ -68,7 +68,7 @@ def test_what_another_person_put_there_is_not_played(submission: Submission, tok
     (place / "maze.py").write_text("theirs")
     if token is not None:
         (place / "token").write_text(f"{token}\n")
-    with pytest.raises(UsageError, match="did not put it there"):
+    with pytest.raises(UsageError, match="did not create it"):
         prepare(verified_submission(open_submission(submission.folder)))
 
 
@@ -81,7 +81,7 @@ def test_another_bundle_is_sent_anew(submission: Submission) -> None:
     assert seen is not None
     confirm(seen)
     (submission.folder / "aside").rename(submission.folder / "played")
-    with pytest.raises(UsageError, match="did not put it there"):
+    with pytest.raises(UsageError, match="did not create it"):
         prepare(verified_submission(open_submission(submission.folder)))
 
 

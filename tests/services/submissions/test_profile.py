@@ -42,11 +42,11 @@ def test_a_configuration_lies_beside_its_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "line"),
     [
-        ({}, "hosts: names 0 hosts, and 1 to 1000 are needed"),
+        ({}, "hosts: names 0 hosts, but 1 to 1000 are allowed"),
         ({"hosts": "one"}, "hosts: must be a list, not 'one'"),
         ({"hosts": ["one", "one"]}, "hosts: 'one' is named twice"),
         ({"hosts": [{"shards": 2}]}, "hosts[0]: has no host"),
-        ({"hosts": ["-oProxyCommand=x"]}, "hosts[0].host: '-oProxyCommand=x' is no host"),
+        ({"hosts": ["-oProxyCommand=x"]}, "hosts[0].host: '-oProxyCommand=x' is not a host name"),
         ({"hosts": [{"host": "a", "shards": 0}]}, "hosts[0].shards: must lie between 1 and 256, not 0"),
         ({"hosts": [{"host": "a", "folder": "../b"}]}, "hosts[0].folder: '../b' cannot be used"),
         ({"hosts": [{"host": "a", "setup": "x"}]}, "hosts[0].setup: must be a list, not 'x'"),
@@ -54,7 +54,7 @@ def test_a_configuration_lies_beside_its_file(tmp_path: Path) -> None:
         ({"hosts": ["a"], "processes": "many"}, "processes: must be a whole number, not 'many'"),
         ({"hosts": ["a"], "setup": [":", "export X=1 HF_TOKEN=hf_1"]}, "setup[1]: writes HF_TOKEN into a"),
         ({"hosts": [{"host": "a", "keys": "../k"}]}, "hosts[0].keys: '../k' cannot be used"),
-        ({"hosts": ["a"], "setup": ["a\nb"]}, "setup[0]: holds characters that cannot be printed"),
+        ({"hosts": ["a"], "setup": ["a\nb"]}, "setup[0]: contains unprintable characters"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path: Path, data: dict[str, Any], line: str) -> None:

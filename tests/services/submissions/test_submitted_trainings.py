@@ -236,10 +236,12 @@ def test_a_training_that_is_here_is_elsewhere_no_more(place: Path, tmp_path: Pat
     with (run / "events.jsonl").open("a") as file:
         file.write(event("done", status="completed", step=100))
     (run / "train.json").write_text(json.dumps(REQUEST))
-    with pytest.raises(HostFailedError, match="is not there whole"):
+    with pytest.raises(HostFailedError, match="is incomplete"):
         take_part(place / "work/2/runs", asked, 2)
     (run / "exit.json").write_text("{}")
-    with pytest.raises(HostFailedError, match="what came as the training with seed 4 is another one"):
+    with pytest.raises(
+        HostFailedError, match="results of the training with seed 4 are those of another training"
+    ):
         take_part(place / "work/2/runs", asked, 1)
     (run / "state").mkdir()
     (run / "state" / "kept.json").write_text("{}")
@@ -252,7 +254,7 @@ def test_a_training_that_is_here_is_elsewhere_no_more(place: Path, tmp_path: Pat
     assert names == {*files, "state", "state/kept.json"}
     assert (here / "events.jsonl").read_bytes() == (run / "events.jsonl").read_bytes()
     assert (here / "events.jsonl").stat().st_ino == grows, "who follows it goes on where it is"
-    with pytest.raises(HostFailedError, match="is not there whole"):
+    with pytest.raises(HostFailedError, match="is incomplete"):
         take_part(place / "work/1/runs", asked, 1)
 
 

@@ -66,7 +66,7 @@ def test_a_gpu_that_is_not_there_is_named_before_anything_waits(store: Store, tm
     admission = Admission()
     admission.gpus = ()
     config = replace(PPO, settings={"device": "cuda"})
-    with pytest.raises(UsageError, match=r"device 'cuda' is asked for, but this machine has no GPU"):
+    with pytest.raises(UsageError, match=r"device 'cuda' is requested, but this machine has no GPU"):
         admission.admit(config, tmp_path / "r1", DEFAULT_LIMITS, run_id="r1")
 
 
@@ -119,7 +119,7 @@ async def test_a_full_disk_refuses_new_runs_and_hides_no_state_of_old_ones(
     (pages,) = db.execute("PRAGMA page_count").fetchone()
     db.execute(f"PRAGMA max_page_count = {pages}")  # what SQLite meets when the disk is full
     large = {"x": "y" * 100_000}
-    with pytest.raises(MosaicError, match=r"cannot be written down.*full.*Make room there"):
+    with pytest.raises(MosaicError, match=r"cannot be saved.*full.*Free some space there"):
         book.add(Run(a_run("new", settings=large), RunPlan()))
     assert [record.run_id for record in book.records] == ["old"]
     watch = book.watch()

@@ -73,7 +73,7 @@ async def test_after_kill_9_the_next_daemon_goes_on_with_what_runs_what_waits_an
         pass  # all that there is to tell is told first
     pending = asyncio.ensure_future(drained(watched))
     await daemon.kill()
-    with pytest.raises(DaemonLostError, match="does not answer any more"):
+    with pytest.raises(DaemonLostError, match="no longer answers"):
         await pending
     assert psutil.pid_exists(pids[goes_on])
     os.kill(pids[dies], signal.SIGKILL)
@@ -113,7 +113,7 @@ async def test_a_daemon_that_is_asked_to_end_leaves_trainings_running_and_says_s
     await anext(runs)
     pid = daemon.pid
     await asyncio.to_thread(stop_daemon, daemon.store)
-    with pytest.raises(DaemonLostError, match=r"does not answer any more\. Trainings go on without it"):
+    with pytest.raises(DaemonLostError, match=r"no longer answers\. Trainings continue without it"):
         async for _ in runs:
             pass
     with pytest.raises(DaemonLostError):
@@ -184,14 +184,14 @@ async def test_what_is_in_the_place_of_its_socket_is_named(daemon: Daemon) -> No
     await daemon.kill()
     shutil.rmtree(folder)
     folder.write_text("something else")
-    with pytest.raises(WorkerLaunchError, match=f"{folder} cannot be made anew.*Move away what is there"):
+    with pytest.raises(WorkerLaunchError, match=f"{folder} cannot be created.*Remove that folder"):
         await daemon.client()
     folder.unlink()
     folder.mkdir()
     with socket.socket(socket.AF_UNIX) as taken:
         taken.bind(str(folder / "s"))
         taken.listen()
-        with pytest.raises(WorkerLaunchError, match=f"something else listens on {folder}/s"):
+        with pytest.raises(WorkerLaunchError, match=f"another process listens on {folder}/s"):
             await daemon.client()
     # No process listens there any more: the socket is left over, as by kill -9.
     await daemon.client()
@@ -326,7 +326,7 @@ async def test_a_daemon_ends_when_nobody_needs_it_or_its_folder_is_gone(daemon: 
 
 async def test_a_data_folder_that_cannot_be_written_is_named(store: Store) -> None:
     (store.data / "training").write_text("in the way")
-    with pytest.raises(UsageError, match=r"training cannot be made"):
+    with pytest.raises(UsageError, match=r"training cannot be created"):
         await TrainerClient.connect(store)
 
 

@@ -35,13 +35,13 @@ def cleanrl() -> WorkerTypeDefinition:
         (
             "ppo",
             "simple_spread_v3",
-            "ppo learns for one agent, and mpe2/simple_spread_v3 has several that act at once; "
+            "ppo learns for one agent, but mpe2/simple_spread_v3 has several that act at once; "
             "these learn there: ippo, mappo, self_play",
         ),
         (
             "MAPPO",
             "CartPole-v1",
-            "mappo learns for several agents, and CartPole-v1 has one; "
+            "mappo learns for several agents, but CartPole-v1 has one; "
             "these learn there: ppo, ppo_lstm, dqn, c51, ddpg, td3, sac",
         ),
         (
@@ -88,7 +88,7 @@ def test_who_does_not_say_is_not_refused(tmp_path: Path) -> None:
 def test_nobody_is_named_where_nobody_can(cleanrl: WorkerTypeDefinition) -> None:
     alone = {name: each for name, each in read_schemas(cleanrl).items() if each.for_one}
     wrong = agents_incompatibility("dqn", alone, "connect_four", IN_TURN)
-    assert wrong == "dqn learns for one agent, and connect_four has several that act in turn"
+    assert wrong == "dqn learns for one agent, but connect_four has several that act in turn"
 
 
 def test_the_usual_algorithm_learns_there(cleanrl: WorkerTypeDefinition, tmp_path: Path) -> None:

@@ -64,9 +64,9 @@ def test_limits_that_make_sense_are_kept() -> None:
 
 @pytest.mark.parametrize("idle_s", [math.nan, math.inf, -1.0])
 def test_a_daemon_that_would_wait_senselessly_is_refused(idle_s: float) -> None:
-    with pytest.raises(UsageError, match="cannot wait"):
+    with pytest.raises(UsageError, match="cannot be idle"):
         DaemonSettings(idle_s=idle_s)
-    with pytest.raises(UsageError, match="may wait"):
+    with pytest.raises(UsageError, match="the queue's capacity is 0"):
         DaemonSettings(capacity=0)
 
 
@@ -94,7 +94,7 @@ def test_a_folder_that_asks_for_such_limits_is_found_but_never_begun(tmp_path: P
     asked(tmp_path / "c", limits={"max_s": 60})
     found = {record.run_id: record for record, _ in found_again(tmp_path, (), "lost")}
     assert [found[name].state for name in "abc"] == ["failed", "failed", "queued"]
-    assert "train.json makes no sense" in found["a"].reason and "must be" in found["b"].reason
+    assert "train.json is invalid" in found["a"].reason and "must be" in found["b"].reason
 
 
 def test_what_is_known_already_is_not_found_again_and_links_are_not_followed(tmp_path: Path) -> None:

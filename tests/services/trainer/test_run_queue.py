@@ -170,10 +170,10 @@ def test_what_others_use_counts() -> None:
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        (RunLimits(cpu_cores=3), "3 cores are asked for, but this machine has 2 cores"),
+        (RunLimits(cpu_cores=3), "3 cores are requested, but this machine has 2 cores"),
         (RunLimits(cpu_cores=0), "at least 1 core"),
-        (RunLimits(memory_mb=4001), "4001 MB of memory are asked for, but a run may have 1 to 4000 MB"),
-        (RunLimits(gpus=1), "1 GPUs are asked for, but this machine has no GPU"),
+        (RunLimits(memory_mb=4001), "4001 MB of memory are requested, but a run may have 1 to 4000 MB"),
+        (RunLimits(gpus=1), "1 GPUs are requested, but this machine has no GPU"),
     ],
 )
 def test_more_than_the_machine_has_is_refused_with_the_numbers(limits: RunLimits, words: str) -> None:
@@ -183,7 +183,7 @@ def test_more_than_the_machine_has_is_refused_with_the_numbers(limits: RunLimits
 
 def test_gpus_are_named() -> None:
     RunQueue(LARGE).check(RunLimits(4, 16000, 2, 1.0))
-    with pytest.raises(UsageError, match="3 GPUs are asked for, but this machine has GPUs 0, 1"):
+    with pytest.raises(UsageError, match="3 GPUs are requested, but this machine has GPUs 0, 1"):
         RunQueue(LARGE).check(RunLimits(gpus=3))
 
 

@@ -94,7 +94,7 @@ async def test_a_run_that_nobody_follows_says_how_it_goes_on(client: TrainerClie
     waits = await reached(client, RUN, lambda r: bool(r.reason))
     assert (
         waits.reason
-        == f"no process follows it: mosaic train --resume {folder.parents[1]}/submission continues it"
+        == f"no process follows it; to continue, run: mosaic train --resume {folder.parents[1]}/submission"
     )
     with pytest.raises(UsageError, match=f"no process follows run {RUN} on ssh"):
         await client.cancel(RUN)

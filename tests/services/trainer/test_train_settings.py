@@ -105,7 +105,7 @@ def test_settings_as_a_person_types_them(flags: list[str], settings: dict[str, A
     ("flags", "words"),
     [
         (["--total-steps"], "--total-steps needs a value"),
-        (["stray"], "'stray' is no option"),
+        (["stray"], "'stray' is not an option"),
         (["--total-stepps", "3"], "Did you mean 'total_steps'"),
         (["--no-select"], "unknown setting of ppo 'no_select'"),
         (["--total-steps", "many"], "total_steps must be a whole number, at least 1, not 'many'"),
@@ -145,9 +145,9 @@ def test_a_value_that_begins_with_a_dash_is_no_option() -> None:
     [
         (
             ("multi_discrete", ""),
-            "it learns discrete or continuous actions, and those here are multi_discrete",
+            "it learns discrete or continuous actions, but here they are multi_discrete",
         ),
-        (("discrete", "image"), "it learns from vector observations, and those here are image"),
+        (("discrete", "image"), "it learns from vector observations, but here they are image"),
         (("discrete", "vector"), ""),
         (("box", "dict"), ""),
         (("", ""), ""),
@@ -168,7 +168,7 @@ def test_a_schema_is_read_and_a_bad_one_named(tmp_path: Path) -> None:
     for content in ("{", "[]", "{}", '{"algorithms": {"search": {}}}', json.dumps(strange)):
         path.write_text(content)
         with pytest.raises(
-            UsageError, match=r"train_schema\.json is no train schema .*training_schema search_trainer"
+            UsageError, match=r"train_schema\.json is not a train schema .*training_schema search_trainer"
         ):
             read_schemas(worker)
     path.unlink()

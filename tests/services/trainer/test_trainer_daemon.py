@@ -172,7 +172,7 @@ async def test_what_cannot_be_trained_is_refused_at_once(client: TrainerClient, 
     for asked, words in NO_RUNS:
         with pytest.raises(UsageError, match=words):
             await client.submit(asked)
-    with pytest.raises(UsageError, match="cores are asked for, but this machine has"):
+    with pytest.raises(UsageError, match="cores are requested, but this machine has"):
         await client.submit(config(), limits=RunLimits(cpu_cores=4096))
     with pytest.raises(UsageError, match="numbers that are not negative"):
         await client.submit(config(), limits=RunLimits(memory_mb=2**40))

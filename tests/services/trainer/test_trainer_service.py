@@ -118,7 +118,7 @@ def test_one_that_is_stopped_before_it_kept_anything_has_failed(
         (
             {"action": "continuous"},
             UsageError,
-            "Random search: it learns discrete actions, and those here are",
+            "Random search: it learns discrete actions, but here they are",
         ),
     ],
 )
@@ -148,7 +148,7 @@ def test_what_the_worker_refuses_can_be_fixed_too(worker: WorkerTypeDefinition, 
 def test_a_failure_is_told_with_what_is_left(worker: WorkerTypeDefinition, tmp_path: Path) -> None:
     request = search_request(worker, tmp_path / "p", **ENDLESS, fault="nan", step_s=0.004)
     with pytest.raises(
-        TrainingFailedError, match=r"CartPole-v1 failed: the return .* What it kept before is in"
+        TrainingFailedError, match=r"CartPole-v1 failed: the return .* Its last checkpoint is in"
     ):
         carry_out(request)
 
@@ -224,7 +224,7 @@ def test_what_was_trained_by_hand_is_known_by_its_policy(tmp_path: Path) -> None
 
 
 def test_a_folder_that_says_nothing_usable(worker: WorkerTypeDefinition, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no run folder of a training"):
+    with pytest.raises(UsageError, match="is not the run folder of a training"):
         resumed(tmp_path / "nowhere", {}, WorkerTypeRegistry)
     request = search_request(worker, tmp_path / "p")
     carry_out(request)

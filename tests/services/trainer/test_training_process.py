@@ -291,7 +291,7 @@ def test_what_it_may_use_and_see(
     [
         ("abort", "was killed (signal 6, SIGABRT)"),
         ("untold", "ended with exit status 1: out of luck"),
-        ("silent", "ended with exit status 0, but never said that it was done"),
+        ("silent", "ended with exit status 0, but never reported that it was done"),
     ],
 )
 def test_a_training_that_fails_says_why(
@@ -326,7 +326,7 @@ def test_a_full_disk(start: Callable[..., TrainingProcess], tmp_path: Path) -> N
         assert outcome.reason == f"the disk is full: nothing more can be written to {process.folder.path}"
         assert (process.folder.read(EXIT) or {})["status"] == 1
         assert outcome.cpu_s > 0
-        with pytest.raises(MosaicError, match=r"cannot be written: No space left.*make room"):
+        with pytest.raises(MosaicError, match=r"cannot be written: No space left.*free some space"):
             start("small/other")
     finally:
         subprocess.run(["umount", str(place)], check=True)
@@ -373,7 +373,7 @@ def test_it_goes_on_where_it_stood(start: Callable[..., TrainingProcess]) -> Non
 
 
 def test_there_must_be_something_to_go_on_with(start: Callable[..., TrainingProcess], tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"nothing to resume in .*holds no policy\.json"):
+    with pytest.raises(UsageError, match=r"nothing to resume in .*contains no policy\.json"):
         start(resume=True)
     assert not (tmp_path / "run").exists()
 
@@ -430,5 +430,5 @@ def test_what_says_who_watches_it_may_be_damaged(
     with pytest.raises(RunFormatError, match=r"runner\.json: is damaged or was cut off"):
         TrainingProcess.attach(process.folder.path)
     RunFolder(process.folder.path).write(RUNNER, {"pid": "3"})
-    with pytest.raises(RunFormatError, match="does not say which process"):
+    with pytest.raises(RunFormatError, match="does not name the process"):
         TrainingProcess.attach(process.folder.path)

@@ -33,5 +33,5 @@ def test_the_estimate_is_honest() -> None:
 def test_what_waits_elsewhere_waits_for_no_core_here() -> None:
     here, there = record("a", state="queued"), record("b", state="queued", place="one")
     assert before_it([there]) == ""
-    assert before_it([here, there]) == " One waits for a core before it."
-    assert before_it([here, here]) == " 2 wait for a core before it."
+    assert before_it([here, there]) == " One training waits before it."
+    assert before_it([here, here]) == " 2 trainings wait before it."

@@ -78,7 +78,7 @@ def test_what_is_no_group_is_refused_by_name(store: Store, tmp_path: Path) -> No
     both = tmp_path / "both"
     member(both / "a", 1)
     member(both / "b", 1, label="dqn")
-    with pytest.raises(UsageError, match="holds several groups"):
+    with pytest.raises(UsageError, match="contains several groups"):
         TrainingGroups(store).find(both)
     assert not is_group_folder(both / "a")
     lone = member(tmp_path / "lone", 1, label="")

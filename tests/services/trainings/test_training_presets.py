@@ -47,7 +47,7 @@ def test_a_file_of_an_earlier_version_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"mosaic_training_preset": 1}'])
 def test_what_is_none_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "Bad.training.json").write_text(content)
-    with pytest.raises(PresetError, match=r"no preset|damaged"):
+    with pytest.raises(PresetError, match=r"is not a preset|damaged"):
         stored(tmp_path).load("Bad")
     (listed,) = stored(tmp_path).presets()
     assert listed.name == "Bad" and "Bad.training.json" in listed.problem
@@ -60,7 +60,7 @@ def test_one_of_a_later_version_is_not_to_be_thrown_away(tmp_path: Path) -> None
 
 
 def test_names_that_no_file_can_have_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(PresetError, match="cannot be called so"):
+    with pytest.raises(PresetError, match="cannot have this name"):
         stored(tmp_path).path_of("../elsewhere")
     with pytest.raises(PresetError, match="cannot be read"):
         stored(tmp_path).load("Nobody")

@@ -57,7 +57,7 @@ def test_what_is_no_host_is_said_and_not_kept(dialog: HostsDialog, kept: HostsFi
     named(dialog, QLineEdit, "host-name").setText("two words")
     named(dialog, PrimaryButton, "hosts-save").click()
     qtbot.waitUntil(lambda: bool(messages(dialog)))
-    assert "'two words' is no host" in messages(dialog)[0]
+    assert "'two words' is not a host name" in messages(dialog)[0]
     named(dialog, QLineEdit, "host-name").setText("three")
     named(dialog, QPlainTextEdit, "host-setup").setPlainText("export OPENAI_API_KEY=sk-1")
     named(dialog, PrimaryButton, "hosts-save").click()

@@ -236,7 +236,7 @@ class TestPresets:
         assert told[-1].kind == "ok" and page.model.policy_id("player_1") == "noop"
         (tmp_path / "bad.preset.json").write_text("{}")
         presets.import_file(str(tmp_path / "bad.preset.json"))
-        assert told[-1].kind == "error" and "bad.preset.json is no preset" in told[-1].text
+        assert told[-1].kind == "error" and "bad.preset.json is not a preset" in told[-1].text
 
     def test_one_that_cannot_be_read_stands_there_disabled(self, page: AgentsPage) -> None:
         presets = named(page, ConfigurationPresetMenu, "presets_menu")
@@ -244,7 +244,7 @@ class TestPresets:
         presets.store.path_of("broken").write_text("{")
         presets.fill()
         entry = next(a for a in presets.actions() if a.text().startswith("broken"))
-        assert not entry.isEnabled() and "no preset" in entry.toolTip()
+        assert not entry.isEnabled() and "is not a preset" in entry.toolTip()
 
 
 def test_an_exported_experiment_is_the_configuration_and_opens_as_a_script(

@@ -100,7 +100,7 @@ async def test_view_grid_and_detail_are_as_the_slot_asks(tmp_path: Path) -> None
             "player_0 may not see",
             "image_view 'egocentric'",
         ),
-        ("mpe2/simple_crypto_v3", ("eve_0", "bob_0", "alice_0"), "egocentric", "no picture", "that reads"),
+        ("mpe2/simple_crypto_v3", ("eve_0", "bob_0", "alice_0"), "egocentric", "no picture", "that takes"),
     ],
 )
 def test_what_a_seat_may_not_see_is_refused_before_anything_starts(
@@ -193,7 +193,7 @@ def test_pictures_of_turns_that_are_not_told_again_are_refused() -> None:
 @pytest.mark.parametrize(
     ("task", "rename", "why"),
     [
-        ("connect_four_v3", "actions", "shows what its words would call otherwise"),
+        ("connect_four_v3", "actions", "shows names that the text would change"),
         ("MiniGrid-Empty-5x5-v0", "objects", "Other names"),
     ],
 )

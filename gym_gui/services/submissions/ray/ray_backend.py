@@ -61,12 +61,12 @@ class RayBackend:
         self.capacity = profile.shards
         self._profile, self._submission = profile, submission
         self._link = RayLink()
-        self._kept = False
+        self._has_keeper = False
         self._checked: dict[str, str] = {}
         """Output of the check on each node."""
         self._holders: dict[int, str] = {}
-        """Holder of each shard's lease at the last look."""
-        self._told: set[str] = set()
+        """Holder of each shard's lease at the last status request."""
+        self._warned: set[str] = set()
         """Nodes whose exclusion has been logged."""
 
     async def check(self) -> None:
@@ -80,7 +80,7 @@ class RayBackend:
         nodes = await self._fitting()
         new = [node for node in nodes if node not in self._checked]
         if new:
-            self._checked |= await self._tell("check", nodes=new, plan=self._check_plan)
+            self._checked |= await self._call_process("check", nodes=new, plan=self._check_plan)
         problems = {node: why for node in nodes if (why := self._problem(nodes[node], self._checked[node]))}
         if len(problems) == len(nodes):
             raise next(iter(problems.values()))
@@ -89,15 +89,15 @@ class RayBackend:
 
     async def prepare(self) -> None:
         """Send the submission's files to the cluster. Raises like :meth:`check`."""
-        await self._keep()
+        await self._start_keeper()
 
     async def start(self, tries: Mapping[int, int]) -> None:
-        """Submit tries of shards to the cluster. Raises like :meth:`check`."""
-        await self._ask("begin", tries=_listed(tries))
+        """Submit attempts of shards to the cluster. Raises like :meth:`check`."""
+        await self._call_keeper("begin", tries=_listed(tries))
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         """Return the status of shards by number. Raises like :meth:`check`."""
-        told = await self._ask("look", tries=_listed(tries))
+        told = await self._call_keeper("look", tries=_listed(tries))
         rows = {number: row for number, _, row in told["tries"]}
         self._holders = {number: row.get("holder", "") for number, row in rows.items()}
         without: dict[str, str] = told["without"]
@@ -107,16 +107,16 @@ class RayBackend:
         if any(row["state"] == WAITING for row in rows.values()):
             fitting = await self._fitting()
             if not fitting.keys() - without.keys():
-                raise HostAwayError(f"no node is left on which a {self._part} can be played")
+                raise HostAwayError(f"no remaining node can play a {self._part}")
         return {number: seen_of(row) for number, row in rows.items()}
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
-        """Return nothing, because shards that wait have not been given to a node."""
+        """Return no shards, because waiting shards have not been given to a node."""
         return []
 
     async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
-        """Send a line to the holder of each shard's lease. Raises like :meth:`check`."""
-        await self._ask("tell", lines={self._holders[number]: words[number] for number in tries})
+        """Send a budget lease to the holder of each shard's lease. Raises like :meth:`check`."""
+        await self._call_keeper("tell", lines={self._holders[number]: words[number] for number in tries})
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
         """Pass the user's requests to trainings, and return the new bytes of their files.
@@ -128,7 +128,7 @@ class RayBackend:
         rows = [
             [number, each.start, each.sizes, each.wishes.decode("latin-1")] for number, each in known.items()
         ]
-        return grown_from(await self._ask("exchange", known=rows), known)
+        return grown_from(await self._call_keeper("exchange", known=rows), known)
 
     async def fetch(self, number: int) -> None:
         """Copy the run folders of a shard into the submission.
@@ -137,14 +137,16 @@ class RayBackend:
             HostAwayError: The cluster does not answer.
             HostFailedError: The shard's run folder is missing or incomplete.
             HereError: There is no space for it here.
-            UsageError: It is larger than allowed.
+            UsageError: The run folder is larger than allowed.
         """
         what = self._submission.called(number)
 
         async def bring(to: Path) -> None:
             packed, room = to.with_suffix(".tar.gz"), 0
             try:
-                if await self._ask("fetch", number=number, target=str(packed.absolute()), called=what):
+                if await self._call_keeper(
+                    "fetch", number=number, target=str(packed.absolute()), called=what
+                ):
                     room = room_in(to.parent)
                     await asyncio.to_thread(unpack, packed, to, room)
             except TooMuchError as error:
@@ -158,15 +160,15 @@ class RayBackend:
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Ask shards to end, or end them at once. Raises like :meth:`check`."""
-        await self._ask("stop", tries=_listed(tries), at_once=at_once)
+        await self._call_keeper("stop", tries=_listed(tries), at_once=at_once)
 
     async def clear(self) -> None:
         """Remove the files on nodes. Raises like :meth:`check`."""
-        await self._ask("clear")
-        self._kept = False
+        await self._call_keeper("clear")
+        self._has_keeper = False
 
     async def close(self) -> None:
-        """Disconnect from the cluster. Shards there go on."""
+        """Disconnect from the cluster. Its shards continue."""
         await self._link.close()
 
     @property
@@ -184,17 +186,17 @@ class RayBackend:
         lines = [*keys_check(self._command), *version_check(self._command), "exit 0"]
         return {"check": "\n".join(lines) + "\n", "mark": MARK, "expected": EXPECTED}
 
-    async def _ask(self, what: str, **about: Any) -> Any:
+    async def _call_keeper(self, what: str, **about: Any) -> Any:
         """Call a method of the keeper, after starting or finding the keeper if necessary."""
-        if not (self._kept and self._link.is_open):
-            await self._keep()
-        return await self._tell(what, **about)
+        if not (self._has_keeper and self._link.is_open):
+            await self._start_keeper()
+        return await self._call_process(what, **about)
 
-    async def _tell(self, what: str, **about: Any) -> Any:
+    async def _call_process(self, what: str, **about: Any) -> Any:
         """Call a method of the process that talks to the cluster, after starting it if necessary."""
         try:
             if not self._link.is_open:
-                self._kept = False
+                self._has_keeper = False
                 await self._link.open()
                 await self._link.ask("connect", address=self._profile.address)
             return await self._link.ask(what, **about)
@@ -202,19 +204,19 @@ class RayBackend:
             await self._link.close()  # the next call connects anew, perhaps to another keeper
             raise
 
-    async def _keep(self) -> None:
+    async def _start_keeper(self) -> None:
         submission = self._submission
         with TemporaryDirectory(prefix="sent-", dir=submission.folder) as folder:
             packed = Path(folder).absolute() / "sent.tar.gz"
             digest = await asyncio.to_thread(pack_submission, submission, self._command, packed)
-            is_new = await self._tell("keep", plan=self._plan(digest), bundle=str(packed))
+            is_new = await self._call_process("keep", plan=self._plan(digest), bundle=str(packed))
         if is_new and any(state.status == SENT for state in submission.states.values()):
             _log.warning(
-                "The cluster has lost what kept the submission: %s are begun again.", submission.parts
+                "The cluster has lost the submission's keeper: %s are started again.", submission.parts
             )
         out = {node: said for node, said in self._checked.items() if said != EXPECTED}
-        await self._tell("leave_out", nodes=out)
-        self._kept = True
+        await self._call_process("leave_out", nodes=out)
+        self._has_keeper = True
 
     def _plan(self, digest: str) -> dict[str, Any]:
         submission = self._submission
@@ -234,14 +236,14 @@ class RayBackend:
     async def _fitting(self) -> dict[str, str]:
         """Return the names of the nodes with the resources for a shard, by node id."""
         needs = self._profile.needs
-        nodes: list[dict[str, Any]] = await self._tell("nodes", needs=needs)
+        nodes: list[dict[str, Any]] = await self._call_process("nodes", needs=needs)
         found = {node["id"]: node["name"] for node in nodes if node["fits"]}
         if not found:
             have = [f"{node['name']} has {_amounts(node['has'])}" for node in nodes[:_SHOWN]]
-            more = f", and {len(nodes) - _SHOWN} more have no more" if len(nodes) > _SHOWN else ""
+            more = f" and {len(nodes) - _SHOWN} more nodes" if len(nodes) > _SHOWN else ""
             raise UsageError(
-                f"no node has what a {self._part} asks for, {_amounts(needs)}: {', '.join(have)}{more}",
-                fix="Ask for less in the profile",
+                f"no node has what a {self._part} needs, {_amounts(needs)}: {', '.join(have)}{more}",
+                fix="Request less in the profile",
             )
         return found
 
@@ -256,9 +258,9 @@ class RayBackend:
         return None
 
     def _warn(self, node: str, why: UsageError) -> None:
-        if node not in self._told:
-            self._told.add(node)
-            _log.warning("%s. Nothing is played there", why.message)
+        if node not in self._warned:
+            self._warned.add(node)
+            _log.warning("%s. The node is not used", why.message)
 
 
 def pack_submission(submission: Submission, how: Command, target: Path) -> str:

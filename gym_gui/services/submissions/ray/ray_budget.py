@@ -14,7 +14,7 @@ from gym_gui.services.submissions.ray.ray_trainings import Line
 
 
 class NodeBudget:
-    """Exchanges the claim and the lease of a try with the keeper. Each run of a try is a holder of its own.
+    """Exchanges the budget claim and lease of a shard's attempt with the keeper. Each run is its own holder.
 
     Args:
         line: Connection to the keeper.
@@ -34,7 +34,7 @@ class NodeBudget:
         self.holder, self.after = os.urandom(8).hex(), ""
 
     def exchange(self) -> None:
-        """Send the claim to the keeper, and write a new lease to the file that the try reads."""
+        """Send the claim to the keeper, and write a new lease to the file that the attempt reads."""
         try:
             said = self._claim.read_text()
         except OSError:

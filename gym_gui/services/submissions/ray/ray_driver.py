@@ -61,7 +61,7 @@ class Driver:
 
     def connect(self, address: str) -> str:
         """Connect to the cluster at an address and return its version of Ray."""
-        _knock(address)
+        _check_listens(address)
         quiet: dict[str, Any] = {} if address.startswith("ray://") else {"logging_level": "error"}
         for left in reversed(range(_STARTS)):
             try:
@@ -99,7 +99,7 @@ class Driver:
         return told
 
     def keep(self, plan: Mapping[str, Any], bundle: str) -> bool:
-        """Have the keeper hold a submission, and return whether the keeper is new."""
+        """Find or start the keeper actor of a submission, send it the files, and return whether it is new."""
         self._plan = plan
         head = any(_HEAD in node["Resources"] for node in self._alive)
         # A detached actor outlives this process. The next process finds it by its name.
@@ -121,11 +121,11 @@ class Driver:
         return bool(self._ask("is_new"))
 
     def begin(self, tries: Sequence[Sequence[int]]) -> None:
-        """Begin tries of shards, each at most once."""
+        """Start attempts of shards, each at most once."""
         self._ask("begin", _pairs(tries))
 
     def look(self, tries: Sequence[Sequence[int]]) -> dict[str, Any]:
-        """Return the status of tries, and the check's output on excluded nodes."""
+        """Return the status of attempts, and the check's output on excluded nodes."""
         rows, without = self._ask("look", _pairs(tries))
         return {"tries": rows, "without": without}
 
@@ -139,7 +139,7 @@ class Driver:
         ]
 
     def tell(self, lines: Mapping[str, str]) -> None:
-        """Send a line to each holder of a lease."""
+        """Send a budget lease, as a line, to each of its holders."""
         self._ask("tell", dict(lines))
 
     def leave_out(self, nodes: Mapping[str, str]) -> None:
@@ -154,12 +154,12 @@ class Driver:
         with Path(target).open("wb") as file:
             while data := self._ask("get", name, file.tell()):
                 file.write(data)
-                _see_to_room(Path(target), called)
+                _check_room(Path(target), called)
         self._ask("handed", number)
         return True
 
     def stop(self, tries: Sequence[Sequence[int]], at_once: bool) -> None:
-        """Ask tries to end, or end them at once."""
+        """Ask attempts to end, or end them at once."""
         self._ask("stop", _pairs(tries), at_once)
 
     def clear(self) -> None:
@@ -185,7 +185,7 @@ class Driver:
 
     def _ask(self, method: str, *arguments: Any) -> Any:
         if self._keeper is None:
-            raise _Trouble(AWAY, "the cluster has lost what keeps the submission")
+            raise _Trouble(AWAY, "the cluster has lost the submission's keeper")
         return self._answer(getattr(self._keeper, method).remote(*arguments))
 
     def _answer(self, asked: Any, within_s: float = _ANSWER_S) -> Any:
@@ -207,7 +207,7 @@ def _pairs(tries: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     return [(number, attempt) for number, attempt in tries]
 
 
-def _knock(address: str) -> None:
+def _check_listens(address: str) -> None:
     """Check that a process listens at an address, because Ray itself would retry for a long time."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not port.isdigit():
@@ -216,7 +216,7 @@ def _knock(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), _KNOCK_S).close()
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise _Trouble(AWAY, f"no cluster of Ray answers at {address}: {why}") from error
+        raise _Trouble(AWAY, f"no Ray cluster answers at {address}: {why}") from error
 
 
 def _not_connected(address: str, error: Exception) -> _Trouble:
@@ -226,7 +226,7 @@ def _not_connected(address: str, error: Exception) -> _Trouble:
     return _Trouble(AWAY, f"the cluster at {address} cannot be used: {said[:400] or type(error).__name__}")
 
 
-def _see_to_room(coming: Path, what: str) -> None:
+def _check_room(coming: Path, what: str) -> None:
     try:
         raise_if_too_much(coming, what)
     except UsageError as error:

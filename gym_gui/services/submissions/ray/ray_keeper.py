@@ -1,7 +1,7 @@
-"""Actor that holds a submission on a Ray cluster: it begins tries of shards and keeps their results.
+"""Actor that keeps a submission on a Ray cluster: it starts attempts of shards and stores their results.
 
 The actor is detached, uses no core, and runs on the cluster's head node if there is one. It owns the tasks,
-so they go on without a process that follows them. Run folders are sent to it as files, so nodes need no
+so they continue without a process that follows them. Run folders are sent to it as files, so nodes need no
 shared disk.
 """
 
@@ -30,11 +30,11 @@ from gym_gui.services.submissions.ray.ray_trainings import GrownFiles
 LOST: Final = "lost"
 _KEPT_S: Final = 7 * 24 * 3600.0
 _EACH_S: Final = 100
-"""Number of notes per second that the keeper can take."""
+"""Number of status reports per second that the keeper can process."""
 
 
 class Keeper:
-    """Holds one submission. A try is a pair: number of the shard, number of the try.
+    """Keeps one submission. An attempt is a pair: number of the shard, number of the attempt.
 
     Args:
         name: The submission's name.
@@ -59,15 +59,15 @@ class Keeper:
         self._grown = GrownFiles(self._place / "grown")
         self._without: dict[str, str] = {}
         self._asked = time.monotonic()
-        threading.Thread(target=self._leave, args=(kept_s,), daemon=True).start()
+        threading.Thread(target=self._exit_when_idle, args=(kept_s,), daemon=True).start()
 
     def use(self, plan: Mapping[str, Any]) -> bool:
-        """Use a plan from now on, and return whether the bundle for nodes is here."""
+        """Set the plan of the submission, and return whether its bundle for nodes has arrived."""
         self._plan = plan
         return (self._place / bundle_name(plan)).exists()
 
     def is_new(self) -> bool:
-        """Return whether this is the first call, so that any earlier keeper is lost."""
+        """Return whether this is the first call. If so, any earlier keeper was lost."""
         asked, self._is_used = self._is_used, True
         return not asked
 
@@ -89,14 +89,14 @@ class Keeper:
             return file.read(CHUNK)
 
     def begin(self, tries: Sequence[tuple[int, int]]) -> None:
-        """Begin tries of shards, each at most once."""
+        """Start attempts of shards, each at most once."""
         for number, attempt in tries:
             if (number, attempt) not in self._tries:
                 self._latest[number] = attempt
-                self._hand_in(number, attempt)
+                self._submit(number, attempt)
 
     def note(self, number: int, attempt: int, told: Mapping[str, Any]) -> tuple[str, float]:
-        """Record a try's status. Return an order for the try, and the seconds until its next report."""
+        """Record an attempt's status; return an order (or ``""``) and the seconds until its next report."""
         self._asked = time.monotonic()
         if not self._is_followed(number, attempt):
             return "KILL", 1.0
@@ -105,12 +105,12 @@ class Keeper:
         return self._orders.get((number, attempt), ""), max(1.0, playing / _EACH_S)
 
     def claim(self, number: int, attempt: int, holder: str, said: str, after: str) -> str:
-        """Record the lease claim of a try, and return its new lease line or an empty string.
+        """Record the lease claim of an attempt, and return its new lease line or an empty string.
 
         Args:
             number: Number of the shard.
-            attempt: Number of the try.
-            holder: Name of the try as a holder of the lease.
+            attempt: Number of the attempt.
+            holder: Name of the attempt as a holder of the lease.
             said: The claim as a line.
             after: Holder whose complete record this holder began with.
         """
@@ -124,7 +124,7 @@ class Keeper:
         self._leases = dict(lines)
 
     def look(self, tries: Sequence[tuple[int, int]]) -> tuple[list[Any], Mapping[str, str]]:
-        """Return the status of tries, and the check's output on excluded nodes."""
+        """Return the status of attempts, and the check's output on excluded nodes."""
         self._asked = time.monotonic()
         self._find_lost()
         wanted = {number for number, _ in tries}
@@ -134,7 +134,7 @@ class Keeper:
                 file.unlink()
             self._grown.forget(number)
         self._handed &= wanted
-        unknown: dict[str, Any] = {"state": LOST, "why": "nothing is known of it there any more"}
+        unknown: dict[str, Any] = {"state": LOST, "why": "the cluster no longer knows it"}
         rows = [(number, attempt, self._tries.get((number, attempt), unknown)) for number, attempt in tries]
         return rows, self._without
 
@@ -145,11 +145,11 @@ class Keeper:
         return self._grown.grow(number, attempt, start, more, heard)
 
     def standing(self, number: int) -> dict[str, Any]:
-        """Return what is stored of a training (:meth:`.ray_trainings.GrownFiles.standing`)."""
+        """Return the stored files of a training (:meth:`.ray_trainings.GrownFiles.standing`)."""
         return self._grown.standing(number)
 
     def exchange(self, known: Mapping[int, tuple[str, tuple[int, ...], bytes]]) -> Mapping[int, Any]:
-        """Take requests, and return new bytes of files. See :meth:`.ray_trainings.GrownFiles.exchange`."""
+        """Store requests, and return new bytes of files. See :meth:`.ray_trainings.GrownFiles.exchange`."""
         return self._grown.exchange(known)
 
     def saved(self, number: int) -> str:
@@ -158,7 +158,7 @@ class Keeper:
         return max(found, key=lambda name: int(name.partition("-")[2]), default="")
 
     def handed(self, number: int) -> None:
-        """Note that a shard was fetched. Its files are removed when it is no longer asked for."""
+        """Record that a shard was fetched. Its files are removed when the follower no longer asks for it."""
         self._handed.add(number)
 
     def leave_out(self, nodes: Mapping[str, str]) -> None:
@@ -166,7 +166,7 @@ class Keeper:
         self._without.update(nodes)
 
     def stop(self, tries: Sequence[tuple[int, int]], at_once: bool) -> None:
-        """Ask tries to end, or end them at once."""
+        """Ask attempts to end, or end them at once."""
         ray: Any = importlib.import_module("ray")
         for number, attempt in tries:
             self._orders[number, attempt] = "KILL" if at_once else "TERM"
@@ -174,22 +174,22 @@ class Keeper:
                 ray.cancel(self._tasks[number, attempt])
 
     def clear(self) -> None:
-        """Remove all files."""
+        """Remove all of the submission's files from the keeper's node."""
         shutil.rmtree(self._base, ignore_errors=True)
 
     def _remove_earlier(self, number: str, attempt: str) -> None:
-        """Remove the results of earlier tries of a shard, because the latest try includes them."""
+        """Remove the results of earlier attempts of a shard, because the latest attempt includes them."""
         for file in self._place.glob(f"{number}-*"):
             earlier = file.name.partition("-")[2]
             if earlier.isdigit() and attempt.isdigit() and int(earlier) < int(attempt):
                 file.unlink()
 
     def _is_followed(self, number: int, attempt: int) -> bool:
-        """Return whether a try is the latest one of its shard and was not given up as lost."""
+        """Return whether an attempt is the latest one of its shard and does not count as lost."""
         lost = self._tries.get((number, attempt), {}).get("state") == LOST
         return self._latest.get(number) == attempt and not lost
 
-    def _hand_in(self, number: int, attempt: int) -> None:
+    def _submit(self, number: int, attempt: int) -> None:
         ray: Any = importlib.import_module("ray")
         # The follower begins lost tries again and counts them, so Ray must not retry.
         options: dict[str, Any] = {
@@ -216,11 +216,11 @@ class Keeper:
             del self._tasks[key]
             if row["state"] == REFUSED:
                 self._without[row["node"]] = row["said"]
-                self._hand_in(*key)
+                self._submit(*key)
             elif row["state"] != ENDED:
                 row |= {"state": LOST, "why": _why(ray, task)}
 
-    def _leave(self, kept_s: float) -> None:
+    def _exit_when_idle(self, kept_s: float) -> None:
         while (left := self._asked + kept_s - time.monotonic()) > 0:
             time.sleep(left)
         self.clear()

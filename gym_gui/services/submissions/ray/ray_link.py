@@ -30,7 +30,7 @@ def require_ray() -> None:
 
 
 class RayLink:
-    """The child process of a cluster, which answers one request at a time."""
+    """Child process that talks to a Ray cluster and answers one request at a time."""
 
     def __init__(self) -> None:
         self._child: ManagedChild | None = None
@@ -65,7 +65,7 @@ class RayLink:
             raise HostAwayError(str(error)) from error
 
     async def ask(self, what: str, **about: Any) -> Any:
-        """Have the driver process call a method, and return its result.
+        """Call a method of the driver process, and return its result.
 
         Args:
             what: A method of :class:`.ray_driver.Driver`.
@@ -79,7 +79,7 @@ class RayLink:
         """
         child = self._child
         if child is None or child.stdin is None:
-            raise HostAwayError("the cluster was not asked before")
+            raise HostAwayError("the cluster is not connected")
         answer = b""
         try:
             async with asyncio.timeout(_ANSWER_S):
@@ -103,7 +103,7 @@ class RayLink:
         raise kinds.get(str(told.get("trouble")), UsageError)(message)
 
     async def close(self) -> None:
-        """End the process. Shards on the cluster go on."""
+        """End the process. Shards on the cluster continue."""
         if self._child is not None:
             if self._child.stdin is not None:
                 self._child.stdin.close()

@@ -37,7 +37,7 @@ REFUSED: Final = "refused"
 _CHECK_S: Final = 120.0
 _TAIL_BYTES: Final = 1 << 15
 SAVE_S, _SAVE_SHARE = 15.0, 30.0
-"""Seconds between two saves of a running shard. After a slow save, its duration times the second number."""
+"""Seconds between two saves of a running shard, and factor by which a slow save's duration lengthens them."""
 _LEFT_S: Final = 60.0
 """Seconds to wait until the processes of a lost task on this node have ended."""
 _END_S, _KEEP_S, _KILL_S = 20, 40, 10
@@ -113,8 +113,8 @@ def clear_node(plan: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True)
-class _Try:
-    """A try of a shard or of a training on this node."""
+class _Attempt:
+    """An attempt to play a shard or a training on this node."""
 
     line: Line
     work: Path
@@ -125,19 +125,19 @@ class _Try:
 
     @property
     def here(self) -> Path:
-        """Folder of the try, beside the folders of other tries."""
+        """Folder of the attempt, beside the folders of other attempts."""
         return self.work / str(self.attempt)
 
     @property
     def end_s(self) -> int:
-        """Seconds that the try gets to end."""
+        """Seconds that the attempt has to end after a request."""
         return _KEEP_S if self.training else _END_S
 
 
 def play(keeper: Any, plan: Mapping[str, Any], number: int, attempt: int) -> None:
-    """Play a try of a shard on this node and send its result to the keeper."""
+    """Play an attempt of a shard on this node and send its result to the keeper."""
     line = Line(keeper)
-    place, said = _placed(line, plan)
+    place, said = _bundle_folder(line, plan)
     if said:
         line.ask("note", number, attempt, {"state": REFUSED, "said": said, "node": _node()})
         return
@@ -148,8 +148,8 @@ def play(keeper: Any, plan: Mapping[str, Any], number: int, attempt: int) -> Non
         shutil.rmtree(here, ignore_errors=True)
         here.mkdir()
         training = NodeTraining(line, work, number, attempt) if plan.get("trains") else None
-        this = _Try(line, work, number, attempt, NodeBudget(line, plan, here, number, attempt), training)
-        _take_up(this)
+        this = _Attempt(line, work, number, attempt, NodeBudget(line, plan, here, number, attempt), training)
+        _restore(this)
         _follow(this, _begin(this, place, lock))
         this.budget.exchange()
         code = "".join(_tail(here / "code", 1))
@@ -170,7 +170,7 @@ def _base(plan: Mapping[str, Any]) -> Path:
     return Path.home() / plan["folder"] / plan["name"]
 
 
-def _placed(line: Line, plan: Mapping[str, Any]) -> tuple[Path, str]:
+def _bundle_folder(line: Line, plan: Mapping[str, Any]) -> tuple[Path, str]:
     """Return the folder of the bundle on this node, and the check's output if the node cannot be used."""
     # Nodes may share a home, so the folder's name contains the node's id.
     place = _base(plan) / f"{_node()[:16]}-{plan['digest'][:16]}"
@@ -180,7 +180,7 @@ def _placed(line: Line, plan: Mapping[str, Any]) -> tuple[Path, str]:
         with place.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not place.exists():
-                _put(line, plan, place)
+                _unpack_bundle(line, plan, place)
             if not checked.exists():
                 said = _check(plan)
                 if said != plan["expected"]:
@@ -191,7 +191,7 @@ def _placed(line: Line, plan: Mapping[str, Any]) -> tuple[Path, str]:
     return place, ""
 
 
-def _put(line: Line, plan: Mapping[str, Any], place: Path) -> None:
+def _unpack_bundle(line: Line, plan: Mapping[str, Any], place: Path) -> None:
     sent, new = place.with_suffix(".sent"), place.with_suffix(".new")
     shutil.rmtree(new, ignore_errors=True)
     line.bring(bundle_name(plan), sent)
@@ -230,7 +230,7 @@ def _environment() -> dict[str, str]:
 
 @contextlib.contextmanager
 def _alone(work: Path) -> Generator[IO[str]]:
-    """Wait until no process of a lost try is left here. Such processes hold the lock too."""
+    """Wait until no process of a lost attempt runs on this node. Processes of an attempt hold its lock."""
     with (work / "lock").open("w") as lock:
         deadline = time.monotonic() + _LEFT_S
         while True:
@@ -244,10 +244,10 @@ def _alone(work: Path) -> Generator[IO[str]]:
         yield lock
 
 
-def _take_up(this: _Try) -> None:
-    """Restore the latest state of a shard: of a try that was lost here, or of a later try elsewhere.
+def _restore(this: _Attempt) -> None:
+    """Restore the latest state of a shard: of an attempt lost here, or of a later attempt elsewhere.
 
-    If this node's lost try is complete, the budget gets the name of the holder whose record continues.
+    If this node's lost attempt is complete, the budget gets the name of the holder whose record continues.
     """
     runs, by, taken = this.work / "runs", this.work / "by", this.work / "taken"
     last, _, before = (by.read_text() if by.exists() else "").partition(" ")
@@ -272,7 +272,7 @@ def _take_up(this: _Try) -> None:
     this.budget.after = before
 
 
-def _begin(this: _Try, place: Path, lock: IO[str]) -> subprocess.Popen[bytes]:
+def _begin(this: _Attempt, place: Path, lock: IO[str]) -> subprocess.Popen[bytes]:
     with (this.here / "err").open("ab") as err:
         return subprocess.Popen(
             ["sh", "-c", _GUARD, "mosaic-shard", *map(str, (this.number, this.attempt, this.end_s))],
@@ -286,8 +286,8 @@ def _begin(this: _Try, place: Path, lock: IO[str]) -> subprocess.Popen[bytes]:
         )
 
 
-def _follow(this: _Try, guard: subprocess.Popen[bytes]) -> None:
-    """Report the status of a try until the try has ended. End the try if the keeper orders so."""
+def _follow(this: _Attempt, guard: subprocess.Popen[bytes]) -> None:
+    """Report the status of an attempt until its end. End the attempt if the keeper orders it."""
     assert guard.stdin is not None
     training = this.training
     least_s = 0.0 if training else SAVE_S
@@ -319,7 +319,7 @@ def _follow(this: _Try, guard: subprocess.Popen[bytes]) -> None:
             os.killpg(guard.pid, signal.SIGKILL)
 
 
-def _save(this: _Try, *, has_ended: bool = False) -> None:
+def _save(this: _Attempt, *, has_ended: bool = False) -> None:
     """Send the results so far to the keeper; for a running training, its checkpoint."""
     runs, packed = this.work / "runs", this.work / "packed"
     training = None if has_ended else this.training

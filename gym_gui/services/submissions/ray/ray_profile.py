@@ -31,7 +31,7 @@ _BYTES: Final = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 @dataclass(frozen=True)
 class RayProfile:
-    """A cluster of Ray.
+    """A Ray cluster, with the resources that each shard requests.
 
     Attributes:
         address: ``auto``; on a node, the head's ``HOST:PORT``; from elsewhere, ``ray://HOST:PORT``.
@@ -60,7 +60,7 @@ class RayProfile:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options of a task as Ray takes them."""
+        """Resource options of a task, under the names of Ray's ``options()``."""
         asked: dict[str, Any] = {"num_cpus": self.cpus, "num_gpus": self.gpus}
         if self.memory:
             asked["memory"] = _in_bytes(self.memory)
@@ -89,7 +89,7 @@ class RayProfile:
 
 
 def ray_profile_of(data: object) -> RayProfile:
-    """Return the profile in plain data.
+    """Return the Ray profile that plain data describes.
 
     Raises:
         ConfigError: The data is invalid. The error names the invalid key.
@@ -111,7 +111,7 @@ def ray_profile_of(data: object) -> RayProfile:
 def _gpus(value: object) -> float:
     gpus = number(value, "gpus", low=0, high=1024)
     if gpus > 1 and not gpus.is_integer():
-        raise ConfigError(f"is {gpus:g}", where="gpus", fix="Ask for a part of one GPU, or for whole ones")
+        raise ConfigError(f"is {gpus:g}", where="gpus", fix="Request a part of one GPU, or whole GPUs")
     return gpus
 
 

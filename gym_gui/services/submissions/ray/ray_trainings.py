@@ -2,7 +2,7 @@
 
 A dead node's disk is lost. So the keeper has all that is known of a training: the whole lines of its
 growing files that were reported, and each complete checkpoint. Rows are reported before the checkpoint that
-they lead to. A try that continues on another node gets both, and its reports follow the earlier ones.
+they lead to. An attempt that continues on another node gets both, and its reports follow the earlier ones.
 
 Ray pickles this module by value, like :mod:`.ray_node`.
 """
@@ -24,15 +24,15 @@ from mosaic_worker.training import CONTROL, EVENTS, TENSORBOARD
 
 _AT_ONCE: Final = 8 * MOST
 """Largest number of bytes that one call returns. The rest follows in the next calls."""
-_TOLD: Final = "told"
-"""File with the number of the latest reporting try and the bytes of requests that it has read."""
+_REPORTED: Final = "told"
+"""File with the number of the latest reporting attempt and the bytes of requests that it has read."""
 _TELL_S: Final = 2.0
 _CHECKPOINT: Final = b'"checkpoint"'
 """Text in an event that reports a complete checkpoint."""
 
 
 class GrownFiles:
-    """Files of trainings that the keeper has, by number of the part, in the same layout as on a node.
+    """Files of trainings on the keeper's disk, by number of the training, in the same layout as on a node.
 
     All of them are on the keeper's disk, so that the next keeper finds them after a kill.
 
@@ -51,10 +51,10 @@ class GrownFiles:
 
         Args:
             number: Number of the part.
-            attempt: Number of the reporting try.
+            attempt: Number of the reporting attempt.
             start: Name of the training's start. A new name removes the files of the earlier start.
             more: Offset and new bytes, by name of the file.
-            heard: Bytes of requests that the try has read already.
+            heard: Bytes of requests that the attempt has read already.
 
         Returns:
             Requests that follow those bytes.
@@ -64,9 +64,9 @@ class GrownFiles:
             self.forget(number)
             run.mkdir(parents=True)
             (run / RUNNER).touch()
-        if _told(run) != (attempt, heard):
+        if _last_report(run) != (attempt, heard):
             (run / "told.new").write_text(f"{attempt} {heard}")
-            (run / "told.new").replace(run / _TOLD)
+            (run / "told.new").replace(run / _REPORTED)
         for name, (offset, data) in more.items():
             with (run / Path(name).name).open("r+b" if offset else "wb") as file:
                 file.seek(offset)
@@ -77,15 +77,15 @@ class GrownFiles:
         return b""
 
     def standing(self, number: int) -> dict[str, Any]:
-        """Return what is stored of a training, or an empty dict if nothing is.
+        """Return the stored files of a training, or an empty dict if there are none.
 
-        The keys are the latest reporting try (``by``), its start, sizes and files by name, and the bytes of
-        requests that it has read (``heard``).
+        The keys are the latest reporting attempt (``by``), its start, sizes and files by name, and the bytes
+        of requests that it has read (``heard``).
         """
         run = next((self._folder / str(number) / "runs").glob("*/seed"), None)
         if run is None:
             return {}
-        by, heard = _told(run)
+        by, heard = _last_report(run)
         files = {name: run / name for name in FOLLOWED if (run / name).exists()}
         return {
             "by": by,
@@ -98,7 +98,7 @@ class GrownFiles:
     def exchange(
         self, known: Mapping[int, tuple[str, tuple[int, ...], bytes]]
     ) -> dict[int, tuple[str, dict[str, bytes]]]:
-        """Take requests and return the new bytes of files. If they are too many, trainings served last wait.
+        """Store requests and return new bytes of files. If there are too many, trainings served last wait.
 
         Args:
             known: For each part, the fields of :class:`gym_gui.services.submissions.training_files.Known`.
@@ -115,7 +115,7 @@ class GrownFiles:
         return found
 
     def forget(self, number: int) -> None:
-        """Remove the files of a training."""
+        """Remove the stored files of a training."""
         shutil.rmtree(self._folder / str(number), ignore_errors=True)
 
     def _run(self, number: int, start: str) -> Path:
@@ -123,7 +123,7 @@ class GrownFiles:
 
 
 class Line(Protocol):
-    """Connection to the keeper."""
+    """Connection from a node to the keeper."""
 
     def ask(self, method: str, *arguments: Any) -> Any:
         """Call a method of the keeper and return its answer."""
@@ -135,16 +135,16 @@ class Line(Protocol):
 
 
 class NodeTraining:
-    """A try of a training on this node, which reports to the keeper.
+    """An attempt of a training on this node, which reports to the keeper.
 
     Args:
         line: Connection to the keeper.
         work: Folder of the part on this node.
         number: Number of the part.
-        attempt: Number of the try.
+        attempt: Number of the attempt.
 
     Attributes:
-        by: Number of the latest try that has reported to the keeper.
+        by: Number of the latest attempt that has reported to the keeper.
         has_checkpoint: Whether there is a checkpoint that the keeper does not have.
     """
 
@@ -179,7 +179,7 @@ class NodeTraining:
         """
         if not at_once and time.monotonic() < self._due:
             return
-        while self._tell() and at_once:
+        while self._report_once() and at_once:
             pass
         self._due = time.monotonic() + _TELL_S
 
@@ -207,7 +207,7 @@ class NodeTraining:
                 self._line.bring(self._known["files"][name], file)
             self._sizes[name] = size
 
-    def _tell(self) -> bool:
+    def _report_once(self) -> bool:
         """Report new lines once, and return whether there may be more to report or to read."""
         sizes = tuple(self._sizes.values())
         grown = grown_in(self._work, Known(self._start, sizes, self._wishes))
@@ -238,9 +238,9 @@ class NodeTraining:
         return found
 
 
-def _told(run: Path) -> tuple[int, int]:
+def _last_report(run: Path) -> tuple[int, int]:
     try:
-        attempt, heard = (run / _TOLD).read_text().split()
+        attempt, heard = (run / _REPORTED).read_text().split()
     except FileNotFoundError:
         return 0, 0
     return int(attempt), int(heard)

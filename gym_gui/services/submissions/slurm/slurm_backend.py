@@ -43,13 +43,13 @@ ARRAY: Final = "array.sh"
 _ARRAYS: Final = "arrays"
 _MOST_TOKEN: Final = 100
 _MOST_TASKS: Final = 1000
-"""Number of tasks per array if the site does not tell its limit."""
+"""Number of tasks per array if Slurm does not report its limit."""
 _JOBS_EACH: Final = 4
 """Number of jobs for each shard that may run at once, so that a lost or slow job delays few shards."""
 _LAG_S: Final = 30.0
-"""Seconds until a file that a job has written is seen here if the shared disk is slow."""
+"""Seconds until a file of a job is visible on this machine if the shared disk is slow."""
 _LAG_WHEN_STOPPED_S: Final = 2.0
-"""The same while the submission is stopped. Later files are found when the submission is resumed."""
+"""As :data:`_LAG_S`, while the submission is stopped. Files that appear later are found on resume."""
 _HELD_S: Final = 15.0
 """Seconds that a job may stay in the queue after its shard has ended."""
 _AGAIN_S: Final = 30.0
@@ -89,7 +89,7 @@ class SlurmBackend:
         self._gone: dict[Task, float] = {}
         self._nodes: dict[tuple[int, int], str] = {}
         self._held: dict[Task, float] = {}
-        self._heard: set[str] = set()
+        self._logged: set[str] = set()
         self._most, self._unsure, self._is_ending = _MOST_TASKS, False, False
         self._refused_at, self._has_jobs = -_AGAIN_S, False
 
@@ -102,8 +102,8 @@ class SlurmBackend:
         """
         if shutil.which("sbatch") is None:
             raise UsageError(
-                "there is no sbatch here",
-                fix="Run this on a machine of the cluster that jobs are handed in from",
+                "sbatch is not installed here",
+                fix="Run this on a machine of the cluster from which jobs are submitted",
             )
         self._check_keys()
         self._check_place()
@@ -111,7 +111,7 @@ class SlurmBackend:
         try:
             await ask("sbatch", "--test-only", *self._profile.asked, "--wrap=true")
         except HostFailedError as error:
-            raise UsageError(str(error), fix="Mend the profile") from None
+            raise UsageError(str(error), fix="Correct the profile") from None
 
     async def prepare(self) -> None:
         """Copy the submission's files to a folder that the nodes can read.
@@ -120,11 +120,11 @@ class SlurmBackend:
             HostAwayError: The scheduler does not answer.
             HereError: The files cannot be written.
         """
-        await asyncio.to_thread(self._put)
-        await self._take_up()
+        await asyncio.to_thread(self._copy_files)
+        await self._recover_jobs()
 
     async def start(self, tries: Mapping[int, int]) -> None:
-        """Submit tries of shards to the scheduler as arrays. Tries that are submitted already are skipped.
+        """Submit attempts of shards to the scheduler as arrays. Submitted attempts are skipped.
 
         If the scheduler refuses more jobs while it has others, the rest is submitted later.
 
@@ -134,7 +134,7 @@ class SlurmBackend:
             UsageError: The scheduler refuses the first jobs.
         """
         if self._unsure and any(key not in self._tasks for key in tries.items()):
-            await self._take_up()  # the scheduler may have accepted a submission without an answer
+            await self._recover_jobs()  # the scheduler may have accepted a submission without an answer
         new = [key for key in tries.items() if key not in self._tasks]
         if not new or self._is_ending or time.monotonic() - self._refused_at < _AGAIN_S:
             return
@@ -146,18 +146,18 @@ class SlurmBackend:
             try:
                 await self._submit_batches(each, at_once)
             except HostFailedError as error:
-                self._bear(error)
+                self._handle_refusal(error)
                 return
 
-    def _bear(self, refused: HostFailedError) -> None:
+    def _handle_refusal(self, refused: HostFailedError) -> None:
         if not self._tasks:
-            raise UsageError(str(refused), fix="Mend the profile") from None
+            raise UsageError(str(refused), fix="Correct the profile") from None
         if not self._has_jobs:
             raise refused
         self._refused_at = time.monotonic()
-        if refused.message not in self._heard:
-            self._heard.add(refused.message)
-            _log.warning("%s. The rest waits until Slurm takes it.", refused.message)
+        if refused.message not in self._logged:
+            self._logged.add(refused.message)
+            _log.warning("%s. The other jobs wait until Slurm accepts them.", refused.message)
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         """Return the status of shards, from their jobs and from the files that the jobs have written.
@@ -170,10 +170,10 @@ class SlurmBackend:
         await self.start(tries)  # submit what the scheduler refused before
         there = await queued(self._job_name(""))
         for each in there:
-            self._hear(each.reason)
+            self._check_reason(each.reason)
         states = {each.task: each.state for each in there}
         self._has_jobs = bool(states)
-        await self._free(tries, states)
+        await self._cancel_idle(tries, states)
         looks = await asyncio.to_thread(self._looks, tries, states)
         for number, seen in looks.items():
             lost, killed = seen.code is None and not seen.said, (seen.code or 0) > KILLED
@@ -183,7 +183,7 @@ class SlurmBackend:
         return looks
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
-        """Return nothing, because the scheduler itself assigns waiting shards to free nodes."""
+        """Return no shards, because the scheduler itself assigns waiting shards to free nodes."""
         return []
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
@@ -198,14 +198,14 @@ class SlurmBackend:
             raise HostAwayError(f"{error.filename or self._place}: {error.strerror}") from error
 
     async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
-        """Write a line beside each try of a shard.
+        """Write a budget lease to the folder of each attempt.
 
         Raises:
             HostFailedError: A file cannot be written.
         """
-        await asyncio.to_thread(self._tell, tries, words)
+        await asyncio.to_thread(self._write_leases, tries, words)
 
-    def _tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+    def _write_leases(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
         for number, attempt in tries.items():
             file = self._place / "work" / str(number) / str(attempt) / LEASE
             try:
@@ -279,8 +279,8 @@ class SlurmBackend:
             mode = 0
         if not stat.S_ISREG(mode) or mode & 0o077:
             raise UsageError(
-                f"the file of keys {keys} is not there, or not its owner's alone",
-                fix=f"Look at it; then: chmod 600 {keys}",
+                f"the file of keys {keys} is missing, or readable by other users",
+                fix=f"Check it, then run: chmod 600 {keys}",
             )
 
     @property
@@ -294,8 +294,8 @@ class SlurmBackend:
         kept = (submission.folder.resolve(), submission.out.resolve())
         if self._profile.folder and any(place.is_relative_to(each) for each in kept):
             raise UsageError(
-                f"the profile's folder {self._profile.folder} lies where the submission or its results are",
-                fix="Name another one on a disk that all nodes see: folder: …",
+                f"the profile's folder {self._profile.folder} lies inside the submission or its results",
+                fix="Name another folder on a disk that all nodes share: folder: …",
             )
         if not os.path.lexists(self._place):
             return
@@ -308,7 +308,7 @@ class SlurmBackend:
         if token.decode("utf-8", "replace").strip() != self._submission.token:
             raise not_ours(str(self._place))
 
-    def _put(self) -> None:
+    def _copy_files(self) -> None:
         submission = self._submission
         new = self._unfinished
         try:
@@ -330,7 +330,7 @@ class SlurmBackend:
         except OSError as error:
             raise UsageError(
                 f"{error.filename or self._place} cannot be written: {error.strerror}",
-                fix="Name a folder on a disk that all nodes see in the profile: folder: …",
+                fix="Name a folder on a disk that all nodes share in the profile: folder: …",
             ) from error
 
     def _write_allowed(self, folder: Path) -> None:
@@ -343,7 +343,7 @@ class SlurmBackend:
             (self._place / "work" / str(number) / str(attempt)).mkdir(exist_ok=True)
 
     async def _submit_batches(self, batches: Sequence[Sequence[tuple[int, int]]], at_once: int) -> None:
-        """Submit one array. Its list is written first, so that a kill in between can be repaired."""
+        """Submit one array. Its list is written first, so that a later coordinator can find the array."""
         array = f"{len(list((self._place / _ARRAYS).glob('*.list'))) + 1:04}"
         listed = self._place / _ARRAYS / f"{array}.list"
         lines = "".join(" ".join(f"{number}/{t}" for number, t in batch) + "\n" for batch in batches)
@@ -368,7 +368,7 @@ class SlurmBackend:
         self._unsure, self._has_jobs = False, True
         self._tasks |= {key: (job, i) for i, batch in enumerate(batches, 1) for key in batch}
 
-    async def _take_up(self) -> None:
+    async def _recover_jobs(self) -> None:
         """Find the jobs that an earlier coordinator submitted, even if a kill interrupted the submission."""
         for listed in sorted((self._place / _ARRAYS).glob("*.list")):
             job = listed.with_suffix(".job")
@@ -382,26 +382,26 @@ class SlurmBackend:
                 replace_file(job, (found or "0").encode(), mode=0o600, sync=False)
             number = job.read_text()
             if not number.isdecimal():
-                raise UsageError(f"{job} holds no number of a job", fix=f"Look at it, then remove {listed}")
+                raise UsageError(f"{job} contains no job number", fix=f"Check it, then remove {listed}")
             self._tasks |= {(n, t): (number, i) for i, batch in enumerate(batches, 1) for n, t in batch}
         self._has_jobs = bool(self._tasks)  # a guess until the first look
 
-    def _hear(self, reason: str) -> None:
-        """Log why jobs wait. Not every site refuses at once what its partitions cannot provide.
+    def _check_reason(self, reason: str) -> None:
+        """Log why a job waits.
 
         Raises:
             UsageError: A job waits for something that never happens.
         """
         if found := _HOPELESS.search(reason):
             raise UsageError(
-                f"slurm: its jobs can never begin ({found[0]})",
-                fix="Mend the profile: its partition, account, qos, time or memory",
+                f"slurm: the jobs can never start ({found[0]})",
+                fix="Correct the profile: its partition, account, qos, time or memory",
             )
-        if reason and reason not in _USUAL | self._heard:
+        if reason and reason not in _USUAL | self._logged:
             _log.warning("Shards wait in Slurm's queue: %s.", reason)
-            self._heard.add(reason)
+            self._logged.add(reason)
 
-    async def _free(self, tries: Mapping[int, int], queued: Mapping[Task, str]) -> None:
+    async def _cancel_idle(self, tries: Mapping[int, int], queued: Mapping[Task, str]) -> None:
         """Cancel jobs that are still in the queue some time after their shards were collected."""
         now = time.monotonic()
         wanted = {self._tasks[key] for key in tries.items() if key in self._tasks}
@@ -422,7 +422,7 @@ class SlurmBackend:
             if task in at:
                 found[number] = ShardStatus(True, None, {}, (), "", begun=False)
                 continue
-            seen = self._look_at(number, attempt, queued.get(task))
+            seen = self._read_status(number, attempt, queued.get(task))
             node = self._node(number, attempt) if seen.running and seen.begun else ""
             seen = found[number] = replace(seen, node=node, job="_".join(map(str, task)))
             if seen.running:
@@ -430,7 +430,7 @@ class SlurmBackend:
         return found
 
     def _node(self, number: int, attempt: int) -> str:
-        """Return the name of the machine that plays a try, from the try's file; empty before its start."""
+        """Return the name of the machine that plays an attempt; empty before the attempt starts."""
         if (number, attempt) not in self._nodes:
             said = " ".join(_tail(self._place / "work" / str(number) / str(attempt) / "host"))
             if not said:
@@ -438,7 +438,7 @@ class SlurmBackend:
             self._nodes[number, attempt] = said.partition(" ")[0]
         return self._nodes[number, attempt]
 
-    def _look_at(self, number: int, attempt: int, state: str | None) -> ShardStatus:
+    def _read_status(self, number: int, attempt: int, state: str | None) -> ShardStatus:
         place = self._place / "work" / str(number) / str(attempt)
         code = _tail(place / "code")
         if state == "PD" and not code:
@@ -459,7 +459,8 @@ class SlurmBackend:
         return {number: each for number, each in found.items() if each is not None}
 
     def _may_be_late(self, task: Task) -> bool:
-        """Return whether a job that has left the queue may have written files that are not seen here yet."""
+        """Return whether a job that has left the queue may have files that are not visible on this machine
+        yet."""
         now = time.monotonic()
         lag_s = _LAG_WHEN_STOPPED_S if self._is_ending else _LAG_S
         return now - self._gone.setdefault(task, now) < lag_s

@@ -39,7 +39,7 @@ _AWAY: Final = (
     *("unable to contact", "timed out", "connection", "temporarily unable", "standby mode"),
     "zero bytes were transmitted",
 )
-"""Messages of Slurm's commands if the controller does not answer at present."""
+"""Parts of the error messages of Slurm's commands if the controller does not answer at present."""
 
 _ENDED: Final = ("invalid job id", "already completing or completed")
 Task = tuple[str, int]
@@ -78,7 +78,7 @@ async def ask(*command: str) -> str:
 
 
 async def most_tasks() -> int | None:
-    """Return the largest number of tasks in an array, or ``None`` if the site does not tell it."""
+    """Return the largest number of tasks in an array, or ``None`` if Slurm does not report it."""
     limit = re.search(r"MaxArraySize\s*=\s*(\d+)", await ask("scontrol", "show", "config"))
     return max(1, int(limit[1]) - 1) if limit else None
 
@@ -94,7 +94,7 @@ async def queued(name: str) -> list[Queued]:
 
 
 async def job_called(name: str) -> str:
-    """Return the number of the array in the queue with a name; empty if there is none."""
+    """Return the job number of the queued array with a name; empty if there is none."""
     found = (await ask("squeue", "-h", "--me", f"--name={name}", "-o", "%F")).split()
     return found[0] if found else ""
 

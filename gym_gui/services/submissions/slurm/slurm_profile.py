@@ -31,7 +31,7 @@ _OURS: Final = ("--array", "--output", "--error", "--job-name", "--parsable", "-
 
 @dataclass(frozen=True)
 class SlurmProfile:
-    """Resources of a job. Empty or ``None`` means the site's default.
+    """Resources that each shard's Slurm job requests. Empty or ``None`` means the site's default.
 
     Attributes:
         partition: Partition, as ``sbatch`` takes it.
@@ -100,7 +100,7 @@ class SlurmProfile:
 
 
 def slurm_profile_of(data: object) -> SlurmProfile:
-    """Return the profile in plain data.
+    """Return the Slurm profile that plain data describes.
 
     Raises:
         ConfigError: The data is invalid. The error names the invalid key.
@@ -148,7 +148,9 @@ def _options(value: object) -> tuple[str, ...]:
         # The text after the option's name may be a key, so it must not be shown.
         name, where = option.partition("=")[0], f"options[{i}]"
         if not name.startswith("-") or name.startswith("--export"):
-            raise ConfigError(f"{name!r} cannot be given", where=where, fix="Write such as --exclusive")
+            raise ConfigError(
+                f"{name!r} cannot be given", where=where, fix="Write an option such as --exclusive"
+            )
         if name in _OURS:
             raise ConfigError(f"{name!r} is set by MOSAIC", where=where, fix="Leave it out")
     return tuple(options)

@@ -169,7 +169,7 @@ class SshHost:
         await self._copy(str(source), f"{self._target}:{place}", _COPY_S)
 
     async def fetch(
-        self, place: str, target: Path, *, what: str = "what comes", most: int = MOST_BYTES
+        self, place: str, target: Path, *, what: str = "the results", most: int = MOST_BYTES
     ) -> None:
         """Copy a folder from the host to a path that does not exist yet. Raises like :meth:`run`.
 
@@ -243,10 +243,10 @@ class SshHost:
 
 _ADVICE: Final = {
     "Permission denied": "MOSAIC asks for no password: run ssh-copy-id {name}, or add a key to ssh-agent",
-    "Host key verification failed": "Run ssh {name} once by hand, and look at its key",
+    "Host key verification failed": "Run ssh {name} once by hand, and check its key",
     "Could not resolve hostname": "Write a name of ~/.ssh/config, an address, or user@address",
 }
-"""Advice by the message of ``ssh``."""
+"""Advice for the user by the error message of ``ssh``."""
 
 
 def _advice(reason: str, name: str) -> str:

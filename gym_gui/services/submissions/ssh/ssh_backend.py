@@ -89,14 +89,14 @@ class SshBackend:
         found = await check_host(
             self._ssh, self._host, [clock, f'[ ! -e {name} ] || echo "{MARK} there {token}"']
         )
-        self._look_at_clock(found.get("clock", ""), before)
+        self._check_clock(found.get("clock", ""), before)
         self._place = f"{found['place']}/{self._submission.folder.name}"
         self._is_sent = "there" in found
         if self._is_sent and found["there"] != self._submission.token:
             raise not_ours(f"{self.name}: {self._place}")
 
     async def start(self, tries: Mapping[int, int]) -> None:
-        """Begin tries of shards. Raises like :meth:`SshHost.run`."""
+        """Start attempts of shards on the host. Raises like :meth:`SshHost.run`."""
         await self._ssh.run(begin(self._place, self._submission.batches(tries)))
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
@@ -104,7 +104,7 @@ class SshBackend:
         return looks_of(await self._ssh.run(look(self._place, tries)))
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
-        """Take back shards that wait for their turn there. Raises like :meth:`SshHost.run`."""
+        """Cancel attempts that have not begun, and return their shards. Raises like :meth:`SshHost.run`."""
         return taken_back(await self._ssh.run(take_back(self._place, tries)))
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
@@ -115,7 +115,7 @@ class SshBackend:
         return grown_of(await self._ssh.read(exchange_script(self._place, known)))
 
     async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
-        """Write a line beside each try of a shard. Raises like :meth:`SshHost.run`."""
+        """Write a budget lease to the folder of each attempt. Raises like :meth:`SshHost.run`."""
         await self._ssh.run(tell(self._place, tries, words))
 
     async def fetch(self, number: int) -> None:
@@ -125,7 +125,7 @@ class SshBackend:
             HostAwayError: The host cannot be reached.
             HostFailedError: The shard's run folder is missing or incomplete.
             HereError: There is no space for it here.
-            UsageError: It is larger than allowed.
+            UsageError: The run folder is larger than allowed.
         """
         what, place = self._submission.called(number), f"{self._place}/work/{number}/runs"
         await receive(self._submission, number, lambda to: self._ssh.fetch(place, to, what=what))
@@ -139,18 +139,18 @@ class SshBackend:
         await self._ssh.run(remove(self._place))
 
     async def close(self) -> None:
-        """Close the connection. Shards on the host go on."""
+        """Close the connection. Shards on the host continue."""
         await self._ssh.close()
 
-    def _look_at_clock(self, told: str, asked: float) -> None:
-        """Warn once if the host's clock is off. ``told`` was read between ``asked`` and now."""
+    def _check_clock(self, told: str, asked: float) -> None:
+        """Warn once if the host's clock is wrong. ``told`` was read between ``asked`` and now."""
         if self._clock_told or not told.isdecimal():
             return
         behind, ahead = round(asked) - int(told), int(told) - round(time.time())
         if max(behind, ahead) >= OFF_S:
             self._clock_told = True
             off = f"{timedelta(minutes=round(max(behind, ahead) / 60))} {'behind' if behind > 0 else 'ahead'}"
-            _log.warning("%s: its clock is %s. Times are recorded by the clock here.", self.name, off)
+            _log.warning("%s: its clock is %s. Times are recorded by this machine's clock.", self.name, off)
 
     @property
     def _script(self) -> str:

@@ -15,7 +15,8 @@ _SETUP_S: Final = 120.0
 
 
 class Shell(Protocol):
-    """Connection to a shell. Raises like :class:`~gym_gui.services.submissions.ssh.ssh.SshHost`."""
+    """Connection to the shell of a host or of this machine. Raises like
+    :class:`~gym_gui.services.submissions.ssh.ssh.SshHost`."""
 
     name: str
 
@@ -68,8 +69,8 @@ async def check_host(ssh: Shell, host: Host, more: Sequence[str] = ()) -> dict[s
     told = told_by(await ssh.run("\n".join(lines) + "\n", within_s=_SETUP_S))
     if not told.get("place"):
         raise UsageError(
-            f"{host.name}: the folder {host.folder} cannot be made there",
-            fix="Name another one in the profile: folder: …",
+            f"{host.name}: the folder {host.folder} cannot be created there",
+            fix="Name another folder in the profile: folder: …",
         )
     check_told(host.name, told, host.command)
     return told

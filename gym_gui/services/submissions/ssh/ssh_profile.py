@@ -85,7 +85,7 @@ class SshProfile:
 
 
 def ssh_profile_of(data: object) -> SshProfile:
-    """Return the profile in plain data. Keys beside ``hosts`` hold for all hosts.
+    """Return the ssh profile that plain data describes. Keys beside ``hosts`` apply to all hosts.
 
     Raises:
         ConfigError: The data is invalid. The error names the invalid key.
@@ -94,9 +94,9 @@ def ssh_profile_of(data: object) -> SshProfile:
     written = sequence(found.get("hosts", ()), "hosts")
     if not 1 <= len(written) <= MOST_HOSTS:
         raise ConfigError(
-            f"names {len(written)} hosts, and 1 to {MOST_HOSTS} are needed",
+            f"names {len(written)} hosts, but 1 to {MOST_HOSTS} are allowed",
             where="hosts",
-            fix="Write such as hosts: [one, two]",
+            fix="Write for example hosts: [one, two]",
         )
     common = {key: value for key, value in found.items() if key in _OF_A_HOST}
     _host({**common, "host": "any"}, "")
@@ -105,7 +105,9 @@ def ssh_profile_of(data: object) -> SshProfile:
     )
     names = [host.name for host in hosts]
     if (twice := next((name for i, name in enumerate(names) if name in names[:i]), None)) is not None:
-        raise ConfigError(f"{twice!r} is named twice", where="hosts", fix="Give it more at once: shards: 4")
+        raise ConfigError(
+            f"{twice!r} is named twice", where="hosts", fix="Give it more shards at once: shards: 4"
+        )
     config = text(found["ssh_config"], "ssh_config", max_length=4096) if "ssh_config" in found else ""
     return SshProfile(hosts, config)
 
@@ -119,11 +121,11 @@ def _own(written: object, where: str) -> dict[str, object]:
 def _host(found: Mapping[str, object], where: str) -> Host:
     with under(where):
         if "host" not in found:
-            raise ConfigError("has no host", fix="Write such as host: user@address")
+            raise ConfigError("has no host", fix="Write for example host: user@address")
         name = text(found["host"], "host", max_length=255)
         if name.startswith("-") or any(c.isspace() for c in name):
             raise ConfigError(
-                f"{name!r} is no host", where="host", fix="Write it as ssh takes it: user@address"
+                f"{name!r} is not a host name", where="host", fix="Write it as ssh takes it: user@address"
             )
         return Host(
             name,

@@ -227,7 +227,7 @@ def test_a_lost_keeper_has_nothing_spent_twice(submitted: Submitted) -> None:
     assert reopened is not None
     submitted.book = reopened
     submitted.keep()
-    assert submitted.look(1).said == "nothing is known of it there any more"
+    assert submitted.look(1).said == "the cluster no longer knows it"
     assert submitted.tokens == first
     # What was meant for the one before does not reach the same try, played again.
     submitted.keeper.tell({old: submitted.book.lease(1, "ray", old)})

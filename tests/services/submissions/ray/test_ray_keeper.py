@@ -58,7 +58,7 @@ def test_what_was_fetched_is_kept_until_it_is_written_down(keeper: Keeper, tmp_p
 def test_a_try_that_was_given_up_is_to_end(keeper: Keeper) -> None:
     assert keeper.note(3, 1, {"state": "playing"})[0] == "KILL"
     rows, without = keeper.look([(3, 1)])
-    assert rows[0][2] == {"state": "lost", "why": "nothing is known of it there any more"}
+    assert rows[0][2] == {"state": "lost", "why": "the cluster no longer knows it"}
     assert without == {}
 
 

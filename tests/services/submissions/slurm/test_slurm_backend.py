@@ -124,13 +124,13 @@ def test_what_the_site_does_not_have_is_told_before_anything_is_handed_in(
     scheduler.says("sbatch", f"echo '{REFUSED}{said}' >&2; exit 1")
     with pytest.raises(UsageError, match=f"sbatch: .*{said}") as refused:
         asyncio.run(site_of(submission, account="nobody").check())
-    assert refused.value.fix == "Mend the profile"
+    assert refused.value.fix == "Correct the profile"
     assert not (submission.folder / "cluster").exists()
 
 
 def test_a_machine_without_slurm_is_named(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(UsageError, match="there is no sbatch here"):
+    with pytest.raises(UsageError, match="sbatch is not installed here"):
         asyncio.run(site_of(submission).check())
 
 
@@ -169,7 +169,9 @@ def test_what_a_person_may_not_have_more_of_waits_here(
     with caplog.at_level(logging.WARNING):
         asyncio.run(backend.start(FIRST))
         looks = asyncio.run(backend.look(FIRST))
-    assert caplog.messages == [f"sbatch: {REFUSED[15:]}{TOO_MANY}. The rest waits until Slurm takes it."]
+    assert caplog.messages == [
+        f"sbatch: {REFUSED[15:]}{TOO_MANY}. The other jobs wait until Slurm accepts them."
+    ]
     assert [seen.begun or not seen.running for seen in looks.values()] == [False] * 7, "all of them wait"
     before = len(scheduler.told("sbatch"))
     clock[0] += 31.0
@@ -285,7 +287,7 @@ def test_what_another_person_put_there_is_not_played(scheduler: Scheduler, submi
     place = submission.folder / "cluster"
     place.mkdir()
     (place / "play.sh").write_text("touch stolen")
-    with pytest.raises(UsageError, match="did not put it there"):
+    with pytest.raises(UsageError, match="did not create it"):
         asyncio.run(site_of(submission).check())
     assert (place / "play.sh").read_text() == "touch stolen"
 
@@ -300,5 +302,5 @@ def test_no_place_is_where_the_submission_or_its_results_are(
         tmp_path / "here" / "submissions" / "01SUB", "slurm", {}, "run", 7, 28, tmp_path / "here" / "runs"
     )
     folder = tmp_path / "there" / (below or "submissions")
-    with pytest.raises(UsageError, match="lies where"):
+    with pytest.raises(UsageError, match="lies inside the submission or its results"):
         asyncio.run(site_of(submission, folder=str(folder)).check())
