@@ -60,7 +60,7 @@ class TournamentResults:
 
     @cached_property
     def cross_play(self) -> CrossPlay:
-        """Scores of self-play, of cross-play and with held-out partners, and each policy's effect on its team.
+        """Scores of self-play, cross-play and held-out partners, and each policy's effect on its team.
 
         Raises:
             UsageError: The sides compete; see :attr:`standings` instead.

@@ -290,8 +290,8 @@ def test_dry_run_shows_the_first_prompt_and_makes_up_no_price(mosaic: Mosaic) ->
         "[system]",
         "<observation>",
         "Price:   not known",
-        "1 slot at a price that is not known",
-        "No model was asked, and no run was kept.",
+        "1 slot with an unknown price",
+        "No model was called, and no run was recorded.",
     ):
         assert part in done.out
     # Of two games, one in each seat, both count: the shortest has 5 moves.
@@ -303,7 +303,7 @@ def test_dry_run_shows_the_first_prompt_and_makes_up_no_price(mosaic: Mosaic) ->
 def test_dry_run_of_a_replay_would_pay_nothing(mosaic: Mosaic, run: Path) -> None:
     before = sorted(mosaic.home.rglob("*"))
     done = mosaic("run", "--replay", run, "--dry-run")
-    assert done.status == 0 and "Nothing was run." in done.out
+    assert done.status == 0 and "Nothing was played." in done.out
     assert sorted(mosaic.home.rglob("*")) == before
 
 

@@ -307,7 +307,7 @@ def test_what_does_not_go_together_is_one_line(mosaic: Mosaic) -> None:
     hosts.write_text("hosts: [one]")
     assert "there is no executor 'slurn'" in mosaic.refused("run", file, "--executor", "slurn")
     assert "needs the hosts" in mosaic.refused("run", file, "--executor", "ssh")
-    assert "--profile goes with --executor" in mosaic.refused("run", file, "--profile", hosts)
+    assert "--profile needs --executor" in mosaic.refused("run", file, "--profile", hosts)
     arguments = ("run", file, "--executor", "ssh", "--profile", hosts)
     assert "--shard does not go with" in mosaic.refused(*arguments, "--shard", "1/2")
     assert "--processes does not go with" in mosaic.refused(*arguments, "--processes", "2")

@@ -162,7 +162,7 @@ def test_runs_and_groups_are_not_reported_together(mosaic: Mosaic, played: Path)
     done = mosaic("report", played.name, "ppo_CartPole-v1")
     assert (done.status, done.line) == (
         2,
-        "mosaic: runs and groups of trainings cannot be in one report. Report on each kind by itself",
+        "mosaic: runs and groups of trainings cannot be in one report. Make one report of each kind",
     )
     assert "--reference is for groups of trainings" in mosaic("report", played.name, "--reference", "x").line
     assert "ppo_CartPole-v1" in mosaic("report", "ppo_CartPole").line

@@ -66,7 +66,7 @@ def test_episodes_that_have_no_line_any_more_are_named_and_played_again(mosaic: 
     whole = lines.read_text().splitlines(keepends=True)
     lines.write_text(whole[0])
     shown = mosaic("runs", "show", played).out
-    assert "1 of 2" in shown and f"Resume it:       mosaic run --resume {played}" in shown
+    assert "1 of 2" in shown and f"Resume:   mosaic run --resume {played}" in shown
     done = mosaic("run", "--resume", played)
     assert done.status == 0 and "is missing" not in done.out
     assert len(lines.read_text().splitlines()) == 2

@@ -83,8 +83,8 @@ def test_a_foreign_folder_is_refused_before_anything_is_read(mosaic: Mosaic, pla
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--site", "s", "--out", "o"), "neither --out nor --format"),
-        (("--site", "s", "--format", "md"), "neither --out nor --format"),
+        (("--site", "s", "--out", "o"), "cannot be combined with --out or --format"),
+        (("--site", "s", "--format", "md"), "cannot be combined with --out or --format"),
         (("--all-replays",), "goes with --site"),
         (("--site", "s", "--all-replays", "--no-replays"), "Leave one out"),
     ],
