@@ -194,18 +194,18 @@ def test_a_slip_is_one_line(mosaic: Mosaic, played: Path) -> None:
     )
     for slip in ("3", "2-1/2", "1-2-2/2", "1,/2"):
         assert "is no part of a whole" in mosaic.refused("run", file, "--shard", slip)
-    assert "looks at one part" in mosaic.refused("run", file, "--shard", "1-2/2", "--dry-run")
+    assert "--dry-run takes one shard" in mosaic.refused("run", file, "--shard", "1-2/2", "--dry-run")
     parts = mosaic.home / "parts"
     parts.mkdir()
     refused = mosaic.refused("run", file, "--shard", "1/2", "--dry-run", "--resume", parts)
-    assert "--dry-run with --shard does not take --resume" in refused
+    assert "--dry-run --shard cannot be combined with --resume" in refused
     refused = mosaic.refused("tournament", "--shard", "1/2", "--dry-run", "--resume", parts)
     assert "a tournament file is needed" in refused
     assert "there is no folder nowhere" in mosaic.refused(
         "run", file, "--shard", "1/2", "--resume", "nowhere"
     )
-    assert "knows which shard it is" in mosaic.refused("run", "--resume", played, "--shard", "1/2")
-    assert "does not go with --replay" in mosaic.refused("run", "--replay", played, "--shard", "1/2")
+    assert "names its shard itself" in mosaic.refused("run", "--resume", played, "--shard", "1/2")
+    assert "cannot be combined with --replay" in mosaic.refused("run", "--replay", played, "--shard", "1/2")
     assert "is no shard" in mosaic.refused("runs", "merge", played)
 
 

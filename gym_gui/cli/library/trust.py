@@ -60,7 +60,7 @@ def _print_subjects(done: str, subjects: Iterable[Subject], *, as_json: bool) ->
 
 
 def _subjects(name: str) -> list[Subject]:
-    """Return what a name allows: a server, folder, file, package, program, or all that an experiment names."""
+    """Return what a name allows: a server, folder, file, package or program, or all that a file names."""
     if "://" in name:
         return [Subject("server", name)]
     path = Path(name).expanduser()

@@ -162,7 +162,7 @@ def it_stops_and_says_how_to_go_on(
     resumed.send_signal(signal.SIGINT)
     _, said = resumed.communicate(timeout=60)
     assert resumed.returncode == 130
-    assert f"go on with: mosaic run --resume {cut['run']}" in said
+    assert f"resume with: mosaic run --resume {cut['run']}" in said
     after = only_run(mosaic)
     assert after["status"] == "stopped"
     assert after["operators"][0]["done"] >= cut["operators"][0]["done"]
