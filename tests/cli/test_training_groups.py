@@ -66,7 +66,7 @@ def test_a_training_that_fails_leaves_the_others(searching: Mosaic) -> None:
     told = searching("report", "bad_CartPole-v1")
     assert (told.status, told.line) == (
         2,
-        "mosaic: no training of bad_CartPole-v1 is done. Wait for it, or say its mosaic train again",
+        "mosaic: no training of bad_CartPole-v1 is done. Wait until one is, or run its mosaic train again",
     )
 
 
