@@ -78,7 +78,7 @@ def render_text(summary: Summary, console: Console) -> None:
         print_columns(console, MATRIX_COLUMNS, summary.matrix, "Rows of the matrix")
         console.print()
     if summary.settings:
-        print_columns(console, SETTING_COLUMNS, summary.settings, "Settings, each beside the first")
+        print_columns(console, SETTING_COLUMNS, summary.settings, "Settings, each compared with the first")
         console.print()
     for task, operators in by_task(summary).items():
         rows = [ResultRow(operator) for operator in operators]

@@ -238,7 +238,7 @@ def team_table(operator: OperatorSummary) -> str:
 def matrix_tables(summary: Summary) -> str:
     """Return tables of matrix rows and of players' settings; empty without a matrix."""
     rows = _plain_table("Rows of the matrix", MATRIX_COLUMNS, summary.matrix)
-    return rows + _plain_table("Settings, each beside the first", SETTING_COLUMNS, summary.settings)
+    return rows + _plain_table("Settings, each compared with the first", SETTING_COLUMNS, summary.settings)
 
 
 def _plain_table(title: str, listed: Sequence[Column[Row]], rows: Sequence[Row]) -> str:
