@@ -128,5 +128,5 @@ class Tested(NamedTuple):
 
     @property
     def by_unit(self) -> intervals.Floats:
-        """Sum of the differences per independent unit, float (units,); the seatings of a seed are one unit."""
+        """Sum of the differences per independent unit, float (units,); a seed's seatings are one unit."""
         return np.bincount(self.codes, weights=self.pairs.differences).astype(np.float64)

@@ -1,7 +1,7 @@
-"""Checks whether a run's records agree with the digests written with them; nothing is played.
+"""Checks whether a run's records agree with their digests, without playing anything.
 
-``mosaic verify`` also plays a run again. A report is made from files that can be edited, so its top says if
-its numbers are not the recorded ones.
+Anyone can edit the files of a run, so a report begins with a warning if the files have changed. ``mosaic
+verify`` also plays the run again.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from gym_gui.core.records import has_digests
 from mosaic_worker.plain_files import read_file
 
 RUNNING: Final = "running"
-_NAMED: Final = 5
+_MAX_NAMED: Final = 5
 
 
 @dataclass(frozen=True)
 class RecordCheck:
-    """Result of a check of a run's digests.
+    """Result of checking a run against its digests.
 
     Attributes:
         run_id: Id of the run.
         folder: Name of the run's folder.
-        episodes: Episodes that differ from their digest or have lost it, by operator.
-        files: Files that differ from their digest, by path in the run folder.
-        undigested: Number of episodes of an earlier version, which wrote no digests.
+        episodes: Indices of episodes that differ from their digest or have lost it, by operator.
+        files: Paths in the run folder of files that differ from their digest.
+        undigested: Number of episodes of earlier versions, which wrote no digests.
     """
 
     run_id: str
@@ -51,24 +51,25 @@ class RecordCheck:
 
     @property
     def sentence(self) -> str:
-        """Warning for the reader of the run's numbers; empty if all digests match."""
+        """Warning that the run's numbers are not the recorded ones; empty if all digests match."""
         if self.agrees:
             return ""
         parts = [f"{_episodes(indices)} of operator {name!r}" for name, indices in self.episodes.items()]
         return (
             f"These are not the numbers that were recorded: run {self.run_id} does not agree with its "
-            f"digests ({names([*parts[:_NAMED], *self.files])}). mosaic verify {self.folder} plays it again."
+            f"digests ({names([*parts[:_MAX_NAMED], *self.files])}). "
+            f"mosaic verify {self.folder} plays it again."
         )
 
     @property
     def note(self) -> str:
-        """Note on what could not be checked; empty if everything was."""
+        """Note on episodes that cannot be checked; empty if there are none."""
         if not self.undigested:
             return ""
         of = count(self.undigested, "episode")
         return (
-            f"Run {self.run_id} has {of} of an earlier version without digests: nothing says that they are "
-            "as they were recorded."
+            f"Run {self.run_id} has {of} of an earlier version without digests, which cannot be checked for "
+            "changes."
         )
 
 
@@ -76,7 +77,7 @@ def check_records(run: Run) -> RecordCheck:
     """Check a run against its digests.
 
     Args:
-        run: The run; of one that is running or was cut off, the finished episodes are checked.
+        run: The run; if it has not ended, its finished episodes are checked.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -93,8 +94,8 @@ def check_records(run: Run) -> RecordCheck:
         undigested += len(without)
         if changed:
             episodes[operator.operator_id] = changed
-    told = {f"operators/{name}/episodes.jsonl" for name in episodes}
-    files = [name for name in changed_files(run, header) if name not in told]
+    reported = {f"operators/{name}/episodes.jsonl" for name in episodes}
+    files = [name for name in changed_files(run, header) if name not in reported]
     return RecordCheck(run.run_id, run.path.absolute().name, episodes, files, undigested)
 
 
@@ -103,7 +104,7 @@ def changed_files(run: Run, header: Mapping[str, Any]) -> list[str]:
 
     Args:
         run: The run.
-        header: Content of ``run.json``, not processed.
+        header: Content of ``run.json``.
     """
     if run.record.status == RUNNING:
         return []
@@ -115,8 +116,8 @@ def changed_files(run: Run, header: Mapping[str, Any]) -> list[str]:
 
 
 def _episodes_that_changed(operator: OperatorRun) -> tuple[list[int], list[int]]:
-    """Return the episodes whose digest differs, and those without a digest."""
-    # No row is kept, as a single one may be very large: the episodes' own lines are read twice.
+    """Return the indices of episodes whose digest differs, and of episodes without a digest."""
+    # Rows may be very large, so none is kept: episodes.jsonl is read twice.
     having, without = list[int](), list[int]()
     for episode, line in operator.episode_lines():
         (having if KEY in line.value else without).append(episode.episode_index)
@@ -140,8 +141,8 @@ def _episodes_that_changed(operator: OperatorRun) -> tuple[list[int], list[int]]
 
 
 def _episodes(indices: Sequence[int]) -> str:
-    first = ", ".join(map(str, indices[:_NAMED]))
+    first = ", ".join(map(str, indices[:_MAX_NAMED]))
     if len(indices) == 1:
         return f"episode {first}"
-    more = f" and {len(indices) - _NAMED:,} more" if len(indices) > _NAMED else ""
+    more = f" and {len(indices) - _MAX_NAMED:,} more" if len(indices) > _MAX_NAMED else ""
     return f"episodes {first}{more}"

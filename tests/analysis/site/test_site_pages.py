@@ -107,7 +107,7 @@ def test_a_tournament_leads_with_its_ratings(tmp_path: Path, kind: str) -> None:
     built(tmp_path / "site", run)
     see_sound(tmp_path / "site")
     index = (tmp_path / "site" / "index.html").read_text()
-    assert ("Who met whom" if kind == "tournament" else "Who played with whom") in index
+    assert ("Results by pair" if kind == "tournament" else "Results by team") in index
     assert json.loads((tmp_path / "site" / "tournament.json").read_text())
 
 
