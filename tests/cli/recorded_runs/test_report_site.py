@@ -49,7 +49,7 @@ def test_a_site_is_walked_through_to_a_replay_that_plays(mosaic: Mosaic, played:
     _follow(page, "Random")
     _follow(page, "Episodes")
     assert page.tell("document.querySelector('nav.site [aria-current]').textContent") == "Episodes"
-    _follow(page, "See it")
+    _follow(page, "Open")
     page.tell(f"{FILM}.scrollIntoView()")
     page.wait(f"{FILM}.dataset.shown === '0'")
     painted = page.tell(f"{FILM}.querySelector('canvas').toDataURL()")
