@@ -112,8 +112,8 @@ def mean_interval(
     The bootstrap-t draws whole units (seeds) with replacement. Each resample's distance from the mean is
     measured in the resample's own standard error, which accounts for skew better than percentiles. The
     result is the union with Hartigan's interval: quantiles of the means of random subsets of the units. If
-    values are symmetric about their mean, Hartigan's interval has exactly the nominal coverage, however sparse
-    or heavy-tailed the values are.
+    values are symmetric about their mean, Hartigan's interval has exactly the nominal coverage, however
+    sparse or heavy-tailed the values are.
 
     Args:
         values: One value per episode.
@@ -270,8 +270,8 @@ def paired_interval(
     """Return a confidence interval of the mean difference of two sides.
 
     If all differences are -c, 0 or c and some are 0, this is the adjusted Wald interval of paired shares,
-    which adds one unit to each side. Otherwise it is the interval of :func:`mean_interval`; if the differences
-    look normal (:func:`looks_normal`), the bootstrap-t uses all of the allowed error.
+    which adds one unit to each side. Otherwise it is the interval of :func:`mean_interval`; if the
+    differences look normal (:func:`looks_normal`), the bootstrap-t uses all of the allowed error.
 
     Source:
         Bonett & Price, "Adjusted Wald Confidence Interval for a Difference of Binomial

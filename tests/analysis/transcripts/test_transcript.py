@@ -462,7 +462,7 @@ def test_the_page_shows_intention_plan_beliefs_and_failed_goals_of_programs(
     assert "solve \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} approach(2, -1) line 4: +!a" in words
     assert "2 beliefs added" in words and "\N{MINUS SIGN} free(1, 0)" in words and "I turn" in words
     assert "Failed: solve: no applicable plan" in words
-    assert "Heard over XMPP: green_2: tell on(<b>), sent at step 1" in words
+    assert "Received over XMPP: green_2: tell on(<b>), sent at step 1" in words
     assert "No action was chosen. Played instead: the no-op" in words
     assert "price" not in words and "tokens" not in words
     assert not {tag for tag, _ in page.found} & {"script", "img"}

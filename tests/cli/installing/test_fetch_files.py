@@ -132,7 +132,7 @@ def test_where_a_file_cannot_be_fetched_the_package_that_brings_it_is_named(mosa
     worker(mosaic, "https://localhost:1", "0" * 64, package="libmind-java")
     done = mosaic("workers", "install", "mind_worker")
     assert done.status and "could not be downloaded" in done.err
-    assert "apt-get install libmind-java brings it" in " ".join(done.err.split())
+    assert "Run: apt-get install libmind-java" in " ".join(done.err.split())
 
 
 def test_it_is_fetched_checked_and_built_once(mosaic: Mosaic, published: tuple[Path, str]) -> None:
@@ -266,7 +266,7 @@ def test_no_step_on_the_way_to_a_file_is_unencrypted(
     worker(mosaic, address, sha256)
     done = mosaic("workers", "install", "mind_worker")
     assert done.status == 1
-    assert f"leads to {open_address}/mind.jar, which is not encrypted" in done.err
+    assert f"redirects to {open_address}/mind.jar, which is not encrypted" in done.err
     (served / "mind.jar.elsewhere").write_text(f"{address}/there.jar")
     assert mosaic("workers", "install", "mind_worker").status == 0
 

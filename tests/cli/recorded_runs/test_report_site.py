@@ -85,7 +85,7 @@ def test_a_foreign_folder_is_refused_before_anything_is_read(mosaic: Mosaic, pla
     [
         (("--site", "s", "--out", "o"), "cannot be combined with --out or --format"),
         (("--site", "s", "--format", "md"), "cannot be combined with --out or --format"),
-        (("--all-replays",), "goes with --site"),
+        (("--all-replays",), "needs --site"),
         (("--site", "s", "--all-replays", "--no-replays"), "Leave one out"),
     ],
 )
