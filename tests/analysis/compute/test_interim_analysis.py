@@ -145,7 +145,7 @@ def test_a_report_names_the_test_below_its_tables(tmp_path: Path, runs: Any) -> 
     assert said in " ".join(str(summary).split()) and "mosaic power" not in str(summary)
     assert said in render_html(summary)
     begun = summarize(open_run(written(tmp_path / "begun", runs, [look(4)], status="stopped")))
-    assert "a difference would need: mosaic power RUN." in " ".join(str(begun).split())
+    assert "a difference would need, run: mosaic power RUN." in " ".join(str(begun).split())
     plain = runs.Plan({name: [runs.single(name, i, 1.0) for i in range(9)] for name in "ab"})
     fixed = summarize(open_run(runs.write_run(tmp_path / "fixed", plain)))
     assert "Sequential test" not in str(fixed) and looks_in_words(fixed) == ""
