@@ -145,7 +145,7 @@ def test_no_run_is_said_with_what_to_type_instead(tmp_path: Path, runs: Any) -> 
     path = runs.write_run(tmp_path, runs.Plan({"ppo": []}))
     with pytest.raises(UsageError, match=f"contains 1 run; give one, such as {path}"):
         open_run(tmp_path)
-    with pytest.raises(UsageError, match=r"holds no run\.json"):
+    with pytest.raises(UsageError, match=r"contains no run\.json"):
         open_run(path / "operators")
 
 

@@ -77,7 +77,7 @@ def test_what_may_not_be_played_again_is_named(mosaic: Mosaic, played: Path) -> 
 
 
 def test_a_foreign_folder_is_refused_before_anything_is_read(mosaic: Mosaic, played: Path) -> None:
-    assert "no site of a report" in mosaic.refused("report", played, "--site", played)
+    assert "other files than a site of a report" in mosaic.refused("report", played, "--site", played)
 
 
 @pytest.mark.parametrize(
