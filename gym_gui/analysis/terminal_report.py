@@ -243,8 +243,8 @@ def _print_matrix(console: Console, names: Sequence[str], cells: Sequence[Sequen
     """Print a square matrix whose rows have numbers and names, and whose columns have numbers."""
     headings = [Heading("", words=True), *(Heading(str(i + 1)) for i in range(len(names)))]
     rows = [
-        [Text(clean(f"{i + 1} {name}")), *map(Text, told)]
-        for i, (name, told) in enumerate(zip(names, cells, strict=True))
+        [Text(clean(f"{i + 1} {name}")), *map(Text, row)]
+        for i, (name, row) in enumerate(zip(names, cells, strict=True))
     ]
     print_table(console, headings, rows)
     console.print()

@@ -256,8 +256,8 @@ def _notes(
     for env_id in environments:
         here = [group for group in groups if group.env_id == env_id]
         if len({group.steps for group in here}) > 1:
-            told = wording.names([f"{group.algorithm} for {group.steps:,}" for group in here])
-            yield f"In {env_id} trainings took different numbers of steps: {told}."
+            listed = wording.names([f"{group.algorithm} for {group.steps:,}" for group in here])
+            yield f"In {env_id} trainings took different numbers of steps: {listed}."
     if (
         len({len(group.scores) for group in groups if group.env_id in environments}) > 1
         and len(environments) > 1

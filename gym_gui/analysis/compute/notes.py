@@ -56,9 +56,9 @@ def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
         )
     if len(data.squads) > 1 and data.played and not data.swapped:
         yield "Seats were fixed: a difference between teams may be the seat's, not the policy's."
-    if told := _slots_with_rewards(entry):
+    if slots := _slots_with_rewards(entry):
         yield (
-            f"Rewards were in the prompts of {', '.join(told)} (tell_rewards: always). "
+            f"Rewards were in the prompts of {', '.join(slots)} (tell_rewards: always). "
             "If seats hide information from each other, rewards may reveal it."
         )
     yield from _altered_prompt_notes(entry)
@@ -141,20 +141,20 @@ def _failure_notes(o: OperatorSummary) -> Iterable[str]:
         f"{whole(o.without_return)} gave no finite return" if o.without_return else "",
         f"{whole(o.aborted)} were stopped" if o.aborted else "",
     ]
-    told = f"of {wording.count(o.recorded, 'episode')}, {' and '.join(part for part in parts if part)}"
+    words = f"of {wording.count(o.recorded, 'episode')}, {' and '.join(part for part in parts if part)}"
     if lost and o.failure_score is not None and not o.aborted:
         success = " and as no success" if o.success else ""
-        yield f"{told}, each counted as {wording.number(o.failure_score)}{success}."
+        yield f"{words}, each counted as {wording.number(o.failure_score)}{success}."
         return
     if o.bounds is None and o.success_bounds is None:
-        yield f"{told}; no mean includes them."
+        yield f"{words}; no mean includes them."
         return
     could = [
         f"a mean return of {_range(o.bounds)}" if o.bounds else "",
         f"a success of {_percents(o.success_bounds)}" if o.success_bounds else "",
     ]
     yield (
-        f"{told}; with the worst and best observed values in their place it would have "
+        f"{words}; with the worst and best observed values in their place it would have "
         f"{' and '.join(part for part in could if part)}."
     )
 
@@ -272,11 +272,11 @@ def _seed_notes(entries: Sequence[Entry], names: Mapping[str, str]) -> Iterable[
         if some:
             where = f" in {group[0].title}" if len(groups) > 1 else ""
             whose = [f"{names[key]} {wording.count(len(each), 'seed')}" for key, each in seeds.items()]
-            told = f" ({', '.join(whose)})" if len(whose) <= _MOST_NAMED and not where else ""
+            named = f" ({', '.join(whose)})" if len(whose) <= _MOST_NAMED and not where else ""
             common = f"{wording.count(len(everybody), 'seed')} {'is' if len(everybody) == 1 else 'are'}"
             rest = f"{wording.count(len(some), 'seed')} {'is' if len(some) == 1 else 'are'}"
             yield (
-                f"Not all have played the same seeds{where}{told}: {common} common to all, "
+                f"Not all have played the same seeds{where}{named}: {common} common to all, "
                 f"{rest} not ({_seeds_in_words(some)}). Operators are compared on the seeds that both have."
             )
 

@@ -97,24 +97,24 @@ def _failures(sides: Sides, pairs: Pairs) -> str:
     counted = "" if pairs.score is None else f", each counted as {wording.number(pairs.score)}"
     stopped = f"{whole(pairs.stopped)} {of} stopped or lost" if pairs.stopped else ""
     if sides.kind == "teams":
-        told = f"{whole(first)} {of} failed" if first else ""
+        words = f"{whole(first)} {of} failed" if first else ""
     elif first and second:
-        told = f"{sides.first_name} failed in {whole(first)} and {sides.second_name} in {whole(second)}"
-        told += f" {of}{counted}"
+        words = f"{sides.first_name} failed in {whole(first)} and {sides.second_name} in {whole(second)}"
+        words += f" {of}{counted}"
     elif first or second:
         name = sides.first_name if first else sides.second_name
-        told = f"{name} failed in {whole(first or second)} {of}{counted}"
+        words = f"{name} failed in {whole(first or second)} {of}{counted}"
     else:
-        told = ""
-    return ", ".join(part for part in (told, stopped) if part)
+        words = ""
+    return ", ".join(part for part in (words, stopped) if part)
 
 
 def _begun_again(sides: Sides, pairs: Pairs) -> str:
     """Return e.g. ``3 episodes of A begun again``; empty if no episode was repeated after a lost process."""
     names = ("", "") if sides.kind == "teams" else (f" of {sides.first_name}", f" of {sides.second_name}")
     counts = pairs.begun_again[: 1 if sides.kind == "teams" else 2]
-    told = [f"{wording.count(n, 'episode')}{name}" for n, name in zip(counts, names, strict=False) if n]
-    return f"{' and '.join(told)} begun again" if told else ""
+    parts = [f"{wording.count(n, 'episode')}{name}" for n, name in zip(counts, names, strict=False) if n]
+    return f"{' and '.join(parts)} begun again" if parts else ""
 
 
 def _at_worst(sides: Sides, pairs: Pairs) -> str:
