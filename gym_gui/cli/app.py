@@ -258,6 +258,14 @@ def install(
     raise typer.Exit(install_extra(extra, dry_run=dry_run, as_json=as_json))
 
 
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Check this machine, and say what to do."""
+    from gym_gui.cli.installing.doctor import examine
+
+    raise typer.Exit(examine(as_json=as_json))
+
+
 @app.command("session-host", hidden=True)
 def session_host() -> None:
     """Run sessions for a window on another machine."""

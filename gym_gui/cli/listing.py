@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from rich.text import Text
 
 from gym_gui.cli.output import cell, entries, write_json, write_line
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
+from gym_gui.controllers.setup.environment_info_cache import SHEETS_FOLDER, EnvironmentInfos
+from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
 from gym_gui.core.errors import MosaicError, UnknownNameError
 from gym_gui.envs.documents.markdown import clean as clean_page
 from gym_gui.envs.documents.markdown import first_sentence
@@ -16,6 +20,7 @@ from gym_gui.envs.family import Family
 from gym_gui.envs.spec import EnvSpec
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.environment_settings import settings_of
+from gym_gui.services.store import Store
 from gym_gui.services.trainer.training_settings import read_schemas
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.settings.settings_schema import Setting, grouped, json_schema
@@ -23,6 +28,8 @@ from gym_gui.workers.settings.settings_text import text_of
 from gym_gui.workers.status import WorkerStatus
 
 _ALL_ACTIONS = frozenset({"discrete", "continuous", "multi_discrete", "multi_binary"})
+_LONGEST_S: Final = 60.0
+"""Longest wait in seconds for an environment that is described."""
 _STATE_STYLES = {"installed": "green", "missing": "yellow", "broken": "red"}
 
 
@@ -95,11 +102,13 @@ def show_worker(worker: str, *, algo: str = "", as_json: bool = False) -> None:
 
 
 def show_environment(task: str, *, as_json: bool = False) -> None:
-    """Print a summary of an environment and its known ``env_kwargs``, without importing the environment.
+    """Print what an environment is about, what its agents observe and do, and its known ``env_kwargs``.
+
+    If no description is stored yet, a separate process creates the environment once to describe it.
 
     Args:
         task: Id of the environment, or ``module:factory``.
-        as_json: Whether to print JSON Schema.
+        as_json: Whether to print JSON, with a JSON Schema of ``env_kwargs``.
 
     Raises:
         UsageError: There is no such environment.
@@ -107,18 +116,71 @@ def show_environment(task: str, *, as_json: bool = False) -> None:
     spec = resolve(task)
     known, others = settings_of(spec)
     family = family_of(spec)
+    info, trouble = _described(task)
     if as_json:
         settings = json_schema(known, spec.id)
-        write_json({"id": spec.id, "family": spec.family, "env_kwargs": settings, "further": list(others)})
+        row = {"id": spec.id, "family": spec.family, "env_kwargs": settings, "further": list(others)}
+        write_json(row | ({"trouble": trouble} if info is None else _agents_row(info)))
         return
     summary = family.summary(spec) or first_sentence(clean_page(family.documentation(spec)))
     write_line(f"{family.title_of(spec)} ({spec.id})\n{summary or family.title}\n")
+    if info is None:
+        write_line(f"It cannot be made here: {trouble}\n")
+    else:
+        _print_agents(info)
     if known:
         entries(["env_kwargs", "Default"], [_setting(setting) for setting in known])
     if others:
         write_line(f"Further env_kwargs, without description: {', '.join(others)}")
     if not known and not others:
         write_line("No env_kwargs of this environment are known.")
+
+
+def _described(task: str) -> tuple[EnvironmentInfo | None, str]:
+    """Return the description of an environment, or ``None`` and why it cannot be made."""
+
+    async def ask() -> EnvironmentInfo:
+        probe = EnvironmentProbe(longest_s=_LONGEST_S)
+        try:
+            infos = EnvironmentInfos(Store().cache_dir(SHEETS_FOLDER), probe)
+            return await infos.env_info(EnvironmentRequest(task))
+        finally:
+            await probe.close()
+
+    try:
+        return asyncio.run(ask()), ""
+    except MosaicError as error:
+        return None, str(error)
+
+
+def _agents_row(info: EnvironmentInfo) -> dict[str, Any]:
+    page = info.page
+    agents = {
+        agent: {
+            "observes": page.sees.get(agent, ""),
+            "acts": page.does.get(agent, ""),
+            "actions": [[number, word] for number, word in page.actions.get(agent, ())],
+        }
+        for agent in info.agents
+    }
+    teams = {team: list(members) for team, members in info.teams.items()}
+    return {"turns": info.turns, "max_steps": info.max_episode_steps, "teams": teams, "agents": agents}
+
+
+def _print_agents(info: EnvironmentInfo) -> None:
+    """Print what agents observe and do; agents with the same spaces share a row."""
+    page, alike = info.page, dict[tuple[str, str, str], list[str]]()
+    for agent in info.agents:
+        words = ", ".join(f"{number} {word}" for number, word in page.actions.get(agent, ()))
+        alike.setdefault((page.sees.get(agent, ""), page.does.get(agent, ""), words), []).append(agent)
+    steps = info.max_episode_steps
+    rows: list[tuple[list[Text], list[str]]] = []
+    for (sees, does, words), agents in alike.items():
+        acts = f"Acts: {does}{f' ({words})' if words else ''}."
+        rows.append(([cell(", ".join(agents), style="bold")], [f"Observes: {sees}.", acts]))
+    limit = f", at most {steps:,} steps" if steps else ""
+    entries([f"Agents ({info.turns}{limit})"], rows)
+    write_line()
 
 
 def _setting(setting: Setting) -> tuple[list[Text], list[str]]:

@@ -37,7 +37,8 @@ def entries(headings: Sequence[str], rows: Sequence[tuple[Sequence[Text], Sequen
         line.rstrip()
         out.print(line, soft_wrap=True)
         for detail in details:
-            for part in textwrap.wrap(detail, max(out.width - 3, 20)):
+            # A command is not broken at its hyphens.
+            for part in textwrap.wrap(detail, max(out.width - 3, 20), break_on_hyphens=False):
                 out.print(Text(f"  {part}"), soft_wrap=True)
 
 

@@ -2,9 +2,8 @@
 
 import argparse
 import gc
-import sys
 
-from mosaic_worker.launch import die_with_parent
+from mosaic_worker.launch import die_with_parent, end_process
 
 
 def _run() -> int:
@@ -23,4 +22,4 @@ def _run() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_run())
+    end_process(_run())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,13 @@ from gym_gui.host.request_messages import (
     ready_of,
 )
 from gym_gui.host.service_names import pb
-from gym_gui.host.session_process import FAREWELL_S, PATIENCE_S, HostLostError, HostProcess
+from gym_gui.host.session_process import (
+    FAREWELL_S,
+    PATIENCE_S,
+    HostLostError,
+    HostProcess,
+    host_environment,
+)
 from gym_gui.host.view_messages import observation_of, picture_in, question_of, view_of
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.services.rpc.calling import Requests
@@ -61,6 +68,7 @@ from gym_gui.services.secrets import resolve_secrets
 from gym_gui.services.store import Store
 
 if TYPE_CHECKING:
+    from gym_gui.host.idle_hosts import IdleHosts
     from gym_gui.host.remote_session import Elsewhere
 
 SEEN_EVERY = 2
@@ -83,6 +91,8 @@ class HostSession:
         share_memory: Whether pictures come through shared memory; otherwise they are part of the messages,
             as for a host on another machine.
         take: Returns a host process that is already started, or ``None``.
+        idle_hosts: Host processes of earlier sessions. The session takes one, and leaves its own there at
+            its end.
         elsewhere: The other machine on which the session runs; that machine has its own keys and shares no
             memory.
         steps_per_s: Largest number of environment steps per second of each episode, from the beginning;
@@ -99,6 +109,7 @@ class HostSession:
         patience_s: float = PATIENCE_S,
         share_memory: bool = True,
         take: TakeProgram | None = None,
+        idle_hosts: IdleHosts | None = None,
         elsewhere: Elsewhere | None = None,
         steps_per_s: float | None = None,
     ) -> None:
@@ -114,6 +125,7 @@ class HostSession:
         self._host = HostProcess(
             self, self._name, operator, store, patience_s=patience_s, farewell_s=farewell_s, take=take
         )
+        self._idle_hosts = idle_hosts if settings.live is None and elsewhere is None else None
         self._share = share_memory and settings.live is not None
         self._frames: FrameReader | None = None
         self._untold = 0
@@ -125,7 +137,7 @@ class HostSession:
         self._begun_late: set[int] = set()
         """Episodes that are over and whose beginning has not yet come through the pipe."""
         self._broken = ""
-        self._closing = self._started = self._ended = self._killed = False
+        self._closing = self._started = self._ended = self._killed = self._left = False
 
     @property
     def pid(self) -> int:
@@ -138,9 +150,12 @@ class HostSession:
             # are first found by importing it in a process. Before the host gets its environment variables,
             # from which the secrets are then withheld.
             request, allowed = await asyncio.to_thread(self._prepare)
-            memory = await self._host.start(allowed, pictures=self._share)
-            if memory is not None:
-                self._frames = FrameReader(memory)
+            if request.secrets:  # a host that has held keys serves no other session
+                self._idle_hosts = None
+            if not await self._take_idle_host(allowed):
+                memory = await self._host.start(allowed, pictures=self._share)
+                if memory is not None:
+                    self._frames = FrameReader(memory)
             self._host.follow("Follow", self._seen, self._on_event)
             ready = await self._launch(request)
             if self._closing:  # the answer came while the session was being closed
@@ -162,6 +177,16 @@ class HostSession:
         """Return the launch request and the subjects that the host may use."""
         request = launch_message(self._resolved, self._settings, keys=self._elsewhere is None)
         return request, vouch(self._resolved.config)
+
+    async def _take_idle_host(self, allowed: Sequence[Subject]) -> bool:
+        """Take the host of an earlier session on the same environment; return whether there was one."""
+        if self._idle_hosts is None:
+            return False
+        host = await self._idle_hosts.take(self._resolved, host_environment(allowed))
+        if host is None or not host.serve(self, self._name):
+            return False
+        self._host = host
+        return True
 
     async def _launch(self, request: pb.LaunchRequest) -> SessionReady:
         elsewhere = self._elsewhere
@@ -358,6 +383,11 @@ class HostSession:
 
     async def close(self, *, in_haste: bool = False) -> None:
         self._closing = True
+        if self._left or (not in_haste and await self._leave_host()):
+            return
+        await self._close(in_haste)
+
+    async def _close(self, in_haste: bool) -> None:
         if self._started and not self._ended:
             self._command("Stop", pb.StopRequest(in_haste=in_haste))
         try:
@@ -369,3 +399,19 @@ class HostSession:
                 self._frames.close()
                 self._frames = None
             self._settle(*self._settling)
+
+    async def _leave_host(self) -> bool:
+        """End the session and leave its host to a later one; return whether that has succeeded."""
+        if self._idle_hosts is None or not self._started or self._ended or self._live:
+            return False
+        self._hand_out()
+        settle = partial(self._host.rest, lambda: not self._begun_late)
+        try:
+            self._left = await self._idle_hosts.give(self._resolved, self._host, settle)
+        except asyncio.CancelledError:
+            await self._close(in_haste=True)
+            raise
+        if self._left:
+            self._ended = True
+            self._settle(*self._settling)
+        return self._left

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.host.host_program import HostProgram
+from gym_gui.host.idle_hosts import IdleHosts
 
 if TYPE_CHECKING:
     from gym_gui.controllers.engine.environment_seats import EnvironmentSeats
@@ -93,7 +94,7 @@ class HostAhead:
     def __init__(self, *, wanted: bool = True, longest_s: float = LONGEST_LOOK_S) -> None:
         self._runner = asyncio.Runner()
         self._wanted, self._longest_s = wanted, longest_s
-        self._spare = SpareHost()
+        self._spare, self._idle_hosts = SpareHost(), IdleHosts()
         self._probe: EnvironmentProbe | None = None
         self._env_infos: EnvironmentInfos | None = None
 
@@ -120,7 +121,7 @@ class HostAhead:
     async def _close(self) -> None:
         if self._probe is not None:
             await self._probe.close()
-        await self._spare.close()
+        await asyncio.gather(self._spare.close(), self._idle_hosts.close())
 
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Run a coroutine in the loop, as :func:`asyncio.run` does."""
@@ -152,12 +153,17 @@ class HostAhead:
     def open_session(
         self, resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent
     ) -> Session:
-        """Return a session in a host process; the first session that is started takes the spare host."""
+        """Return a session in a host process.
+
+        The first session that is started takes the spare host. A later one takes the host of a session that
+        has ended, if that has played the same environment.
+        """
         from gym_gui.host.host_client import HostSession
 
         if self._probe is not None:
             self._probe.cancel()  # all queries are answered, and the process uses as much memory as a host
-        return HostSession(resolved, settings, on_event, take=self._spare.take)
+        idle_hosts = self._idle_hosts
+        return HostSession(resolved, settings, on_event, take=self._spare.take, idle_hosts=idle_hosts)
 
 
 async def _ended(program: HostProgram) -> None:

@@ -1,7 +1,8 @@
-"""The session host process: runs one operator's session behind a Unix socket.
+"""The session host process: runs an operator's session behind a Unix socket.
 
-It serves one client, once. When that client's call ends, for whatever reason, the process stops its workers
-and ends. The token comes in on stdin with the other orders, never as an argument.
+It serves one client. When that client's call ends, for whatever reason, the process stops its workers and
+ends, unless the client has asked it to rest: then it waits for the client's next session. The token comes in
+on stdin with the other orders, never as an argument.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import signal
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ from gym_gui.host.event_queue import Outbox
 from gym_gui.host.frames import FrameWriter
 from gym_gui.host.host_program import LISTENING
 from gym_gui.host.pb import session_pb2_grpc
-from gym_gui.host.session_servicer import SessionServicer
+from gym_gui.host.session_servicer import SessionServicer, show_operator
 from gym_gui.processes.child_output import keep_stdout
 from gym_gui.processes.tree import TAG, adopt_orphans
 from gym_gui.services.rpc.serving import RpcServer
@@ -34,20 +36,23 @@ from gym_gui.services.secrets import provide
 class _Forward(logging.Handler):
     """Forwards log records of our own code to the client, from any thread."""
 
-    def __init__(self, outbox: Outbox) -> None:
+    def __init__(self, servicer: SessionServicer) -> None:
         super().__init__(logging.WARNING)
-        self._outbox, self._loop = outbox, asyncio.get_running_loop()
+        self._servicer, self._loop = servicer, asyncio.get_running_loop()
 
     def emit(self, record: logging.LogRecord) -> None:
         line = record.levelno, record.name, self.format(record)
         with suppress(RuntimeError):  # raised if the session is over
-            self._loop.call_soon_threadsafe(self._outbox.on_event, LogLine(*line))
+            self._loop.call_soon_threadsafe(self._tell, LogLine(*line))
+
+    def _tell(self, line: LogLine) -> None:
+        self._servicer.outbox.on_event(line)
 
 
 async def serve(
     socket_path: str, token: str, begun: int, frames: int | None = None, *, own_keys: bool = False
 ) -> None:
-    """Serve one client on a Unix socket until its call ends.
+    """Serve one client on a Unix socket until its last session ends.
 
     Args:
         socket_path: Path of the socket.
@@ -56,15 +61,15 @@ async def serve(
         frames: File descriptor of the client's memory for pictures.
         own_keys: Whether the host looks up keys itself; otherwise the client sends them.
     """
-    outbox = Outbox(begun, None if frames is None else FrameWriter(frames))
+    writer = None if frames is None else FrameWriter(frames)
     done = asyncio.Event()
     generated: Any = session_pb2_grpc
-    servicer = SessionServicer(outbox, done, own_keys=own_keys)
+    servicer = SessionServicer(partial(Outbox, begun, writer), done, own_keys=own_keys)
     server = RpcServer(token, lambda server: generated.add_SessionServicer_to_server(servicer, server))
     server.listen(Path(socket_path))
     await server.start()
     os.write(begun, LISTENING + b"\n")
-    forward = _Forward(outbox)
+    forward = _Forward(servicer)
     ours = logging.getLogger("gym_gui")
     ours.addHandler(forward)
     ours.propagate = False  # otherwise the line would be reported again, as output
@@ -89,7 +94,7 @@ def main(frames: int | None = None) -> int:
         return 0
     orders = json.loads(said)
     _take_over(orders["environment"])
-    _be_called(orders["operator"])
+    show_operator(orders["operator"])
     enforce()
     adopt_orphans()
     set_aside()
@@ -111,9 +116,3 @@ def _take_over(environment: Mapping[str, str]) -> None:
     os.environ.update(environment)
     if trees is not None:
         os.environ[TAG] = trees
-
-
-def _be_called(operator: str) -> None:
-    """Show the operator in ``ps`` and ``top``, since a host may be started before its operator is known."""
-    with suppress(OSError):  # systems other than Linux
-        Path("/proc/self/comm").write_bytes(operator.encode()[:15])

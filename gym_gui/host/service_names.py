@@ -5,7 +5,7 @@ from __future__ import annotations
 from gym_gui.host.pb import session_pb2 as pb
 from gym_gui.version import __version__
 
-PROTOCOL = 6
+PROTOCOL = 7
 """Version of the protocol, increased with every change of ``session.proto``."""
 
 

@@ -18,7 +18,7 @@ from gym_gui.core.trusted.subjects import Subject
 from gym_gui.core.trusted.trust import handed_on
 from gym_gui.host.host_program import HostProgram, ProgramListener, TakeProgram
 from gym_gui.host.pb.session_pb2_grpc import SessionStub
-from gym_gui.host.service_names import greeting
+from gym_gui.host.service_names import greeting, pb
 from gym_gui.host.socket_folder import SocketFolder
 from gym_gui.processes.child import ManagedChild
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
@@ -36,6 +36,8 @@ PATIENCE_S = 60.0
 FAREWELL_S = 3.0
 """Seconds for a host to end after a request to end, or after the end of its call."""
 _DRAIN_S = 3.0
+_PIPE_S = 0.005
+"""Seconds between two looks at whether the pipe of a host that ends its session is empty."""
 
 
 class HostLostError(MosaicError):
@@ -54,11 +56,20 @@ class HostOwner(ProgramListener, Protocol):
         ...
 
 
-class HostProcess:
-    """A host that serves one owner, once.
+def host_environment(allowed: Sequence[Subject] = ()) -> dict[str, str]:
+    """Return the environment variables of a host that may use these subjects.
 
-    After :meth:`close` it holds no reference to its owner. So the owner frees gRPC's channel at once when
-    it drops this object, and with the last channel gRPC ends its thread.
+    Args:
+        allowed: Subjects that it may use, besides registered environments and installed workers.
+    """
+    return handed_on(engine_environment(), allowed)
+
+
+class HostProcess:
+    """A host process that serves one owner, and further owners one after the other (:meth:`rest`).
+
+    After :meth:`close` and :meth:`rest` it holds no reference to its owner. So the owner frees gRPC's channel
+    at once when it drops this object, and with the last channel gRPC ends its thread.
 
     Args:
         owner: Receives output and end of the host.
@@ -95,8 +106,12 @@ class HostProcess:
         self._turn = asyncio.Lock()
         self._watcher: asyncio.Task[None] | None = None
         self._heard = math.inf  # signs of life are expected only after the connection is made
-        self._closing = False
+        self._closing = self._resting = False
         self._end = ""
+        self.environment: dict[str, str] = {}
+        """Environment variables with which the host was started."""
+        self.served = 0
+        """Number of owners that it has served to their end."""
 
     @property
     def pid(self) -> int:
@@ -120,7 +135,7 @@ class HostProcess:
             WorkerLaunchError: The host did not start.
             UsageError: The host is of another version.
         """
-        environment = handed_on(engine_environment(), allowed)
+        environment = self.environment = host_environment(allowed)
         guard()
         self._folder = SocketFolder(self._store.runtime_dir())
         folder = self._folder.path
@@ -225,13 +240,15 @@ class HostProcess:
             self._child.kill(f"it could not carry out {method}: {error}")
 
     async def _hear(self, child: ManagedChild, answers: AsyncGenerator[Any]) -> None:
-        problem = ""
+        problem, whole = "", False
         try:
             async with aclosing(answers):
                 async for message in answers:
                     self._heard = time.monotonic()
                     if not self._take(child, message):
                         break
+                else:
+                    whole = True
         except asyncio.CancelledError:
             if not self._closing:
                 raise
@@ -240,6 +257,9 @@ class HostProcess:
         except MosaicError as exc:
             if self._owner is not None:
                 self._owner.on_failed(exc)
+        if self._resting and whole:
+            self._heard = math.inf  # a host without a session sends no sign of life
+            return
         # The host should end now; a host that still runs although no client can reach it is killed.
         await asyncio.wait({child.exited}, timeout=self._farewell_s)
         child.kill(problem or "did not end when it was done")
@@ -255,6 +275,56 @@ class HostProcess:
             child.kill(f"what it said could not be taken: {exc}")
             return False
         return True
+
+    # -- from one owner to the next ----------------------------------------------------------
+
+    async def rest(self, ready: Callable[[], bool]) -> bool:
+        """End the owner's session and keep the host for another owner.
+
+        Args:
+            ready: Returns whether everything that the host has sent has arrived.
+
+        Returns:
+            Whether the host waits for another owner. If not, call :meth:`close`.
+        """
+        child, hearing, program = self._child, self._hearing, self._program
+        if child is None or hearing is None or program is None or self._closing:
+            return False
+        self._resting = True
+        try:
+            async with asyncio.timeout(self._farewell_s):
+                await self.order("Stop", pb.StopRequest(rest=True))
+                await asyncio.wait({hearing})
+                while not ready():  # the pipe may be slower than the stream
+                    await asyncio.sleep(_PIPE_S)
+        except (MosaicError, TimeoutError):
+            return False
+        if not child.running or self._heard != math.inf:
+            return False
+        self._owner = self._on_message = self._hearing = None
+        program.hear(None)
+        self.served += 1
+        return True
+
+    def serve(self, owner: HostOwner, name: str) -> bool:
+        """Serve another owner after :meth:`rest`; return whether the host is still alive.
+
+        Args:
+            owner: Receives output and end of the host.
+            name: Name of the host in messages.
+        """
+        child, program, connection = self._child, self._program, self._connection
+        if child is None or program is None or connection is None or not child.running:
+            return False
+        self._owner, self._name, self._resting = owner, name, False
+        connection.name = name
+        program.hear(owner)
+        return True
+
+    async def end(self) -> None:
+        """End a host that rests."""
+        self.command("Stop", pb.StopRequest())
+        await self.close()
 
     # -- end -------------------------------------------------------------------------------
 
@@ -303,7 +373,7 @@ class HostProcess:
             child.asked = True
             if hang_up and hearing is not None:
                 hearing.cancel()
-            patience = 0 if hearing is None else farewell_s
+            patience = 0 if hearing is None and not self._resting else farewell_s
             await asyncio.wait({child.exited}, timeout=patience)
             child.kill("it was closed")
         if self._watcher is not None:

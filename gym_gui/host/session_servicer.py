@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from gym_gui.controllers.engine.session_interface import SessionReady
@@ -33,19 +35,29 @@ _DONE = pb.Done()
 
 
 class SessionServicer:
-    """The methods of the service ``Session``, for one client, once.
+    """The methods of the service ``Session``, for one client: one session, and further ones on request.
 
     Args:
-        outbox: Queue of events for the client.
+        make_outbox: Makes the queue of a session's events for the client.
         done: Event that is set when the client has gone and the workers have ended.
         own_keys: Whether keys are looked up here instead of being sent.
+
+    Attributes:
+        outbox: Queue of events of the present session.
     """
 
-    def __init__(self, outbox: Outbox, done: asyncio.Event, *, own_keys: bool = False) -> None:
-        self._outbox, self._done, self._own_keys = outbox, done, own_keys
-        self._taken = self._launched = self._in_haste = False
-        self._started: LocalSession | None = None
+    def __init__(
+        self, make_outbox: Callable[[], Outbox], done: asyncio.Event, *, own_keys: bool = False
+    ) -> None:
+        self._make_outbox, self._done, self._own_keys = make_outbox, done, own_keys
         self._loading: set[asyncio.Task[Any]] = set()
+        self._await_session()
+
+    def _await_session(self) -> None:
+        """Be ready for a session, the first one or the one after a session that has ended."""
+        self.outbox = self._make_outbox()
+        self._taken = self._launched = self._in_haste = self._rests = False
+        self._started: LocalSession | None = None
         self._end: asyncio.Task[None] | None = None
 
     async def Greet(self, request: pb.Greeting) -> pb.Greeting:
@@ -65,12 +77,15 @@ class SessionServicer:
         self._take()
         credits = asyncio.get_running_loop().create_task(self._take_in(seen))
         try:
-            async for event in self._outbox.events():
+            async for event in self.outbox.events():
                 yield event
         finally:
             credits.cancel()
             await self._ended()
-            self._done.set()
+            if self._rests:
+                self._await_session()
+            else:
+                self._done.set()
 
     async def Replay(self, request: pb.ReplayRequest) -> AsyncIterator[pb.Looks]:
         """Play a recorded episode again."""
@@ -96,7 +111,7 @@ class SessionServicer:
 
     async def _take_in(self, seen: AsyncIterator[pb.Seen]) -> None:
         async for message in seen:
-            self._outbox.seen(message.looks)
+            self.outbox.seen(message.looks)
             for number in message.noted:
                 self._session.noted(number)
 
@@ -118,7 +133,8 @@ class SessionServicer:
         if request.HasField("live"):
             _draw_in_memory()
         resolved = operator_of(request)
-        settings, outbox = settings_of(request, resolved), self._outbox
+        show_operator(resolved.config.operator_id)
+        settings, outbox = settings_of(request, resolved), self.outbox
         secrets = keys_of(resolved) if self._own_keys else secrets_of(request)
         session = LocalSession(resolved, settings, outbox.on_event, secrets, outbox.is_behind)
         ready: SessionReady = await self._while_it_lasts(session.start())
@@ -127,8 +143,8 @@ class SessionServicer:
         return ready
 
     async def Stop(self, request: pb.StopRequest) -> pb.Done:
-        """Abort all episodes, then end the session."""
-        self._in_haste = request.in_haste
+        """Abort all episodes, then end the session, and the host unless it rests."""
+        self._in_haste, self._rests = request.in_haste, request.rest
         self._ended()
         return _DONE
 
@@ -146,7 +162,7 @@ class SessionServicer:
             if self._started is not None:
                 await self._started.close(in_haste=self._in_haste)
         finally:
-            self._outbox.close()
+            self.outbox.close()
             if not self._taken:
                 self._done.set()
 
@@ -210,7 +226,7 @@ class SessionServicer:
 
     async def Settle(self, request: pb.SettleRequest) -> pb.Done:
         """Queue a confirmation behind all events of earlier requests."""
-        self._outbox.put(pb.Event(settled=pb.Settled(id=request.id)))
+        self.outbox.put(pb.Event(settled=pb.Settled(id=request.id)))
         return _DONE
 
     async def Present(self, request: pb.PresentRequest) -> pb.Presented:
@@ -241,6 +257,12 @@ class SessionServicer:
         except Exception as exc:  # the border to a worker's own code; the client gets the error
             raise UsageError(f"{agent} could not be given to another policy: {described(exc)}") from exc
         return player_message(agent, player)
+
+
+def show_operator(operator: str) -> None:
+    """Show the operator in ``ps`` and ``top``, since a host may be started before its operator is known."""
+    with suppress(OSError):  # systems other than Linux
+        Path("/proc/self/comm").write_bytes(operator.encode()[:15])
 
 
 def _draw_in_memory() -> None:

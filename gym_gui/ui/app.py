@@ -1,4 +1,4 @@
-"""Start and end of the window program: application, event loop and main window."""
+"""Starts and ends the window: application, event loop and main window."""
 
 from __future__ import annotations
 
@@ -36,25 +36,24 @@ DEBUG: Final = "MOSAIC_DEBUG"
 _USUAL_DPI: Final = 96
 _LARGEST: Final = 2.0
 _SWITCH_S: Final = 0.0005
-"""Interpreter switch interval in seconds while the window is open.
+"""Interpreter switch interval while the window is open, in seconds.
 
-With Python's default of 5 ms, the window waits for threads that read runs again and again while it builds or
-paints a page: up to 200 ms together. The other threads do not get slower.
+With Python's default of 5 ms, the GUI thread waits up to 200 ms for threads that read runs while it builds or
+paints a page. The other threads do not become slower.
 """
 
 
 def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, MainWindow]:
-    """Make the application and its main window, which is not shown yet.
+    """Create the application and its main window, which is not shown yet.
 
-    From here on asyncio runs on Qt's event loop: coroutines run whenever Qt processes events (in
-        ``app.exec()``, or while a test waits). :func:`end` undoes all of it.
+    From then on asyncio runs on Qt's event loop: coroutines run whenever Qt processes events, in
+    ``app.exec()`` or while a test waits. :func:`end` undoes all of this.
 
     Args:
-        argv: Program name, then an experiment file or run folder to open, or
-            ``--replay RUN OPERATOR EPISODE``.
+      argv: Program name, then an experiment file or run folder to open, or ``--replay RUN OPERATOR EPISODE``.
 
     Returns:
-        The application (an existing one, if there is one) and the window.
+      The application (an existing one is used again) and the window.
     """
     arguments = list(argv if argv is not None else sys.argv)
     sys.setswitchinterval(_SWITCH_S)
@@ -69,7 +68,7 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
     open_loop(app)
     context = AppContext(bootstrap_default_services())
     context.theme.apply()
-    _tell_uncaught(context)
+    _show_uncaught(context)
     window = MainWindow(context)
     context.setParent(window)
     app.setWindowIcon(QIcon(QPixmap(str(ASSETS / "logo.png"))))
@@ -81,16 +80,16 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
     window.painted.connect(preloader.start)
     window.page_shown.connect(preloader.on_page_shown)
     window.ended.connect(preloader.stop)
-    window.painted.connect(lambda: context.spawn(keep_spare_host(context), "Keeping a session process ready"))
+    window.painted.connect(lambda: context.spawn(keep_spare_host(context), "Preparing a session process"))
     _open(window, arguments[1:])
-    preloader.on_page_shown(window.current)  # it was made before
+    preloader.on_page_shown(window.current)  # the page was shown before the preloader existed
     return app, window
 
 
 def _scale_with_text() -> None:
-    """Enlarge the whole window if the system's font resolution asks for larger text.
+    """Enlarge the whole window if the system's font resolution requests larger text.
 
-    The sizes in this program are pixels, which Qt scales together (``QT_SCALE_FACTOR``).
+    Sizes in this program are pixels, which Qt scales together (``QT_SCALE_FACTOR``).
     """
     with contextlib.suppress(ValueError):
         factor = float(os.environ.get("QT_FONT_DPI", "")) / _USUAL_DPI
@@ -102,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Open the window and run until it is closed.
 
     Args:
-        argv: As for :func:`create_window`.
+        argv: Arguments of :func:`create_window`.
 
     Returns:
         Exit status.
@@ -111,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     terminal.setLevel(logging.WARNING)  # the window's log has the rest
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", handlers=[terminal])
     app, window = create_window(argv)
-    stop_watching = _watch() if os.environ.get(DEBUG) else None
+    stop_watching = _start_watchdog() if os.environ.get(DEBUG) else None
     _close_on_signals(window)
     window.show()
     status = app.exec()
@@ -148,20 +147,20 @@ def _open(window: MainWindow, arguments: Sequence[str]) -> None:
 
 
 def _close_on_signals(window: MainWindow) -> None:
-    """Close the window on SIGINT, SIGTERM and SIGHUP as after a click."""
+    """Close the window on SIGINT, SIGTERM and SIGHUP, without asking."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, window.close_unasked)
 
 
-def _tell_uncaught(context: AppContext) -> None:
-    """Log and show an uncaught exception of a slot, task or thread; it never ends the program."""
+def _show_uncaught(context: AppContext) -> None:
+    """Log and show uncaught exceptions of slots, tasks and threads; none of them ends the program."""
     tell_failures(asyncio.get_running_loop(), context.tell_failure)
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
             return
-        if isinstance(error, UsageError):  # its message explains the error: the user needs no traceback
+        if isinstance(error, UsageError):  # its message explains the error, so no traceback is needed
             text = error.sentence
             _log.warning("%s", error)
         else:
@@ -178,7 +177,7 @@ def _tell_uncaught(context: AppContext) -> None:
     threading.excepthook = thread_hook
 
 
-def _watch() -> Callable[[], None]:
+def _start_watchdog() -> Callable[[], None]:
     from gym_gui.ui.watchdog import Watchdog
 
     faulthandler.enable()
@@ -191,10 +190,10 @@ def _watch() -> Callable[[], None]:
 
 
 class PlainStyle(QProxyStyle):
-    """Fusion style whose labels show text from files and workers literally.
+    """Fusion style whose labels show text literally, never as HTML.
 
-    By default, Qt interprets text that looks like HTML and would load the files that it names. A label that
-    contains HTML on purpose declares it (``setTextFormat``).
+    By default, Qt interprets text that looks like HTML and loads the files that it names. A label that
+    contains HTML on purpose calls ``setTextFormat``.
     """
 
     def __init__(self) -> None:
@@ -202,7 +201,7 @@ class PlainStyle(QProxyStyle):
 
     # Qt has three methods of this name; this one is for widgets.
     def polish(self, widget: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Set plain text on each label; Qt calls it once per widget, before the widget is first shown."""
+        """Set plain text on each label; Qt calls this once per widget, before the widget is first shown."""
         if isinstance(widget, QLabel) and widget.textFormat() == Qt.TextFormat.AutoText:
             widget.setTextFormat(Qt.TextFormat.PlainText)
         return super().polish(widget)
@@ -213,11 +212,11 @@ class PlainStyle(QProxyStyle):
 
 EVERY_MS: Final = 500
 THRESHOLDS: Final = (4_000, 20, 50)
-"""Allocations, and collections of the younger generation, after which a generation is collected."""
+"""Allocations, and collections of the next younger generation, after which a generation is collected."""
 
 
 class GarbageCollector(QObject):
-    """Decides instead of Python when garbage is collected, as long as it exists.
+    """Collects garbage in place of Python's automatic collection, as long as the object exists.
 
     Args:
         parent: Qt owner, in the GUI thread.
@@ -233,11 +232,13 @@ class GarbageCollector(QObject):
         self._timer.start()
 
     def spare(self) -> None:
-        """Exempt all current objects from collection: a full collection would cause a visible stutter."""
+        """Exempt all current objects from collection, because a full collection would freeze the window
+        visibly.
+        """
         gc.freeze()
 
     def collect(self) -> None:
-        """Collect the oldest generation that is due, and with it the younger ones."""
+        """Collect the oldest generation that is due, with all younger ones."""
         counts = gc.get_count()
         for generation in (2, 1, 0):
             if counts[generation] > THRESHOLDS[generation]:

@@ -1,7 +1,7 @@
-"""Services that the parts of the window share: theme, settings, folders, commands, background tasks.
+"""Services that all widgets of the window share: theme, settings, folders, commands, background tasks.
 
-The window makes one context and passes it to every page. The context knows no page, and only one widget: the
-parent in which pages are made.
+The window creates one context and passes it to every page. The context refers to no page, and to only one
+widget: the parent of new pages.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _T = TypeVar("_T")
 
 NoticeKind = Literal["info", "ok", "warning", "error"]
 CLOSING_S: Final = 10.0
-"""Seconds that the cancelled tasks have to end when the window closes."""
+"""Time in which canceled tasks have to end when the window closes, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class Notice:
     """A message to the user, shown below the page.
 
     Attributes:
-        text: The event, and the user's next step.
-        kind: Kind of message; ``info`` and ``ok`` disappear after a while.
-        action: Text and function of a button.
+        text: What happened, and the user's next step.
+        kind: Kind of the message; ``info`` and ``ok`` disappear after a while.
+        action: Text and function of a button; ``None`` for no button.
     """
 
     text: str
@@ -57,28 +57,28 @@ class Notice:
 
 
 class AppContext(QObject):
-    """Services that the parts of the window share.
+    """Services that all widgets of the window share.
 
     Args:
         services: Services of the engine: folders, workers, policies.
-        theme: Active theme; by default made from the settings.
+        theme: Active theme; ``None`` to create it from the settings.
         parent: Qt owner.
     """
 
     requested = pyqtSignal(str, object)
-    """Emitted to show a page: its name, and the request (a dict) that it is opened with."""
+    """Emits the name of a page to show, and the arguments (a dict) with which the page is opened."""
     noticed = pyqtSignal(object)
-    """Emitted with a :class:`Notice` to show."""
+    """Emits a :class:`Notice` to show."""
     run_changed = pyqtSignal(str, str)
-    """Emitted with a run id and a note about the run; both are empty when no run is active."""
+    """Emits the id of the active run and a note about it; both are empty without an active run."""
     runs_moved = pyqtSignal()
     """Emitted when the folder for new runs, ``store.runs``, has changed."""
     installed = pyqtSignal()
-    """Emitted after an installation of environments or a worker: cached lookups are out of date."""
+    """Emitted after an installation of environments or a worker, when cached lookups are out of date."""
     edit_asked = pyqtSignal(object)
-    """Emitted with a :class:`~gym_gui.ui.editor.file_request.FileRequest` to open."""
+    """Emits a :class:`~gym_gui.ui.editor.file_request.FileRequest` to open in the editor."""
     file_told = pyqtSignal(str, object)
-    """Emitted with a file that was read or run, and its problems (those of a ``FileRequest``)."""
+    """Emits the path of a file that was read or run, and a sequence of its problems."""
 
     def __init__(self, services: Services, theme: Theme | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -90,9 +90,9 @@ class AppContext(QObject):
         self.layout = QSettings(str(store.data / "window.ini"), QSettings.Format.IniFormat, self)
         self._tasks: dict[asyncio.Task[Any], str] = {}
         self.place: QWidget | None = None
-        """Parent of new pages: a page that is reparented later would be styled twice."""
+        """Parent of new pages, because a page that is reparented later would be styled twice."""
         self.spare_host: SpareHost | None = None
-        """Process for the next session, if one waits (``ui/spare_host``)."""
+        """Process that waits for the next session, or ``None`` (see ``ui/spare_host``)."""
         self._keys: ApiKeys | None = None
         self._windows: DetachedWindows | None = None
         self._closing = False
@@ -102,7 +102,7 @@ class AppContext(QObject):
     # ---------------------------------------------------------------- navigation and messages
 
     def go(self, page: str, **request: object) -> None:
-        """Show a page and pass it a request (``go("play", task="CartPole-v1")``)."""
+        """Show a page and pass it arguments, as in ``go("play", task="CartPole-v1")``."""
         self.requested.emit(page, request)
 
     def notify(
@@ -111,30 +111,41 @@ class AppContext(QObject):
         kind: NoticeKind = "info",
         action: Action | None = None,
     ) -> None:
-        """Show the user a message and log it."""
+        """Show a message to the user, and log it.
+
+        Args:
+          text: The message.
+          kind: Kind of the message.
+          action: Text and function of a button; ``None`` for no button.
+        """
         level = {"warning": logging.WARNING, "error": logging.ERROR}.get(kind, logging.INFO)
         _log.log(level, "%s", text)
         self.noticed.emit(Notice(text, kind, action))
 
     def edit(self, request: FileRequest) -> None:
-        """Open a file in the editor, or bring its open editor to the front."""
+        """Open a file in the editor, or raise its open editor."""
         self.edit_asked.emit(request)
 
     def set_run(self, run_id: str, note: str = "every step recorded") -> None:
-        """Show the active run in the status line; an empty id shows none."""
+        """Show the active run in the status line.
+
+        Args:
+          run_id: Id of the run; empty for no run.
+          note: Text beside the id.
+        """
         self.run_changed.emit(run_id, note if run_id else "")
 
     # ------------------------------------------------------------------------- background work
 
     def spawn(self, work: Coroutine[Any, Any, _T], what: str) -> asyncio.Task[_T]:
-        """Run a coroutine in the window's event loop.
+        """Run a coroutine as a background task in the window's event loop.
 
-        An exception of the coroutine becomes a message and a line in the log. When the window closes,
-        the task is cancelled and awaited.
+        An exception of the coroutine is logged and shown as a message. When the window closes, the task is
+        canceled and awaited.
 
         Args:
             work: The coroutine.
-            what: Description of the work, such as ``"Starting the operator"``; it is shown before "failed".
+            what: Name of the task, such as ``"Starting the operator"``; an error message adds "failed".
         """
         task = asyncio.get_running_loop().create_task(work, name=what)
         self._tasks[task] = what
@@ -143,11 +154,11 @@ class AppContext(QObject):
 
     @property
     def busy(self) -> tuple[str, ...]:
-        """Descriptions of the running background tasks."""
+        """Names of the running background tasks."""
         return tuple(self._tasks.values())
 
     async def close(self) -> None:
-        """Cancel all background tasks and wait for their end."""
+        """Cancel all background tasks and wait until they have ended."""
         self._closing = True
         own = asyncio.current_task()
         tasks = [task for task in self._tasks if task is not own]
@@ -168,16 +179,16 @@ class AppContext(QObject):
             self.tell_failure(what, error)
 
     def tell_failure(self, what: str, error: BaseException) -> None:
-        """Report a failure that no caller handles: a line in the log and a message in the window.
+        """Log a failure that no caller handles, and show it as a message.
 
         Args:
-            what: Description of the work, shown before "failed".
-            error: The exception. For a :class:`MosaicError` its message is enough; for any other exception
+            what: Name of the task; the message adds "failed".
+            error: The exception. A :class:`MosaicError` is shown by its message; for any other exception
                 the log has the traceback.
         """
         action = None
         if isinstance(error, NotAllowedError):
-            action = ("Look and allow…", partial(self.ask_trust, error))
+            action = ("Review and allow…", partial(self.ask_trust, error))
         if isinstance(error, MosaicError):
             _log.info("%s failed: %s", what, error)
             message = error.message if action else str(error)  # the button replaces the written fix
@@ -196,22 +207,22 @@ class AppContext(QObject):
         return link_of(self, message, place=place)
 
     def ask_trust(self, error: NotAllowedError, then: Callable[[], object] | None = None) -> None:
-        """Ask whether to allow code or programs that a file names.
+        """Open a dialog that asks whether to allow code or programs that a file names.
 
         Args:
-            error: The refusal.
-            then: Called if the user allows it; by default a message tells the user to start again.
+            error: The error that names the code or programs.
+            then: Called if the user agrees; ``None`` to show a message that says to start again.
         """
         from gym_gui.ui.trust_dialog import ask
 
-        again = partial(self.notify, "It is allowed now. Start it again", "ok")
+        again = partial(self.notify, "The code is allowed now. Start the operator or run again", "ok")
         ask(error, then or again, self.place.window() if self.place is not None else None)
 
     # --------------------------------------------------------------------- registries
 
     @property
     def detached_windows(self) -> DetachedWindows:
-        """The windows of pictures and transcripts beside the main window."""
+        """The detached windows of pictures and transcripts."""
         if self._windows is None:
             from gym_gui.ui.detached import DetachedWindows
 
@@ -220,7 +231,7 @@ class AppContext(QObject):
 
     @property
     def api_keys(self) -> ApiKeys:
-        """API keys by provider: the system's keyring, or memory if there is none."""
+        """API keys by provider: from the system's keyring, or in memory without a keyring."""
         if self._keys is None:
             from gym_gui.services.api_keys import ApiKeys
 

@@ -1,4 +1,4 @@
-"""Mixin for widgets that accept a dropped file or folder."""
+"""A mixin for widgets that accept a dropped file or folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PyQt6.QtGui import QDragEnterEvent, QDropEvent
 
 
 class PathDropTarget:
-    """Widget that accepts a dropped file or folder; put it before the Qt class among the bases."""
+    """Mixin that accepts a dropped file or folder; it must precede the Qt class among the bases."""
 
     def take(self, path: Path) -> None:
         """Handle the dropped local file or folder."""
@@ -28,7 +28,7 @@ class PathDropTarget:
 
 
 def _dropped_path(event: QDropEvent) -> Path | None:
-    """Return the dropped local file or folder; ``None`` unless it is exactly one."""
+    """Return the local file or folder of a drop; ``None`` unless it is exactly one."""
     data = event.mimeData()
     urls = data.urls() if data is not None else []
     return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None

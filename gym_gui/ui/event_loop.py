@@ -1,7 +1,7 @@
 """Runs asyncio on Qt's event loop.
 
 The loop counts as running from the start, whatever drives Qt: ``app.exec()``, a waiting test, or a script
-    that calls ``processEvents``.
+that calls ``processEvents``.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from PyQt6.QtWidgets import QApplication
 _log = logging.getLogger(__name__)
 
 THREADS: Final = 4
-"""Number of threads for ``asyncio.to_thread``; they start when they are needed."""
+"""Number of threads for ``asyncio.to_thread``, each started when it is needed."""
 HEARD_S: Final = 1.0
-"""Seconds after which a failed task's exception counts as unhandled if no coroutine took it."""
-_watches: WeakKeyDictionary[asyncio.AbstractEventLoop, _Watch] = WeakKeyDictionary()
+"""Time after which the exception of a failed task counts as unhandled, in seconds."""
+_monitors: WeakKeyDictionary[asyncio.AbstractEventLoop, _FailureMonitor] = WeakKeyDictionary()
 
 
 def open_loop(app: QApplication) -> asyncio.AbstractEventLoop:
-    """Join asyncio and Qt in this thread; :func:`close_loop` separates them."""
-    # qasync logs each callback's way at debug level, which costs more than the callback.
+    """Run asyncio on Qt's event loop in this thread, until :func:`close_loop` is called."""
+    # qasync logs each callback at debug level, which takes longer than the callback.
     logging.getLogger("qasync").setLevel(logging.WARNING)
     loop: Any = qasync.QEventLoop(app, already_running=True)
     # qasync's own pool would start ten QThreads at once.
     loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="mosaic-work"))
     tell_failures(loop, _log_failure)
-    _watches[loop] = watch = _Watch(loop)
-    loop.set_task_factory(watch.make)
+    _monitors[loop] = monitor = _FailureMonitor(loop)
+    loop.set_task_factory(monitor.make)
     asyncio.set_event_loop(loop)
     return loop
 
 
 def close_loop(loop: asyncio.AbstractEventLoop) -> None:
-    """Separate asyncio and Qt; wait for work in threads."""
-    _watches.pop(loop).close()
+    """Separate asyncio from Qt, after work in threads has ended."""
+    _monitors.pop(loop).close()
     app = QApplication.instance()
     if app is not None:
         app.aboutToQuit.disconnect(loop._after_run_forever)  # type: ignore[attr-defined]
@@ -52,10 +52,10 @@ def close_loop(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(None)
 
 
-class _Watch:
-    """Reports a failed task whose exception no coroutine takes, even while the task is still referenced.
+class _FailureMonitor:
+    """Reports exceptions of failed tasks that no coroutine retrieves, even while the task is referenced.
 
-    asyncio itself reports the exception only when the task is garbage-collected, which may never happen.
+    asyncio itself reports such an exception only when the task is garbage-collected, which may never happen.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -71,33 +71,33 @@ class _Watch:
         return task
 
     def _on_done(self, task: asyncio.Task[Any]) -> None:
-        if _is_unheard(task):
-            # Coroutines that await the task are called after this callback.
-            self._failed[task] = self._loop.call_later(HEARD_S, self._look, task)
+        if _is_unhandled(task):
+            # Coroutines that await the task run after this callback.
+            self._failed[task] = self._loop.call_later(HEARD_S, self._check, task)
 
-    def _look(self, task: asyncio.Task[Any]) -> None:
+    def _check(self, task: asyncio.Task[Any]) -> None:
         del self._failed[task]
-        if _is_unheard(task):
+        if _is_unhandled(task):
             self._loop.call_exception_handler({"exception": task.exception(), "task": task})
 
     def close(self) -> None:
         """Check all remaining failed tasks now."""
         for task, timer in list(self._failed.items()):
             timer.cancel()
-            self._look(task)
+            self._check(task)
 
 
-def _is_unheard(task: asyncio.Task[Any]) -> bool:
-    """Return whether a task failed and no code took its exception; reads a private field of asyncio."""
+def _is_unhandled(task: asyncio.Task[Any]) -> bool:
+    """Return whether a task failed and no code retrieved its exception; reads a private field of asyncio."""
     return task.done() and not task.cancelled() and bool(getattr(task, "_log_traceback", False))
 
 
 def tell_failures(loop: asyncio.AbstractEventLoop, tell: Callable[[str, BaseException], None]) -> None:
-    """Report every failure in a loop that no code handles.
+    """Set the function that gets every unhandled failure of an event loop.
 
     Args:
-        loop: A loop made by :func:`open_loop`.
-        tell: Called with a description, shown before "failed", and the exception.
+        loop: A loop of :func:`open_loop`.
+        tell: Called with the name of the task and the exception.
     """
 
     def handler(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -113,9 +113,9 @@ def tell_failures(loop: asyncio.AbstractEventLoop, tell: Callable[[str, BaseExce
 def _task_name(context: dict[str, Any]) -> str:
     task = context.get("task", context.get("future"))
     name = task.get_name() if isinstance(task, asyncio.Task) else ""
-    return name if name and not name.startswith("Task-") else "Something in the background"
+    return name if name and not name.startswith("Task-") else "A background task"
 
 
 def _log_failure(what: str, error: BaseException) -> None:
-    """Log a failure while there is no window that shows it."""
+    """Log an unhandled failure while no window can show it."""
     _log.error("%s failed: %s", what, error, exc_info=error)

@@ -1,4 +1,4 @@
-"""Converts an SVG drawing to a vector PDF; also a program, for callers without Qt."""
+"""Converts an SVG drawing to a vector PDF; also runs as a program, for callers without Qt."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from PyQt6.QtGui import QGuiApplication, QPageSize, QPainter, QPdfWriter
 from PyQt6.QtSvg import QSvgRenderer
 
 _DOTS_PER_INCH = 96
-"""Resolution of the drawing's pixels."""
+"""Resolution of the drawing, in pixels per inch."""
 
 
 def write_pdf(svg: bytes, path: Path) -> None:
-    """Write a drawing as a PDF of the drawing's size.
+    """Write a drawing as a PDF of the same size.
 
     Args:
-        svg: The drawing.
+        svg: Content of the SVG file.
         path: Path of the PDF; an existing file is replaced.
 
     Raises:
@@ -40,7 +40,14 @@ def write_pdf(svg: bytes, path: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Convert the file ``SVG`` to the file ``PDF``; return the exit status."""
+    """Convert an SVG file to a PDF file.
+
+    Args:
+      argv: Paths of the SVG and the PDF; ``None`` for those of the command line.
+
+    Returns:
+      The exit status.
+    """
     source, target = map(Path, argv if argv is not None else sys.argv[1:])
     _application = QGuiApplication(["figure", "-platform", "offscreen"])
     write_pdf(source.read_bytes(), target)

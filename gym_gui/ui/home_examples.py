@@ -1,4 +1,4 @@
-"""Configurations that the four cards of the Home page start."""
+"""The examples that the four cards of the Home page start."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ SEED: Final = 42
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """One card of the Home page.
+    """An example that a card of the Home page starts.
 
     Attributes:
-        name: Name of the card's picture, ``assets/home-<name>.png``.
-        title: Name of the example that the card starts.
+        name: Name of the card's picture file, ``assets/home-<name>.png``.
+        title: Title of the card.
         text: Instruction, in a few words.
         page: Page that the card opens.
-        request: Returns the page's request; called at the click. Raises
-            :class:`~gym_gui.core.errors.UsageError` if something that it needs is not installed.
+        request: Returns the arguments with which the page opens; called on the click. Raises
+            :class:`~gym_gui.core.errors.UsageError` if a file of the example is not installed.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Starter:
 
 
 def soccer_teams() -> OperatorConfig:
-    """Return an operator of two against two: a ball chaser and a random mate against two random players."""
+    """Return a soccer operator: a ball chaser and a random player against two random players."""
     chaser = WorkerAssignment("operators_worker", "baseline", {"behavior": "soccer_chaser"})
     wanderer = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
     operator = OperatorConfig.multi_agent(
@@ -48,7 +48,7 @@ def soccer_teams() -> OperatorConfig:
 
 
 def connect_four() -> OperatorConfig:
-    """Return a connect four operator: a person begins, the other side looks one move ahead."""
+    """Return a connect four operator: a person against a policy that looks one move ahead."""
     person = WorkerAssignment("human_worker", "human")
     heuristic = WorkerAssignment("operators_worker", "baseline", {"behavior": "connect_four_one_ply"})
     operator = OperatorConfig.multi_agent(
@@ -65,7 +65,7 @@ def _play_cartpole() -> Mapping[str, object]:
     return {"task": "CartPole-v1"}
 
 
-def _compare() -> Mapping[str, object]:
+def _compare_policies() -> Mapping[str, object]:
     operators = trained_against_random()
     if not operators:
         raise UsageError(
@@ -85,7 +85,7 @@ def _play_connect_four() -> Mapping[str, object]:
 
 STARTERS: Final = (
     Starter("cartpole", "Play CartPole", "Arrow keys keep the pole up.", "play", _play_cartpole),
-    Starter("duel", "PPO against random", "Same seeds, side by side.", "operators", _compare),
+    Starter("duel", "PPO against random", "Same seeds, side by side.", "operators", _compare_policies),
     Starter("soccer", "Soccer 2v2, mixed teams", "A chaser and three others.", "operators", _play_soccer),
     Starter(
         "connect_four",

@@ -1,7 +1,7 @@
-"""Icons of one set (Phosphor, from the package qtawesome), in the theme's colors.
+"""Icons of one set (Phosphor, from the package qtawesome) in the theme's colors.
 
-The font file is read without importing the package: the import loads every icon set, which alone would take a
-quarter of the time in which the window must appear.
+The font file is read without importing the package, because the import loads every icon set, which takes too
+long at the start.
 """
 
 from __future__ import annotations
@@ -86,17 +86,17 @@ NAMES: Final = {
 
 
 def icon(name: str, color: str = "") -> QIcon:
-    """Return an icon that follows the theme.
+    """Return an icon whose color follows the theme.
 
     Args:
-        name: One of :data:`NAMES`, or a name of Phosphor's.
-        color: Color token; by default ``muted``, or ``accent`` for a checked control.
+        name: A key of :data:`NAMES`, or a name of Phosphor's.
+        color: Color token; empty for ``muted``, or ``accent`` in a checked control.
     """
     return QIcon(_IconEngine(_glyph(NAMES.get(name, name)), color))
 
 
 class _IconEngine(QIconEngine):
-    """Paints one glyph in a color that it looks up at each paint."""
+    """Paints one glyph in a color of the active theme."""
 
     def __init__(self, glyph: str, color: str) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class _IconEngine(QIconEngine):
         if painter is None or not self._glyph:
             return
         side = min(rect.width(), rect.height())
-        # At the left of a wide rectangle: the rest is space between icon and text.
+        # The glyph is at the left of a wide rectangle; the rest is space between icon and text.
         square = QRect(rect.left(), rect.top() + (rect.height() - side) // 2, side, side)
         painter.save()
         painter.setFont(_font(side))
@@ -126,7 +126,7 @@ class _IconEngine(QIconEngine):
         return result
 
     def clone(self) -> QIconEngine:
-        """Return a copy."""
+        """Return a copy of the icon engine."""
         return _IconEngine(self._glyph, self._color)
 
     def _pen(self, mode: QIcon.Mode, state: QIcon.State) -> QColor:

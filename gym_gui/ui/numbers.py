@@ -1,6 +1,6 @@
-"""Numbers in the window, formatted for the reader's locale.
+"""Numbers in the window, formatted for the user's locale.
 
-Files, records and exports always have a decimal point.
+Files, records and exports always use a decimal point.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from gym_gui.analysis.words.wording import SCREEN, C, Locale
 from gym_gui.workers.settings.settings_text import text_of, value_of_text
 
 _NARROW: Final = "\u202f"
-"""Narrow space between groups of digits; CLDR has other spaces, too, which some fonts lack."""
+"""Space between groups of digits; fonts lack some of the other spaces that CLDR uses."""
 
 
 def screen() -> Locale:
-    """Return the number format of the window, from the system's settings (``LC_NUMERIC``)."""
+    """Return the number format of the window, which follows the system's ``LC_NUMERIC``."""
     return _locale(QLocale())
 
 
@@ -35,18 +35,18 @@ def _locale(locale: QLocale) -> Locale:
 
 
 def in_sentences() -> AbstractContextManager[None]:
-    """Return a context manager in which sentences are made with the window's number format."""
+    """Return a context manager in which sentences use the window's number format."""
     return wording.written_as(screen())
 
 
 class local:  # noqa: N801  # a word of f-strings
-    """Formats a number in an f-string for the reader's locale.
+    """Formats a number in an f-string for the user's locale.
 
-    ``f"{local(3512.5):,.1f}"`` is ``3.512,5`` for a German reader: the format is Python's, the marks are the
-    locale's.
+    ``f"{local(3512.5):,.1f}"`` is ``3.512,5`` for a German user: the format is Python's, the separators are
+    the locale's.
 
     Args:
-        value: Any number.
+      value: Any number.
     """
 
     def __init__(self, value: Any) -> None:
@@ -57,17 +57,17 @@ class local:  # noqa: N801  # a word of f-strings
 
 
 def count(number: int, what: str) -> str:
-    """Return a number with a noun: ``1 episode``, ``3,512 episodes``."""
+    """Return a number with its noun, such as ``1 episode`` or ``3,512 episodes``."""
     return wording.count(number, what, screen())
 
 
 def number(value: float | None, digits: int | None = None) -> str:
-    """Return a number as text: ``12.3``, ``3,512``; a dash for ``None``."""
+    """Return a number as text, such as ``12.3`` or ``3,512``; a dash for ``None``."""
     return wording.number(value, digits, screen())
 
 
 def size(in_bytes: int) -> str:
-    """Return a size as text: ``12.3 MB``."""
+    """Return a size in bytes as text, such as ``12.3 MB``."""
     return wording.size(in_bytes, screen())
 
 
@@ -75,9 +75,8 @@ def written(value: object, *, grouped: bool = True, decimals: int | None = None)
     """Return a value as text for an editable field; :func:`read` returns the same value in every locale.
 
     Args:
-        value: A number gets the locale's marks; any other value, lists of numbers too, is written as in
-            files.
-        grouped: Whether thousands are separated.
+        value: The value. A number gets the locale's separators; any other value is written as in files.
+        grouped: Whether to separate thousands.
         decimals: Largest number of decimals of a float; more are used if its exact value needs them.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -92,14 +91,14 @@ def written(value: object, *, grouped: bool = True, decimals: int | None = None)
 
 
 def read(text: str, schema: Mapping[str, Any]) -> Any:
-    """Return the value of a field's text; text that is no valid value is returned unchanged.
+    """Return the value of a field's text; text that is not a valid value is returned unchanged.
 
-    ``0,5`` and ``3.512,5`` are read if the locale writes numbers so. A point is the decimal point in every
-    locale, unless the locale groups thousands with it and it stands at the start of such a group.
+    ``0,5`` and ``3.512,5`` are read if the locale writes numbers so. A point is a decimal point in every
+    locale, unless the locale groups thousands with points and the text is grouped correctly.
 
     Args:
-        text: Text as :func:`written` returns it or as a person typed it.
-        schema: JSON Schema of the value.
+      text: Text as :func:`written` returns it or as a person typed it.
+      schema: JSON Schema of the value.
     """
     given = schema.get("type", "string")
     types = (given,) if isinstance(given, str) else tuple(given)
@@ -113,19 +112,24 @@ def read(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def regrouped(before: str, text: str) -> str:
-    """Group the digits of a whole number again after a digit was typed or deleted."""
+    """Group the digits of a whole number again after a digit was typed or deleted.
+
+    Args:
+      before: Text before the edit.
+      text: Text after the edit.
+    """
     group = screen().group
     digits, whole = text.replace(group, ""), re.compile(r"[+-]?\d+")
     if not _grouped(group, screen().point).fullmatch(before) or not whole.fullmatch(digits):
         return text
     if digits == before.replace(group, ""):
-        return text  # a separator was deleted: if it came back, the user could not delete the digit before it
+        return text  # a separator was deleted: restoring it would prevent deleting the digit before it
     sign = digits[:1] if digits[:1] in "+-" else ""
     return sign + written(int(digits.removeprefix(sign)))
 
 
 def _with_a_point(text: str) -> str:
-    """Return a number with a decimal point and without groups; text that is no number stays as it is."""
+    """Return a number with a decimal point and without groups; other text is returned unchanged."""
     locale = QLocale()
     point, group = locale.decimalPoint(), screen().group
     plain = text.strip().replace(SCREEN.minus, C.minus)
@@ -142,7 +146,7 @@ def _with_a_point(text: str) -> str:
 
 @lru_cache(maxsize=8)
 def _grouped(group: str, point: str) -> re.Pattern[str]:
-    """Return the pattern of a number with separated thousands; India's lakhs count as groups, too."""
+    """Return the pattern of a number with separated thousands; India's lakhs also match."""
     mark = r"\s" if group.isspace() else "['\u2019]" if group in "'\u2019" else re.escape(group)
     decimals = rf"({re.escape(point)}(?P<decimals>\d*))?"
     return re.compile(

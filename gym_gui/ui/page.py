@@ -1,4 +1,4 @@
-"""Base class of the pages: a bar, a body, an optional inspector and four hooks."""
+"""The base class of pages: a bar, a body, an optional inspector, and hooks."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from gym_gui.ui.widgets.page_bar import PageBar
 
 
 class Page(QWidget):
-    """Base of the pages; made at the first visit and kept until the window closes.
+    """Base class of pages, created on the first visit and kept until the window closes.
 
-    A subclass fills :attr:`body` (set a layout on it) and :attr:`bar`.
+    A subclass fills :attr:`bar` and sets a layout on :attr:`body`.
 
     Args:
-        context: Services that the window's parts share.
+      context: Services that all widgets of the window share.
     """
 
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
     icon: ClassVar[str] = ""
     steady: ClassVar[bool] = False
-    """Whether the layout must not move during play, so that messages lie over the page."""
+    """Whether the page's layout must not move during play, so that messages are shown over the page."""
 
     def __init__(self, context: AppContext) -> None:
         super().__init__(context.place)
@@ -45,25 +45,25 @@ class Page(QWidget):
         layout.addLayout(self._row, 1)
 
     def use_inspector(self) -> Inspector:
-        """Add the inspector at the right at the first call, and return it."""
+        """Return the inspector, the column at the right; the first call adds it."""
         if self.inspector is None:
             self.inspector = Inspector(self)
             self._row.addWidget(self.inspector)
         return self.inspector
 
     def opened(self, **request: object) -> None:
-        """Handle that the page is shown; ``request`` comes from :meth:`AppContext.go`."""
+        """Update the page when it is shown, with the arguments of :meth:`AppContext.go`."""
 
     def left(self) -> None:
-        """Handle that another page is shown; a page that paints or polls stops here."""
+        """Stop painting and polling when another page is shown."""
 
     def closing_costs(self) -> str:
         """Return sentences about paid work that is lost if the window closes now; ``""`` for none."""
         return ""
 
     async def closed(self) -> None:
-        """Release everything when the window closes; leave no process."""
+        """Release all resources and end all processes of the page, when the window closes."""
 
     def commands(self) -> list[Command]:
-        """Return the page's commands, available while the page is shown."""
+        """Return the page's commands, which are available while the page is shown."""
         return []

@@ -1,4 +1,4 @@
-"""Saves what a page shows, so that a restart restores it, even after a crash."""
+"""Saves the state of a page, so that a restart restores it, even after a crash."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from gym_gui.ui.context import AppContext
 
 T = TypeVar("T")
 _PAUSE_MS = 400
-"""Milliseconds between two writes; the first change is written at once."""
+"""Least time between two writes, in milliseconds; the first change is written at once."""
 
 
 class Kept(QObject, Generic[T]):
-    """Writes a page's state to the data folder and reads it when the page is first opened.
+    """Writes a page's state to the data folder, and reads it when the page is first opened.
 
     Args:
         context: The window's services.
         name: Name of the file in the data folder.
-        what: Description of the state for messages: ``"The operators"``.
-        load: Reads the file; returns ``None`` if there is none. Raises :class:`MosaicError`.
+        what: Name of the state in messages, such as ``"The operators"``.
+        load: Reads the file; returns ``None`` if it does not exist. Raises :class:`MosaicError`.
         save: Writes the file atomically. Raises :class:`MosaicError`.
-        now: Returns the current state; ``None`` if it cannot be saved: the file then stays unchanged.
+        now: Returns the current state; ``None`` leaves the file unchanged.
         parent: Qt owner.
     """
 
@@ -48,17 +48,17 @@ class Kept(QObject, Generic[T]):
         self._begun = False
         self._written: T | None = None
         self._writing = asyncio.Lock()
-        self._told = False
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.timeout.connect(self._on_soon)
-        self._since = QElapsedTimer()
+        self._has_warned = False
+        self._save_timer = QTimer(self)
+        self._save_timer.setSingleShot(True)
+        self._save_timer.timeout.connect(self._on_save_due)
+        self._last_write = QElapsedTimer()
 
     def bring_back(self, show: Callable[[T], object]) -> None:
         """Show the saved state at the first call; from then on, save changes.
 
         Args:
-            show: Shows a state on the page.
+            show: Called with the saved state to show it.
         """
         if self._begun:
             return
@@ -69,13 +69,13 @@ class Kept(QObject, Generic[T]):
         self._begun = True
 
     def look(self, *_: object) -> None:
-        """Save the state soon if it changed; called often, also at every step of a play."""
+        """Save the state soon if it has changed; a page calls this after every possible change."""
         if not self._begun:
             return
         now = self._now()
-        if now is not None and now != self._written and not self._soon.isActive():
-            rested = not self._since.isValid() or self._since.hasExpired(_PAUSE_MS)
-            self._soon.start(0 if rested else _PAUSE_MS)
+        if now is not None and now != self._written and not self._save_timer.isActive():
+            rested = not self._last_write.isValid() or self._last_write.hasExpired(_PAUSE_MS)
+            self._save_timer.start(0 if rested else _PAUSE_MS)
 
     def _read(self) -> T | None:
         path = self._context.store.data / self._name
@@ -86,14 +86,14 @@ class Kept(QObject, Generic[T]):
             with contextlib.suppress(OSError):
                 path.replace(aside)
             text = (
-                f"{self._what} of the last time cannot be shown: {error}. What was there is kept in {aside}"
+                f"{self._what} of the last session cannot be restored: {error}. The old file is now {aside}"
             )
             self._context.notify(text, "warning")
             return None
 
-    def _on_soon(self) -> None:
-        self._since.start()
-        self._context.spawn(self._write(), f"Keeping {without_capital(self._what)}")
+    def _on_save_due(self) -> None:
+        self._last_write.start()
+        self._context.spawn(self._write(), f"Saving {without_capital(self._what)}")
 
     async def _write(self) -> None:
         async with self._writing:
@@ -102,18 +102,18 @@ class Kept(QObject, Generic[T]):
                 return
             self._written = now
             try:
-                # In a thread: the disk may be slow.
+                # In a thread, because the disk may be slow.
                 await asyncio.to_thread(self._save, now, self._context.store.data_dir() / self._name)
             except MosaicError as error:
-                self._tell(error)
+                self._warn_once(error)
 
-    def _tell(self, error: MosaicError) -> None:
-        """Show once that the state will be lost at a restart."""
-        if not self._told:
-            self._told = True
-            self._context.notify(f"{self._what} will not be there after a restart: {error}", "warning")
+    def _warn_once(self, error: MosaicError) -> None:
+        """Show once that the state cannot be saved and will be lost at a restart."""
+        if not self._has_warned:
+            self._has_warned = True
+            self._context.notify(f"{self._what} cannot be saved for the next start: {error}", "warning")
 
     async def close(self) -> None:
-        """Write the state if it changed since the last write."""
-        self._soon.stop()
+        """Write the state if it has changed since the last write."""
+        self._save_timer.stop()
         await self._write()

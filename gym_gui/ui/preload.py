@@ -1,8 +1,8 @@
-"""Imports the modules that the first click needs, while the user waits for nothing.
+"""Imports the modules that the first click needs, while the window is idle.
 
-The window opens without the engine: gRPC, NumPy and the modules of the pages take longer to import than
-everything else together. A thread imports them as soon as the window has been painted, so that a page opens
-and a session starts as fast the first time as later.
+The window opens without the engine, because importing gRPC, NumPy and the pages takes longer than everything
+else together. After the first paint a thread imports them, so that the first page and the first session open
+fast.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 DELAY_MS: Final = 250
-"""Milliseconds after the first paint, in which the window handles clicks first."""
+"""Time after the first paint during which the window handles clicks first, in milliseconds."""
 BREATH_S: Final = 0.01
-"""Seconds between two modules in which the window has the interpreter to itself."""
+"""Pause between two imports, in which the window can use the interpreter, in seconds."""
 ENGINE: Final = (
     "gym_gui.controllers.engine.resolved_operator",
     "gym_gui.controllers.live_play.live_run",
@@ -36,21 +36,21 @@ ENGINE: Final = (
     "gym_gui.controllers.setup.configuration_checks",
 )
 SESSIONS: Final = ("gym_gui.host.host_client",)
-"""Modules, with gRPC (11 MB), that no page needs before an operator is opened."""
+"""Modules with gRPC (11 MB) that no page needs before an operator is opened."""
 
 
 def modules() -> Sequence[str]:
-    """Return the modules to import ahead: the engine's client, then each page."""
+    """Return the modules to import ahead: those of the engine, then each page."""
     return (*ENGINE, *(place.module for place in places()))
 
 
 class Preloader(QObject):
-    """Imports modules in the background, ahead of their first use.
+    """Imports modules in a thread before they are needed.
 
     Args:
-        spawn: Runs work in the background, until the window closes.
+        spawn: Runs background tasks.
         names: Modules to import, in order.
-        later: Modules to import once a page is shown that can open sessions.
+        later: Modules to import after a page was shown that can open sessions.
         parent: Qt owner.
     """
 
@@ -64,34 +64,34 @@ class Preloader(QObject):
         super().__init__(parent)
         self._spawn = spawn
         self._names, self._later = deque(modules() if names is None else names), tuple(later)
-        self._over = threading.Event()
+        self._stopped = threading.Event()
         self._work: asyncio.Task[None] | None = None
-        self._timer = single_shot_timer(self, DELAY_MS, self._on_time)
+        self._timer = single_shot_timer(self, DELAY_MS, self._on_due)
 
     def start(self) -> None:
-        """Start after a short delay."""
+        """Start the imports after a short delay."""
         self._timer.start()
 
     def stop(self) -> None:
-        """Import no further module."""
+        """Import no further modules."""
         self._timer.stop()
-        self._over.set()
+        self._stopped.set()
 
     def on_page_shown(self, name: str) -> None:
-        """Put the modules for sessions next in the queue when a page other than Home is shown."""
+        """Import the modules for sessions next, when a page other than Home is shown."""
         if name == places()[0].name or not self._later:
             return
         self._names.extendleft(reversed(self._later))
         self._later = ()
         if self._work is not None and self._work.done():
-            self._on_time()
+            self._on_due()
 
-    def _on_time(self) -> None:
-        self._work = self._spawn(asyncio.to_thread(self._import_all), "Getting ready")
+    def _on_due(self) -> None:
+        self._work = self._spawn(asyncio.to_thread(self._import_all), "Importing modules")
 
     def _import_all(self) -> None:
         while self._names:
-            if self._over.wait(BREATH_S):
+            if self._stopped.wait(BREATH_S):
                 return
             name = self._names.popleft()
             try:

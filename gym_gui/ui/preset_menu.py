@@ -1,4 +1,4 @@
-"""Menu of a Presets button: save, load and delete presets."""
+"""The menu of a Presets button: save, load and delete presets."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ T = TypeVar("T")
 
 
 class PresetMenu(QMenu, Generic[T]):
-    """Menu that is filled each time it opens.
+    """Menu of presets, which is filled each time it opens.
 
     Args:
         context: Names the data folder and shows messages.
-        kind: Kind of the presets.
-        current: Returns the current state to save; ``None`` if there is none, after showing the reason.
-        offered: Returns whether there is something to save, and a suggested name.
+        kind: Kind of the presets, such as configurations.
+        current: Returns the state to save; ``None`` if there is none, after showing why.
+        offered: Returns whether a state can be saved, and a suggested name.
         parent: Parent of the dialogs.
     """
 
     loaded = pyqtSignal(object)
-    """Emitted with the loaded state, such as a configuration or a training."""
+    """Emits the loaded state, such as a configuration or the settings of a training."""
 
     def __init__(
         self,
@@ -43,12 +43,12 @@ class PresetMenu(QMenu, Generic[T]):
         super().__init__(parent)
         self.setObjectName("presets_menu")
         self.setToolTipsVisible(True)
-        self._context, self._current, self._offered = context, current, offered
+        self._context, self._current, self._suggestion = context, current, offered
         self.store = PresetStore(context.store.data / "presets", kind)
         self.aboutToShow.connect(self.fill)
 
     def fill(self) -> None:
-        """Fill the menu with the current presets."""
+        """Fill the menu with the saved presets and its other entries."""
         for old in self.findChildren(QMenu, "presets_delete"):
             old.deleteLater()
         self.clear()
@@ -56,9 +56,9 @@ class PresetMenu(QMenu, Generic[T]):
         for preset in presets:
             self._add_preset(preset)
         if not presets:
-            self._entry("None saved yet", None, "none").setEnabled(False)
+            self._entry("No presets yet", None, "none").setEnabled(False)
         self.addSeparator()
-        self._entry("Save as…", self.ask_name, "save").setEnabled(self._offered()[0])
+        self._entry("Save as…", self.ask_name, "save").setEnabled(self._suggestion()[0])
         if presets:
             delete = QMenu("Delete", self)
             delete.setObjectName("presets_delete")
@@ -93,26 +93,31 @@ class PresetMenu(QMenu, Generic[T]):
             self.loaded.emit(value)
 
     def ask_name(self) -> None:
-        """Ask for a name, then save."""
+        """Ask for a name, then save the current state under it."""
         dialog = QInputDialog(self.parentWidget())
         dialog.setObjectName("preset_name_dialog")
         dialog.setWindowTitle("Save preset")
         dialog.setLabelText("Name of the preset")
-        dialog.setTextValue(self._offered()[1])
+        dialog.setTextValue(self._suggestion()[1])
         dialog.setOkButtonText("Save")
         dialog.textValueSelected.connect(self.save)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
     def save(self, name: str, *, replace_it: bool = False) -> None:
-        """Save the current state; an existing preset is replaced only with ``replace_it``."""
+        """Save the current state as a preset.
+
+        Args:
+          name: Name of the preset.
+          replace_it: Whether to replace an existing preset; otherwise a message offers to.
+        """
         value = self._current()
         if value is None:
             return
         try:
             if not replace_it and self.store.path_of(name).exists():
-                action = ("Replace it", partial(self.save, name, replace_it=True))
-                self._context.notify(f"There is a preset {name!r} already", "warning", action)
+                action = ("Replace the preset", partial(self.save, name, replace_it=True))
+                self._context.notify(f"A preset {name!r} exists already", "warning", action)
                 return
             saved = self.store.save(name, value, replace_it=replace_it)
         except MosaicError as error:
@@ -121,7 +126,7 @@ class PresetMenu(QMenu, Generic[T]):
         self._context.notify(f"Saved as {saved.name}", "ok")
 
     def delete(self, name: str) -> None:
-        """Move a preset to the trash; the message offers to undo it."""
+        """Move a preset to the trash, and show a message with a button that restores it."""
         self._context.spawn(self._delete(name), f"Deleting the preset {name}")
 
     async def _delete(self, name: str) -> None:

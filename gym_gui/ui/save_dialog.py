@@ -12,15 +12,15 @@ from PyQt6.QtWidgets import QFileDialog, QWidget
 def save_dialog(
     parent: QWidget | None, title: str, name: str, kind: str, file: str, on_file: Callable[[str], object]
 ) -> QFileDialog:
-    """Make the dialog; ``open()`` shows it.
+    """Create a dialog that asks where to save a file; ``open()`` shows it.
 
     Args:
         parent: The window.
         title: Title of the dialog.
-        name: Qt object name.
-        kind: Plural noun for the files: ``Experiments``.
-        file: Suggested name; its suffix is added to names without one.
-        on_file: Called with the chosen path.
+        name: The dialog's ``objectName``.
+        kind: Plural noun for the files, such as ``Experiments``.
+        file: Suggested file name; its suffix is added to names without a suffix.
+        on_file: Called with the path of the chosen file.
     """
     suffix = PurePath(file).suffix
     dialog = QFileDialog(parent, title)

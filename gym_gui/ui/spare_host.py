@@ -1,4 +1,4 @@
-"""Keeps a session process started ahead, so that a click does not wait for the engine's imports."""
+"""Starts a session process ahead of its use, so that a click does not wait for the engine's imports."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from gym_gui.ui.context import AppContext
 _log = logging.getLogger(__name__)
 
 FIRST_S: Final = 0.25
-"""Seconds after the first paint; a session that the user opens earlier starts first."""
+"""Delay of the first process after the first paint, in seconds; a session opened earlier starts first."""
 AGAIN_S: Final = 3.0
-"""Seconds after the process was used, so that the session that opens has the processor to itself."""
+"""Delay of the next process, in seconds, so that the session that took the last one starts undisturbed."""
 LEAST_BYTES: Final = 1_500_000_000
-"""Free memory in bytes below which no process is kept."""
+"""Free memory below which no process is started, in bytes."""
 
 
 async def keep_spare_host(context: AppContext) -> None:
-    """Keep one spare process until the task is cancelled, then end the process.
+    """Keep one idle session process until the task is canceled, then end the process.
 
-    The process uses some 40 MB of memory of its own for the engine's modules, and no processor time. If
-    memory is short, no process is started.
+    The process uses about 40 MB of memory for the engine's modules, and no processor time. If memory is
+    short, no process is started.
 
     Args:
-        context: Holds the process for operators that open.
+        context: Holds the process for the next operator.
     """
     await asyncio.sleep(FIRST_S)
     from gym_gui.host.prestart import SpareHost
@@ -48,7 +48,7 @@ async def keep_spare_host(context: AppContext) -> None:
 
 
 def free_memory() -> int:
-    """Return the bytes of memory that are still available."""
+    """Return the memory that is still available, in bytes."""
     import psutil
 
     return psutil.virtual_memory().available

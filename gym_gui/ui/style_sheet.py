@@ -1,4 +1,4 @@
-"""The application's one style sheet, written from color tokens.
+"""The style sheet of the application, written from color tokens.
 
 A widget states its kind in the dynamic property ``role`` (``panel``, ``muted``, ``section``, ``primary``, …),
 so that no other module needs a style sheet.
@@ -12,7 +12,7 @@ from typing import Final
 
 ASSETS: Final = Path(__file__).parent / "assets"
 MARKS: Final = ("caret-down", "caret-up", "check")
-"""Small pictures that a style sheet can only load from files.
+"""Names of small pictures that a style sheet can only load from files.
 
 ``scripts/pictures/home_pictures.py`` draws these pictures.
 """
@@ -182,11 +182,11 @@ QFrame[role="popup"] {{ background: {panel}; border: 1px solid {line}; border-ra
 
 
 def style_sheet(tokens: Mapping[str, str], *, dark: bool) -> str:
-    """Return the style sheet in the given colors.
+    """Return the style sheet for a set of colors.
 
     Args:
-        tokens: Color by token name.
-        dark: Whether to use the marks (carets, ticks) for dark colors.
+        tokens: Colors by the name of the token.
+        dark: Whether to use the pictures of carets and ticks for dark colors.
     """
     shade = "dark" if dark else "light"
     marks = {mark: (ASSETS / f"{mark}-{shade}.png").as_posix() for mark in MARKS}

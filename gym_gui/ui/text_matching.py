@@ -1,4 +1,4 @@
-"""Scores how well a text matches the user's query: words in any order, or letters in order."""
+"""Scores how well a text matches a query: words in any order, or letters in order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _T = TypeVar("_T")
 
 
 def score(query: str, text: str) -> float:
-    """Return how well a text matches, higher is better: 0 for no match, 1 for an empty query.
+    """Return how well a text matches a query: 0 for no match, 1 for an empty query, else more.
 
     Every word of the query must match. A match at the start of the text counts most, then at the start of a
     word, then inside a word; a whole word counts a little more. Letters that occur in order count least
@@ -22,12 +22,19 @@ def score(query: str, text: str) -> float:
         if found == 0.0:
             return 0.0
         total += found
-    # Of two equally good texts, the shorter one is more likely meant.
+    # Of two equally good texts, the shorter one is more likely to be the target.
     return total - len(text) / 10_000
 
 
 def best(query: str, items: Iterable[_T], text: Callable[[_T], str], *, limit: int | None = None) -> list[_T]:
-    """Return the matching items, best first; equal ones in the given order."""
+    """Return the items whose text matches a query, best first; equal ones in the given order.
+
+    Args:
+      query: Words or letters to find.
+      items: The items.
+      text: Returns the text of an item.
+      limit: Largest number of items; ``None`` for all.
+    """
     scored = [(score(query, text(item)), item) for item in items]
     kept = [pair for pair in scored if pair[0] > 0.0]
     if query.strip():
@@ -49,13 +56,13 @@ def _word_score(word: str, text: str) -> float:
 
 
 def _whole(word: str, text: str, place: int) -> float:
-    """Return a bonus if the match also ends a word: ``go`` means ``go`` rather than ``gomoku``."""
+    """Return a bonus of 0.5 if a match also ends a word, so that ``go`` finds ``go`` before ``gomoku``."""
     end = place + len(word)
     return 0.0 if end < len(text) and text[end].isalnum() else 0.5
 
 
 def _letters_score(word: str, text: str) -> float:
-    """Score letters in order, at most three apart on average; 0 for fewer than three letters."""
+    """Score letters that occur in order, at most three apart on average; 0 for fewer than three letters."""
     if len(word) < 3:
         return 0.0
     place = first = text.find(word[0])

@@ -25,11 +25,11 @@ from gym_gui.ui.style_sheet import style_sheet
 PAGE: Final = 16
 """Margin of a page, in pixels."""
 GAP: Final = 12
-"""Pixels between cards."""
+"""Distance between cards, in pixels."""
 ROW: Final = 8
-"""Pixels inside a row."""
+"""Distance inside a row, in pixels."""
 STEP: Final = 4
-"""Base distance in pixels; every distance is a multiple of it."""
+"""Base distance in pixels, of which every distance is a multiple."""
 RADIUS_PANEL: Final = 10
 RADIUS_CONTROL: Final = 7
 CONTROL_HEIGHT: Final = 30
@@ -45,7 +45,7 @@ SMALL_PX: Final = 11
 
 
 def kind_color(kind: str) -> QColor:
-    """Return the color of a kind of agent; an unknown kind has the baseline's color."""
+    """Return the color of a kind of agent; an unknown kind gets the color of ``baseline``."""
     return QColor(colors.KIND_COLORS.get(kind.lower(), colors.KIND_COLORS["baseline"]))
 
 
@@ -56,17 +56,17 @@ def kind_word(kind: str) -> str:
 
 
 def luminance(color: QColor | str) -> float:
-    """Return the relative luminance of a color as WCAG 2 defines it, 0 to 1."""
+    """Return the relative luminance of a color as WCAG 2 defines it, from 0 to 1."""
     return colors.luminance(QColor(color).name())
 
 
 def contrast(one: QColor | str, other: QColor | str) -> float:
-    """Return the WCAG contrast of two colors, 1 to 21; text needs 4.5."""
+    """Return the WCAG contrast of two colors, from 1 to 21; readable text needs 4.5."""
     return colors.contrast(QColor(one).name(), QColor(other).name())
 
 
 def fill_for_white(color: QColor) -> QColor:
-    """Return the color, darkened just enough that white text on it is readable (contrast 4.5)."""
+    """Return a color, darkened until white text on it is readable (contrast 4.5)."""
     result = QColor(color)
     while contrast(result, "#ffffff") < 4.5:
         result = result.darker(104)
@@ -74,7 +74,7 @@ def fill_for_white(color: QColor) -> QColor:
 
 
 def text_on(background: QColor | str, color: QColor) -> QColor:
-    """Return the color, shifted just enough to be readable as text on a background (contrast 4.5)."""
+    """Return a color, lightened or darkened until it is readable as text on a background (contrast 4.5)."""
     result = QColor(color)
     lighten = luminance(QColor(background)) < 0.2
     for _ in range(40):
@@ -87,7 +87,7 @@ def text_on(background: QColor | str, color: QColor) -> QColor:
 
 
 class Theme(QObject):
-    """Active color tokens; follows the system's color scheme in mode ``system``.
+    """The active color tokens; mode ``system`` follows the system's color scheme.
 
     Args:
         mode: ``system``, ``light`` or ``dark``.
@@ -107,7 +107,7 @@ class Theme(QObject):
 
     @property
     def tokens(self) -> Tokens:
-        """The active colors."""
+        """The active color tokens."""
         return self._tokens
 
     @property
@@ -121,7 +121,7 @@ class Theme(QObject):
         return self._scaling
 
     def set_scaling(self, scaling: str) -> None:
-        """Set how frames are scaled."""
+        """Set how frames are scaled: ``auto``, ``sharp`` or ``smooth``."""
         if scaling != self._scaling:
             self._scaling = scaling
             self.changed.emit()
@@ -134,17 +134,17 @@ class Theme(QObject):
     def set_mode(self, mode: str) -> None:
         """Set the mode: ``system``, ``light`` or ``dark``."""
         self._mode = mode
-        self._follow()
+        self._update_tokens()
 
     def apply(self) -> None:
-        """Style the whole application with the active colors and emit ``changed``."""
+        """Style the whole application with the active colors, and emit ``changed``."""
         global _current
         _current = self
         app = QApplication.instance()
         if isinstance(app, QApplication):
-            # From one sheet to another, Qt descends from every widget and so polishes each widget once for
-            # each of its ancestors: ten times on average. With an empty sheet in between it visits all
-            # widgets only twice.
+            # Changing from one sheet to another, Qt descends from every widget and polishes each widget
+            # once for each of its ancestors: ten times on average. With an empty sheet in between it
+            # visits all widgets only twice.
             app.setStyleSheet("")
             # The order matters: with the new palette first, every widget would be polished twice.
             app.setStyleSheet(style_sheet(asdict(self._tokens), dark=self.dark))
@@ -152,28 +152,28 @@ class Theme(QObject):
         self.changed.emit()
 
     def color(self, token: str) -> QColor:
-        """Return the color of a token by its name."""
+        """Return the color of a token, by the token's name."""
         return QColor(getattr(self._tokens, token))
 
     def _wanted(self) -> Tokens:
         dark = self._mode == "dark" or (self._mode == "system" and _system_is_dark())
         return DARK if dark else LIGHT
 
-    def _follow(self) -> None:
+    def _update_tokens(self) -> None:
         tokens = self._wanted()
         if tokens is not self._tokens:
             self._tokens = tokens
             self.apply()
 
     def _on_system_scheme_changed(self) -> None:
-        self._follow()
+        self._update_tokens()
 
 
 _current: Theme | None = None
 
 
 def current() -> Theme:
-    """Return the active theme; a light one if none was made (for a single widget in a test)."""
+    """Return the active theme; a light one if none was created, as in tests of single widgets."""
     global _current
     if _current is None:
         _current = Theme("light")
@@ -181,16 +181,17 @@ def current() -> Theme:
 
 
 def token_names() -> tuple[str, ...]:
-    """Return the names of all tokens."""
+    """Return the names of all color tokens."""
     return tuple(field.name for field in fields(Tokens))
 
 
 def use_fonts(app: QApplication, family: str = "Inter") -> None:
-    """Set the application's font: a family if it is installed, else the system's; 13 px, tabular digits.
+    """Set the application's font to a family, or to the system's font if the family is not installed.
 
-    Call it before the first text is laid out, otherwise Qt does not find the bundled font.
+    The size is 13 px, with digits of equal width. Call this before the first text is laid out, because Qt
+    otherwise does not find the bundled font.
     """
-    _bring_inter()
+    _register_inter()
     font = QFont(app.font())
     if family in QFontDatabase.families():
         font.setFamily(family)
@@ -198,10 +199,11 @@ def use_fonts(app: QApplication, family: str = "Inter") -> None:
     app.setFont(tabular(font))
 
 
-def _bring_inter() -> None:
-    """Register the bundled Inter font with fontconfig; without either, the system's fonts are used.
+def _register_inter() -> None:
+    """Register the bundled Inter font with fontconfig, if both are available.
 
-    Not ``QFontDatabase.addApplicationFont``: for a variable font it knows only the regular weight.
+    ``QFontDatabase.addApplicationFont`` is not used, because it knows only the regular weight of a variable
+    font.
     """
     try:
         folder = resources.files("fontpkg_inter") / "files"
@@ -214,8 +216,8 @@ def _bring_inter() -> None:
 def tabular(font: QFont) -> QFont:
     """Return the font with digits of equal width and without contextual alternates.
 
-    With these alternates, Inter draws the x of ``8x8`` as a multiplication sign and ``->`` as an arrow, so
-    that people would type an id or option wrongly.
+    With contextual alternates, Inter draws the x of ``8x8`` as a multiplication sign and ``->`` as an arrow,
+    so that people would type ids and options wrongly.
     """
     result = QFont(font)
     set_feature = getattr(result, "setFeature", None)
@@ -226,7 +228,7 @@ def tabular(font: QFont) -> QFont:
 
 
 def font(pixels: int = TEXT_PX, *, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-    """Return the window's font at another size or weight, for widgets that paint themselves."""
+    """Return the window's font at a size and weight, for widgets that paint their text."""
     result = QFont(QApplication.font())
     result.setPixelSize(pixels)
     result.setWeight(weight)
@@ -234,7 +236,7 @@ def font(pixels: int = TEXT_PX, *, weight: QFont.Weight = QFont.Weight.Normal) -
 
 
 def mono_font(pixels: int = TEXT_PX) -> QFont:
-    """Return the system's fixed-width font."""
+    """Return the system's fixed-width font at a size in pixels."""
     result = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     result.setPixelSize(pixels)
     return result

@@ -1,4 +1,4 @@
-"""Text of numbers about trainings."""
+"""Texts for numbers about trainings."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ NONE: Final = screen().none
 
 
 def steps_in_words(steps: float) -> str:
-    """Return a number of steps: ``800``, ``1,500``, ``12k``, ``1.25M``."""
+    """Return a number of steps as text, such as ``800``, ``1,500``, ``12k`` or ``1.25M``."""
     return wording.steps_in_words(steps, screen())
 
 
 def return_in_words(value: float | None) -> str:
-    """Return a return as text: two decimals for a small value, none for a large one; a dash for ``None``."""
+    """Return an episode return as text, with two decimals or fewer; a dash for ``None``."""
     if value is None or not math.isfinite(value):
         return NONE
     digits = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
@@ -27,7 +27,7 @@ def return_in_words(value: float | None) -> str:
 
 
 def value_in_words(value: float) -> str:
-    """Return any value of a curve with four significant digits."""
+    """Return a value of a training curve as text with four significant digits."""
     if not value or not math.isfinite(value):
         return "0" if value == 0 else NONE
     return f"{local(value):,.0f}" if abs(value) >= 1e4 and abs(value) < 1e9 else f"{local(value):.4g}"

@@ -1,4 +1,4 @@
-"""Name, state, progress and return of training runs in words."""
+"""Texts for name, state, progress and return of training runs."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ STATE_WORDS: Final = {
 
 
 def short_environment(env_id: str) -> str:
-    """Return an environment's id without its package: ``MiniGrid-DoorKey-8x8-v0``."""
+    """Return an environment's id without its package, such as ``MiniGrid-DoorKey-8x8-v0``."""
     return env_id.rpartition("/")[2]
 
 
 def left_in_words(record: TrainingRecord) -> str:
-    """Return the text of the column "Left": remaining time, or the run's state."""
+    """Return the text of the column "Left": the remaining time of a run, or its state."""
     if record.state == "running":
         return duration(record.remaining_s, screen())
     if record.state == "queued":
@@ -50,7 +50,7 @@ def left_in_words(record: TrainingRecord) -> str:
 
 
 def progress_in_words(record: TrainingRecord) -> str:
-    """Return a run's progress: ``212k / 500k``; after the end, the steps done."""
+    """Return a run's progress, such as ``212k / 500k``; after the end, the number of steps."""
     if record.state == "queued" and not record.step:
         return "waiting"
     done = steps_in_words(record.step)
@@ -64,7 +64,7 @@ LAST: Final = 100
 
 
 def run_return(record: TrainingRecord) -> str:
-    """Return a run's return with its kind, in short: ``471, evaluated``, ``256, last 100``."""
+    """Return a run's mean return and its source, such as ``471, evaluated`` or ``256, last 100``."""
     number = return_in_words(record.mean_return)
     if number == NONE:
         return number
@@ -73,7 +73,7 @@ def run_return(record: TrainingRecord) -> str:
 
 
 def return_sentence(record: TrainingRecord) -> str:
-    """Return a run's return with its kind as a phrase; ``""`` before the first episode."""
+    """Return a run's mean return and its source as a phrase; ``""`` before the first episode."""
     number = return_in_words(record.mean_return)
     if number == NONE:
         return ""
@@ -85,29 +85,30 @@ def return_sentence(record: TrainingRecord) -> str:
 
 
 def why_no_film(record: TrainingRecord) -> str:
-    """Return a sentence that says why a run has no film, and when the first one comes."""
+    """Return a sentence that says why a run has no film, or when its first film is made."""
     every = record.settings.get("video_every")
     if not isinstance(every, int) or every <= 0:
-        return "This run was asked for no films (“Video every”); a clone of it can be."
+        return "This run records no films. Clone it and set “Video every” to record them."
     if record.place and not record.over:
-        return f"It trains on {record.place}: its films come with it when it ends."
+        return f"The run trains on {record.place}; its films are copied here when it ends."
     if record.warning and record.step >= every:
         return record.warning
     if not record.over:
         at = every * (record.step // every + 1)
         late = bool(record.total_steps) and at >= record.total_steps
-        return "Its first film comes " + (
-            "with the end of the training." if late else f"at step {local(at):,}."
+        return "The first film is recorded " + (
+            "at the end of the training." if late else f"at step {local(at):,}."
         )
     if record.step < every:
         return (
-            f"It ended at step {local(record.step):,}, before its first film (every {local(every):,} steps)."
+            f"The run ended at step {local(record.step):,}, before its "
+            f"first film (every {local(every):,} steps)."
         )
-    return "It has filmed nothing; its log may say why."
+    return "The run recorded no film; its log may say why."
 
 
 def summary(records: Sequence[TrainingRecord]) -> str:
-    """Return a summary of runs: ``2 running · 1 waiting for a core``; ``""`` if none is active."""
+    """Return a summary of runs, such as ``2 running · 1 waiting for a core``; ``""`` if none is active."""
     counts = Counter(record.state for record in records)
     running = counts["running"] + counts["starting"] + counts["stopping"]
     parts = [f"{running} running"] if running else []

@@ -1,4 +1,4 @@
-"""Dialog that asks whether code or programs that a file names may be used."""
+"""A dialog that asks whether code or programs that a file names may be used."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout, right_row
 
 _WHY = (
-    "Code that is imported, and programs that are started, can do whatever you can: read your files, "
-    "use the network, delete things. Allow it if you know where it comes from."
+    "Imported code and started programs can do everything that you can do: read your files, "
+    "use the network, delete data. Allow them only if you know where they come from."
 )
-_ALWAYS = "“Allow always” holds until its content changes; mosaic trust list shows what is allowed."
+_ALWAYS = "“Allow always” is valid until the content changes; mosaic trust list shows what is allowed."
 
 
 class TrustDialog(Dialog):
-    """Shows exactly which code or programs would be used, and which file asks for them.
+    """Shows which code or programs a file would use, and lets the user allow them.
 
     Args:
-        error: The refusal, with the code or programs that must be allowed.
+        error: The error that names the file and the code or programs.
         parent: The window.
     """
 
     allowed = pyqtSignal()
-    """Emitted when the user allows it."""
+    """Emitted when the user allows the code or programs."""
 
     def __init__(self, error: NotAllowedError, parent: QWidget | None = None) -> None:
-        super().__init__("trust-dialog", "Allow what a file names?", parent, width=560)
+        super().__init__("trust-dialog", "Allow code or programs of a file?", parent, width=560)
         self._error = error
         column = column_layout(self, margin=theme.PAGE)
-        column.addWidget(title_label("This file names code or programs of its own"))
+        column.addWidget(title_label("This file names code or programs that are not allowed yet"))
         column.addWidget(_plain(error.file, "trust-file"))
         column.addSpacing(theme.STEP)
         for number, need in enumerate(error.needs):
-            column.addWidget(_plain(f"It {need.words}", f"trust-need-{number}"))
+            column.addWidget(_plain(f"The file {need.words}", f"trust-need-{number}"))
         column.addSpacing(theme.STEP)
         column.addWidget(muted_label(_WHY, wrap=True))
         column.addWidget(muted_label(_ALWAYS, wrap=True))
@@ -77,7 +77,16 @@ class TrustDialog(Dialog):
 
 
 def ask(error: NotAllowedError, then: Callable[[], object], parent: QWidget | None) -> TrustDialog:
-    """Open the dialog; ``then`` is called if the user allows it."""
+    """Open the dialog that asks whether to allow code or programs.
+
+    Args:
+      error: The error that names the file and the code or programs.
+      then: Called if the user allows them.
+      parent: The window.
+
+    Returns:
+      The dialog.
+    """
     dialog = TrustDialog(error, parent)
     dialog.allowed.connect(then)
     dialog.open()

@@ -1,4 +1,4 @@
-"""Runs work after the user pauses typing."""
+"""Starts a task when the user pauses typing."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from gym_gui.ui.timers import single_shot_timer
 
 
 class TypingPause(QObject):
-    """Runs one piece of work at a time after typing pauses, and again if it became due in between.
+    """Runs one task at a time after a pause in typing, and again if more was typed during the run.
 
     Args:
         spawn: Runs work in the background.
-        work: Returns the coroutine to run.
-        what: Description of the work, for error messages.
+        work: Returns the coroutine of the task.
+        what: Name of the task for error messages.
         quiet_ms: Length of the pause in milliseconds.
         parent: Qt owner.
     """
 
     began = pyqtSignal()
-    """Emitted when the work starts, or is due after the running work."""
+    """Emitted when the task starts, or is due again after the running one."""
 
     def __init__(
         self,
@@ -41,11 +41,11 @@ class TypingPause(QObject):
         self._timer = single_shot_timer(self, quiet_ms, self.now)
 
     def typed(self) -> None:
-        """Restart the pause after a key."""
+        """Restart the pause after a key was typed."""
         self._timer.start()
 
     def now(self) -> None:
-        """Start the work now, or after the running work."""
+        """Start the task now, or again after the running one."""
         self._timer.stop()
         if self._task is not None and not self._task.done():
             self._again = True
@@ -54,7 +54,7 @@ class TypingPause(QObject):
         self.began.emit()
 
     def let_go(self) -> None:
-        """Cancel the work and the pause."""
+        """Cancel the task and the pause."""
         self._timer.stop()
         if self._task is not None:
             self._task.cancel()

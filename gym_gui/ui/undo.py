@@ -1,4 +1,4 @@
-"""Undo step that replaces one state by another."""
+"""An undo step that replaces one state by another."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _T = TypeVar("_T")
 
 
 class Edit(QUndoCommand, Generic[_T]):
-    """Replaces one state by another; successive edits of one field become one step.
+    """Undo step that replaces one state by another; successive edits of one field are merged.
 
     Args:
         show: Shows a state.
         before: State that undo restores.
         after: State after the edit.
         text: Description for the menu.
-        field: Edited field; empty if the edit is always a step of its own.
+        field: Edited field; empty to never merge the edit with others.
     """
 
     def __init__(self, show: Callable[[_T], None], before: _T, after: _T, text: str, field: str = "") -> None:
@@ -26,7 +26,7 @@ class Edit(QUndoCommand, Generic[_T]):
         self._show, self._before, self._after, self._field = show, before, after, field
 
     def id(self) -> int:
-        """Return the key of edits that may merge: those of one field (0 to 2^30), else -1."""
+        """Return the key of edits that can merge: a hash of the field, below 2^30, or -1 for none."""
         return hash(self._field) & 0x3FFFFFFF if self._field else -1
 
     def mergeWith(self, other: QUndoCommand | None) -> bool:

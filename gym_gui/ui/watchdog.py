@@ -1,4 +1,4 @@
-"""Logs the stack of code that blocks the window; active in debug runs (``MOSAIC_DEBUG=1``)."""
+"""Logs the stack of code that blocks the window, in debug runs (``MOSAIC_DEBUG=1``)."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _LINE: Final = re.compile(r'  File "(.*)", line (\d+) in (.*)')
 
 
 class Watchdog(QObject):
-    """Checks from a separate thread whether the event loop still runs.
+    """Checks from a separate thread whether the event loop reacts.
 
-    The watchdog takes the stack while the loop is blocked, so that the stack shows the blocking line and
-    not a later one. Time in which the GUI thread waited for a processor core is not counted. (Qt's own
-    signals about blocking do not help: with GLib's dispatcher they enclose the slots.)
+    The stack is read while the loop is blocked, so that it shows the blocking line and not a later one. Time
+    in which the GUI thread waited for a processor core does not count. (Qt's own signals about blocking do
+    not help: with GLib's dispatcher they enclose the slots.)
 
     Args:
-        limit_s: Longest time in seconds that the loop may be busy.
-        parent: Qt owner.
+      limit_s: Longest time that the loop may be busy, in seconds.
+      parent: Qt owner.
     """
 
     def __init__(self, limit_s: float = LIMIT_S, parent: QObject | None = None) -> None:
@@ -50,7 +50,7 @@ class Watchdog(QObject):
         self._thread = threading.Thread(target=self._watch, name="mosaic-watchdog", daemon=True)
 
     def start(self) -> None:
-        """Start to watch the event loop of the thread that made the watchdog."""
+        """Start watching the event loop of the thread that created the watchdog."""
         self._beat, self._waited = time.monotonic(), self._waiting()
         self._timer.start()
         self._thread.start()
@@ -66,14 +66,12 @@ class Watchdog(QObject):
         now, waited = time.monotonic(), self._waiting()
         busy = now - self._beat - (waited - self._waited) - _BEAT_MS / 1000
         if busy > self._limit:
-            stack = (
-                self._stack if self._stuck_since == self._beat else "  (over before it could be looked at)"
-            )
+            stack = self._stack if self._stuck_since == self._beat else "  (ended before its stack was read)"
             _log.warning("the window did not react for %.0f ms:\n%s", busy * 1000, stack)
         self._beat, self._waited = now, waited
 
     def _waiting(self) -> float:
-        """Return the seconds that the watched thread has waited for a core so far."""
+        """Return how long the watched thread has waited for a core so far, in seconds."""
         try:
             return int(self._statistics.read_bytes().split()[1]) / 1e9
         except (OSError, IndexError, ValueError):
@@ -91,9 +89,9 @@ class Watchdog(QObject):
 def _stack(thread: int, file: IO[bytes]) -> str:
     """Return the current stack of a thread as a traceback, the innermost line last.
 
-    The function reads the dump of ``faulthandler``, which keeps no frame. A thread that takes the frame
-    of a paint call from ``sys._current_frames`` may hold the last reference to the frame: then the
-    frame's painter is deleted outside of Qt's thread, which ends the process.
+    The function reads the dump of ``faulthandler``, which keeps no frame. A thread that takes the frame of a
+    paint call from ``sys._current_frames`` may hold the last reference to it. The frame's painter is then
+    deleted outside of Qt's thread, which ends the process.
     """
     file.seek(0)
     file.truncate()

@@ -1,7 +1,7 @@
-"""Settings of the window, with the texts and limits that the settings page is made from.
+"""Settings of the window, with their titles, texts and limits for the Settings page.
 
-The settings are saved as ``settings.json`` in the data folder at every change. Only values that differ from
-the default are written, so that a better default reaches everyone who did not choose a value.
+Every change is saved in ``settings.json`` in the data folder. Only values that differ from the default are
+written, so that users who set no value get a better default of a later version.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ FILE: Final = SETTINGS
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Description of one setting for the settings page.
+    """Title, text and limits of one setting, for the Settings page.
 
     Attributes:
         section: Heading above the setting.
         title: Name of the setting.
-        text: What the setting does, in a sentence.
-        choices: (value, words) of each possible value, if there are only a few.
-        low: Least number.
-        high: Largest number.
-        unit: Unit of a number, for example ``steps/s``.
-        folder: Whether the value is a folder: an absolute path, or empty.
+        text: Sentence that says what the setting does.
+        choices: Pairs (value, text) of all possible values; empty if any value is allowed.
+        low: Least allowed number.
+        high: Largest allowed number.
+        unit: Unit of the number, such as ``steps/s``.
+        folder: Whether the value is the absolute path of a folder, or empty.
     """
 
     section: str
@@ -49,97 +49,101 @@ class About:
     folder: bool = False
 
 
-def _setting(default: Any, about: About) -> Any:
+def _declare(default: Any, about: About) -> Any:
     return field(default=default, metadata={"about": about})
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings, with their defaults; :func:`about` describes each one."""
+    """All settings of the window, with their defaults; :func:`about` describes each one."""
 
-    theme: str = _setting(
+    theme: str = _declare(
         "system",
         About(
             "Appearance",
             "Theme",
-            "Light or dark; the system's choice is followed while it runs.",
+            "Light or dark; by default the system's color scheme.",
             (("system", "As the system"), ("light", "Light"), ("dark", "Dark")),
         ),
     )
-    frame_scaling: str = _setting(
+    frame_scaling: str = _declare(
         "auto",
         About(
             "Appearance",
             "Frames",
-            "How a frame is brought to the size of its card. Automatic keeps big pixels sharp.",
+            "How frames are scaled to the size of the card. Automatic keeps big pixels sharp.",
             (("auto", "Automatic"), ("sharp", "Sharp"), ("smooth", "Smooth")),
         ),
     )
-    menu_bar: bool = _setting(
+    menu_bar: bool = _declare(
         False,
         About("Appearance", "Menu bar", "Always show the menus. Otherwise the Alt key shows them."),
     )
-    key_repeat: bool = _setting(
+    key_repeat: bool = _declare(
         True,
-        About("Play", "Held keys repeat", "A key that is held down acts at every step in real-time play."),
+        About("Play", "Held keys repeat", "In real-time play, a key that is held down acts at every step."),
     )
-    spectator_overlay: bool = _setting(
+    spectator_overlay: bool = _declare(
         True,
-        About("Play", "Names on the frame", "Shows each agent's name and last action below the frame."),
+        About("Play", "Names on the frame", "Show each agent's name and last action below the frame."),
     )
-    everything_shown: bool = _setting(
+    everything_shown: bool = _declare(
         False,
         About(
             "Play",
-            "Hidden things are shown",
-            "Where a game hides things from its seats (cards, targets, what is out of view), people see them "
-            "all the same; otherwise what their own seat may see.",
+            "Show hidden information",
+            "Show people information that a game hides from their seats, such as cards or targets. Otherwise "
+            "people see what their own seat sees.",
         ),
     )
-    runs_folder: str = _setting(
+    runs_folder: str = _declare(
         "",
         About(
             "Runs",
-            "Where runs are kept",
-            "For everything that begins from now on, in the window and by mosaic run. Runs that are "
-            "elsewhere stay there, and one that is on ends where it began. MOSAIC_RUNS_DIR wins where it is "
-            "set.",
+            "Folder for runs",
+            "Folder of new runs, from the window and from mosaic run. Existing runs are not moved, and a "
+            "current run stays in its folder. The environment variable MOSAIC_RUNS_DIR takes "
+            "precedence.",
             folder=True,
         ),
     )
-    compress_runs: bool = _setting(
+    compress_runs: bool = _declare(
         False,
         About(
             "Runs",
-            "Compress when they end",
-            "The rows of steps and episodes of runs that are played here take a twelfth of the room. "
-            "Everything reads them as before.",
+            "Compress finished runs",
+            "Compress the rows of steps and episodes of runs of this window to a twelfth of their size. "
+            "All commands read compressed rows.",
         ),
     )
-    frame_rate: int = _setting(
+    frame_rate: int = _declare(
         30,
         About(
             "Performance",
             "Frame rate",
-            "How many frames a second are drawn for one operator at most. Fewer need less of the processor.",
+            "Largest number of frames per second for each operator. A lower rate uses less processor time.",
             low=1,
             high=60,
             unit="frames/s",
         ),
     )
-    sample_processes: bool = _setting(
+    sample_processes: bool = _declare(
         True,
-        About("Performance", "Processor and memory", "Shows in the status line what all our processes use."),
+        About(
+            "Performance",
+            "Processor and memory",
+            "Show the processor and memory use of all processes in the status line.",
+        ),
     )
 
 
 def about(name: str) -> About:
-    """Return the description of a setting."""
+    """Return the title, text and limits of a setting."""
     return _FIELDS[name].metadata["about"]
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all settings, in the order of the page."""
+    """Return the names of all settings, in the order of the Settings page."""
     return tuple(_FIELDS)
 
 
@@ -158,27 +162,27 @@ def checked(name: str, value: object) -> Any:
         UsageError: The setting does not exist or does not allow the value.
     """
     if name not in _FIELDS:
-        raise UsageError(f"there is no setting {name!r}", fix=f"There are: {', '.join(_FIELDS)}")
-    says, kind = about(name), type(default(name))
-    if says.choices:
-        allowed = [choice for choice, _ in says.choices]
+        raise UsageError(f"there is no setting {name!r}", fix=f"Choose one of: {', '.join(_FIELDS)}")
+    description, kind = about(name), type(default(name))
+    if description.choices:
+        allowed = [choice for choice, _ in description.choices]
         if value in allowed:
             return value
         raise UsageError(f"setting {name!r} cannot be {value!r}", fix=f"Choose one of: {', '.join(allowed)}")
-    if says.folder and isinstance(value, str):
+    if description.folder and isinstance(value, str):
         if not value or Path(value).is_absolute():
             return value
-        raise UsageError(f"setting {name!r} cannot be {value!r}", fix="Give the whole path, from / on")
+        raise UsageError(f"setting {name!r} cannot be {value!r}", fix="Give an absolute path")
     if kind is bool and isinstance(value, bool):
         return value
     if kind in (int, float) and isinstance(value, (int, float)) and not isinstance(value, bool):
-        if says.low <= value <= says.high:
+        if description.low <= value <= description.high:
             return kind(value)
         raise UsageError(
             f"setting {name!r} cannot be {value:g}",
-            fix=f"Choose a number from {says.low:g} to {says.high:g}",
+            fix=f"Choose a number from {description.low:g} to {description.high:g}",
         )
-    raise UsageError(f"setting {name!r} cannot be {value!r}", fix=f"It takes a {kind.__name__}")
+    raise UsageError(f"setting {name!r} cannot be {value!r}", fix=f"Give a value of the type {kind.__name__}")
 
 
 class SettingsStore(QObject):
@@ -190,7 +194,7 @@ class SettingsStore(QObject):
     """
 
     changed = pyqtSignal(str)
-    """Emitted with the name of a changed setting."""
+    """Emits the name of a changed setting."""
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -199,20 +203,20 @@ class SettingsStore(QObject):
 
     @property
     def values(self) -> Settings:
-        """All values: ``settings.values.frame_rate``."""
+        """All current values, such as ``settings.values.frame_rate``."""
         return self._values
 
     def set(self, name: str, value: object) -> None:
-        """Change a setting.
+        """Change a setting and save it.
 
         Raises:
-            UsageError: The value does not fit, or the file cannot be written; in the second case the new
-                value holds until the window closes.
+            UsageError: The value is not allowed, or the file cannot be written; in the second case the new
+                value is used until the window closes.
         """
-        fitting = checked(name, value)
-        if getattr(self._values, name) == fitting:
+        converted = checked(name, value)
+        if getattr(self._values, name) == converted:
             return
-        self._values = replace(self._values, **{name: fitting})
+        self._values = replace(self._values, **{name: converted})
         self.changed.emit(name)
         self._save()
 
@@ -232,7 +236,7 @@ class SettingsStore(QObject):
         except OSError as error:
             raise UsageError(
                 f"settings could not be saved in {self.path}: {error.strerror or error}",
-                fix="They hold until the window closes. Set MOSAIC_DATA_DIR to a folder of your own",
+                fix="The changes are lost when the window closes. Set MOSAIC_DATA_DIR to a writable folder",
             ) from error
 
 

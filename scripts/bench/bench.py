@@ -285,8 +285,8 @@ class _Silent:
         return lambda *_: None
 
 
-async def _spawn(worker: str, settings: dict[str, Any]) -> tuple[float, float]:
-    """(seconds from spawn to ready, MB of memory as PSS) of a worker that plays CartPole."""
+async def started(worker: str, settings: dict[str, Any]) -> WorkerProcess:
+    """A worker that is ready to play CartPole."""
     from gym_gui.controllers.engine.bound_operator import read_slots
     from gym_gui.workers.supervisor import SlotRequest
 
@@ -295,10 +295,16 @@ async def _spawn(worker: str, settings: dict[str, Any]) -> tuple[float, float]:
     environment.close()
     definition = WorkerTypeRegistry.require(worker)
     process = WorkerProcess(Launch(definition), _Silent())  # type: ignore[arg-type]
-    begun = time.perf_counter()
     await process.start()
     request = SlotRequest("agent_0", CARTPOLE, slot.observation_space, slot.action_space, settings)
     await process.load(request.message(0))
+    return process
+
+
+async def _spawn(worker: str, settings: dict[str, Any]) -> tuple[float, float]:
+    """(seconds from spawn to ready, MB of memory as PSS) of a worker that plays CartPole."""
+    begun = time.perf_counter()
+    process = await started(worker, settings)
     ready = time.perf_counter() - begun
     memory = psutil.Process(process.pid).memory_full_info().pss / 2**20
     await process.stop()

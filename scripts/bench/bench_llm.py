@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from bench import Figure, Figures
+from bench import PPO, Figure, Figures, started
 
 from gym_gui import envs
 from gym_gui.analysis.records.reader import OperatorRun, open_run
@@ -308,12 +308,30 @@ def one_episode(environment: Any, generator: random.Random, seed: int, most: int
     return took
 
 
+def many_slots() -> list[Figure]:
+    """Memory of 16 trained policies and 16 language models that wait for a question, each in a process."""
+
+    async def measured(url: str) -> tuple[float, float]:
+        wanted = [("cleanrl_worker", {"checkpoint": PPO}), (LLM, model(url))] * 16
+        processes = [await started(worker, settings) for worker, settings in wanted]
+        infos = [psutil.Process(process.pid).memory_full_info() for process in processes]
+        for process in processes:
+            await process.stop()
+        return sum(info.rss for info in infos) / 2**20, sum(info.pss for info in infos) / 2**20
+
+    with served("quick") as url:
+        summed, shared = asyncio.run(measured(url))
+    detail = f"{shared:,.0f} MB as PSS, which counts shared pages once"
+    return [Figure("16 RL and 16 LLM slots: memory", "<= 2048", summed, "MB", summed <= 2048, detail)]
+
+
 def measurements(quick: bool) -> list[tuple[str, Callable[[], list[Figure]]]]:
     """(name, measurement) of every group of figures."""
     return [
         ("at once", lambda: at_once(6 if quick else 20)),
         ("held back", lambda: not_held_back(6 if quick else 15)),
         ("overhead", lambda: overhead(60 if quick else 300)),
+        ("memory", many_slots),
         ("describers", lambda: describers(200 if quick else 1000)),
     ]
 

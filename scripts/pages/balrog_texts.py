@@ -1,12 +1,11 @@
-"""What BALROG's describers and ours make of the same states: writes ``docs/balrog_texts.md``.
+"""Writes what BALROG's describers and MOSAIC's make of the same states: a part of ``docs/balrog_texts.md``.
 
-BALROG's code runs in the interpreter that ``mosaic envs install balrog`` has made, ours here. That both stand
-in the same state is not believed but seen: what tells states apart is compared, and the script ends with an
-error where it differs. BabaIsAI is one object there, which both describe.
+    python scripts/pages/balrog_texts.py [--out docs/_written/balrog_texts.md]
 
-    python scripts/pages/balrog_texts.py [--check]
-
-``--check`` writes nothing, and fails where the page is another.
+The documentation's build runs it. BALROG's code runs in the interpreter that ``mosaic envs install balrog``
+makes, MOSAIC's in this one; where that interpreter is missing, the page says so. The script compares what
+tells states apart, and ends with an error where both are not in the same state. BabaIsAI is one object there,
+which both describe.
 """
 
 # BALROG is untyped, and lies in an interpreter of its own.
@@ -15,6 +14,8 @@ error where it differs. BabaIsAI is one object there, which both describe.
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import json
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _ROOT = Path(__file__).resolve().parents[2]
-_PAGE = _ROOT / "docs" / "balrog_texts.md"
+OUT = _ROOT / "docs" / "_written" / "balrog_texts.md"
 _LEFT, _RIGHT, _FORWARD, _PICKUP, _DROP, _TOGGLE = range(6)
 _WAY_TO_KEY = (_FORWARD, _FORWARD, _PICKUP)
 _CRAFTER = 12345
@@ -172,12 +173,13 @@ def _asked_there(states: Sequence[State]) -> list[tuple[Told, Told | None]]:
 
 
 def page() -> str:
-    """The page.
+    """The part of the page that is written.
 
     Raises:
+        MissingDependencyError: BALROG is not installed.
         SystemExit: The two do not stand in the same state.
     """
-    parts = [_HEAD]
+    parts: list[str] = []
     for state, (theirs, there) in zip(STATES, _asked_there(STATES), strict=True):
         ours = there or _ours(state)
         if ours.state != theirs.state:
@@ -198,42 +200,35 @@ def _size(who: str, told: Told) -> str:
 
 _SIZES = "| | characters | lines |\n| --- | --- | --- |\n{}\n{}\n"
 _QUOTED = "{}:\n\n```text\n{}\n```\n"
-_HEAD = """# The same states in two descriptions
-
-Written by `scripts/pages/balrog_texts.py`, which has BALROG's code and ours describe the same states, and
-refuses to go on where they are not the same. What the differences
-come to is told [beside](balrog.md#where-the-texts-differ).
-"""
+_ABSENT = "This page was built where BALROG is not installed, so the texts are not shown. {}\n"
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Write the page, or hold it against what would be written."""
-    if "--theirs" in arguments:
-        import contextlib
-
+def main() -> int:
+    """Write the part of the page; with ``--theirs``, print BALROG's words for states on standard input."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=OUT, help="file of the part")
+    parser.add_argument("--theirs", action="store_true", help=argparse.SUPPRESS)
+    wanted = parser.parse_args()
+    if wanted.theirs:
         states = json.load(sys.stdin)
         with contextlib.redirect_stdout(sys.stderr):
             told = list(_theirs(states))
         print(json.dumps(told))
         return 0
-    if "--help" in arguments:
-        print(__doc__)
-        return 0
-    from gym_gui.core.errors import MosaicError  # BALROG's interpreter, in which "--theirs" runs, has none
+    # BALROG's interpreter, in which "--theirs" runs, has neither.
+    from family_pages import write_if_new  # beside this file
+
+    from gym_gui.core.errors import MissingDependencyError
 
     try:
-        new = page()
-    except MosaicError as error:
-        print(error, file=sys.stderr)
-        return 2
-    if "--check" in arguments:
-        same = _PAGE.is_file() and _PAGE.read_text("utf-8") == new
-        print("the page is as it would be written" if same else f"{_PAGE} is not what would be written")
-        return 0 if same else 1
-    _PAGE.write_text(new, "utf-8")
-    print(f"wrote {_PAGE}")
+        text = page()
+    except MissingDependencyError as error:
+        text = _ABSENT.format(f"`{error.install}` installs it.")
+    write_if_new(wanted.out, text)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

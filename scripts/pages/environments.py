@@ -1,13 +1,12 @@
-"""Tries every family of environments that is installed here, and writes a page about each.
+"""Tries every family of environments that is installed here, and keeps the results for the pages.
 
     python scripts/pages/environments.py [FAMILY ...] [--out docs/families]
 
 Of each family: three environments are checked (``mosaic envs check``), one is drawn, and played at random and
 by the tiny real language model of the tests, which gets its description: ``mosaic run`` records each run and
-``mosaic verify`` plays it again. The family's page gets the results, the environments and how they are
-played, above the text that was written there by hand; ``index.md`` sums up. ``checked.json`` beside the pages
-keeps the results, so that families can be tried one at a time; those that are not named, or not installed,
-keep their pages.
+``mosaic verify`` plays it again. ``checked.json`` keeps the results and the facts of the first environment,
+``index.md`` sums up. Families that are not named, or not installed, keep theirs. ``family_pages.py`` beside
+this script writes the pages when the documentation is built.
 """
 
 from __future__ import annotations
@@ -24,9 +23,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from family_pages import check_words, has_no_words  # beside this file
+
 from gym_gui import envs
 from gym_gui.core.errors import MosaicError
-from gym_gui.envs.describers.information_losses import losses_of
 from gym_gui.envs.environment_page import EnvironmentPage
 from gym_gui.envs.environment_registry import families
 from gym_gui.envs.family import Family
@@ -34,8 +34,6 @@ from gym_gui.services.versions import versions_of
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "docs" / "families"
-KNOWN = "## Good to know"
-"""Where on a page begins what is written by hand, to its end."""
 _THREE: Mapping[str, tuple[str, ...]] = {
     "gymnasium": ("CartPole-v1", "Taxi-v4", "Pendulum-v1"),
     "box2d": ("LunarLander-v3", "BipedalWalker-v3", "CarRacing-v3"),
@@ -52,21 +50,22 @@ _THREE: Mapping[str, tuple[str, ...]] = {
 }
 """Environments that stand for their family; of others the first, the middle and the last of its list."""
 _CHECK_S, _RUN_S = 900, 300
-_WIDTH, _LISTED, _TOLD = 480, 40, 1200
-_WITHOUT_WORDS = "needs text"
+_PAGE = "# {title}\n\n```{{include}} ../_written/families/{name}.md\n```\n"
+"""A new family's page, to which people add what is good to know."""
+_WIDTH, _KEYS = 480, 40
 _OURS = frozenset({"python", "mosaic", "numpy", "gymnasium", "pettingzoo", "protobuf"})
 _RANDOM = {"worker_id": "operators_worker", "worker_type": "baseline", "settings": {"behavior": "random"}}
 
 
 def main() -> int:
-    """Try the families, write their pages; exit status 1 where a check failed."""
+    """Try the families, keep the results; exit status 1 where a check failed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("families", nargs="*", metavar="FAMILY", help="all that are installed by default")
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument(
-        "--pages", action="store_true", help="write the pages and what is told anew, and try nothing"
+        "--facts", action="store_true", help="read facts and first texts anew, and try nothing"
     )
     args = parser.parse_args()
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
@@ -74,7 +73,7 @@ def main() -> int:
     kept = args.out / "checked.json"
     rows: dict[str, Any] = json.loads(kept.read_text("utf-8")) if kept.is_file() else {}
     with ExitStack() as stack:
-        model = None if args.pages else _model_server(stack)
+        model = None if args.facts else _model_server(stack)
         for family in families().values():
             if (args.families and family.name not in args.families) or not family.installed:
                 continue
@@ -84,13 +83,14 @@ def main() -> int:
                 try:
                     rows[family.name] = _tried(family, ids, args.out, model)
                 except MosaicError as error:  # a simulator whose engine is not here
-                    print(f"{family.name} keeps its page: {error}", file=sys.stderr)
+                    print(f"{family.name} keeps its results: {error}", file=sys.stderr)
                     continue
                 kept.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", "utf-8")
-            if family.name in rows:
-                if model is None and ids:
-                    rows[family.name]["example"] = _example(ids[0])
-                _write_page(args.out / f"{family.name}.md", family, rows[family.name])
+            elif ids and family.name in rows:
+                rows[family.name] |= _shown(ids[0])
+            page = args.out / f"{family.name}.md"
+            if family.name in rows and not page.exists():
+                page.write_text(_PAGE.format(title=family.title, name=family.name), "utf-8")
     kept.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", "utf-8")
     (args.out / "index.md").write_text(_index(rows), "utf-8")
     failed = [name for name, row in rows.items() if not all(found["ok"] for found in row["checks"])]
@@ -130,7 +130,7 @@ def _tried(family: Family, ids: Sequence[str], out: Path, model: Mapping[str, st
         "described": _played(ids[0], {**reader, "on_invalid": "random_legal"}, episodes=1, max_steps=12),
         "versions": _versions(ids[0]),
         "picture": _drawn(ids[0], out / "pictures" / f"{family.name}.png"),
-        "example": _example(ids[0]),
+        **_shown(ids[0]),
         "when": datetime.now(UTC).date().isoformat(),
     }
 
@@ -209,6 +209,13 @@ def _drawn(env_id: str, file: Path) -> bool:
     return done.returncode == 0
 
 
+def _shown(env_id: str) -> dict[str, Any]:
+    """What the page of a family shows of one environment."""
+    page = envs.document(env_id)
+    facts = {"name": page.title, "summary": page.summary.rstrip("."), "facts": _facts(page)}
+    return {**facts, "example": _example(env_id)}
+
+
 def _example(env_id: str) -> str:
     """What its first agent is told in words as an episode begins; empty where nothing can be said."""
     environment = envs.make(env_id)
@@ -238,72 +245,20 @@ def _last(done: subprocess.CompletedProcess[str]) -> str:
 # -- writing --------------------------------------------------------------------------
 
 
-def _write_page(file: Path, family: Family, row: Mapping[str, Any]) -> None:
-    before = file.read_text("utf-8") if file.is_file() else ""
-    known = before[before.index(KNOWN) :].rstrip() if KNOWN in before else ""
-    file.write_text("\n".join([*_page(family, row), known]).rstrip() + "\n", "utf-8")
-
-
-def _page(family: Family, row: Mapping[str, Any]) -> list[str]:
-    """The lines of a family's page, without what is written by hand."""
-    shown = envs.document(row["checks"][0]["id"])
-    title = _plain(shown.title)
-    lines = [f"# {row['title']}", ""]
-    if row["picture"]:
-        lines += [f"![{title}](pictures/{family.name}.png)", ""]
-    if family.install:
-        lines += ["```bash", family.install, "```", ""]
-    lines += [
-        f"## {title}",
-        "",
-        f"`{shown.id}`: {_plain(shown.summary).rstrip('.')}.",
-        "",
-        *_facts(shown),
-        "",
-    ]
-    if row["example"]:
-        told = row["example"] if len(row["example"]) <= _TOLD else f"{row['example'][:_TOLD].rstrip()} …"
-        lines += ["The first text of an episode, for agents that read:", "", "```text", told, "```", ""]
-    if losses := list(losses_of(family.name)):
-        lines += ["What words leave out of what a seat observes:", ""]
-        lines += [*(f"- `{loss.environments}`: {loss.sentence}" for loss in losses), ""]
-    versions = ", ".join(f"{package} {version}" for package, version in row["versions"].items())
-    lines += ["## Environments", "", *_listed(family), ""]
-    lines += ["## Checked", "", f"On {row['when']}{f', with {versions}' if versions else ''}:", ""]
-    lines += [f"- {_check_words(found)}" for found in row["checks"]]
-    lines += [f"- two episodes at random: {_plain(row['random'])}"]
-    described = "it has no words" if _WITHOUT_WORDS in row["described"] else _plain(row["described"])
-    lines += [f"- twelve steps by a tiny language model: {described}", ""]
-    return lines
-
-
-def _listed(family: Family) -> list[str]:
-    """What there is: with what each is about, where that tells them apart."""
-    specs = family.specs()
-    about = {spec.id: _plain(family.summary(spec) or family.title_of(spec)) for spec in specs}
-    if len(specs) <= _LISTED and len(set(about.values())) == len(specs):
-        return ["| id | |", "| --- | --- |", *(f"| `{env_id}` | {text} |" for env_id, text in about.items())]
-    ids = ", ".join(f"`{env_id}`" for env_id in list(about)[:_LISTED])
-    more = f", and {len(specs) - _LISTED} more" if len(specs) > _LISTED else ""
-    return [f"{ids}{more}: `mosaic envs list {family.name}`."]
-
-
-def _facts(page: EnvironmentPage) -> list[str]:
-    """Who plays, what they see and do, which keys a person has."""
+def _facts(page: EnvironmentPage) -> dict[str, str]:
+    """Who plays, what they see and do, which keys a person has; nothing where it cannot be made."""
     if page.trouble:
-        return [_plain(page.trouble)]
+        return {}
     first = page.agents[0]
-    teams = "; ".join(f"{team}: {', '.join(agents)}" for team, agents in page.teams.items())
-    lines = [
-        "| | |",
-        "| --- | --- |",
-        f"| agents | {len(page.agents)}: {_plain(teams)} |",
-        f"| turns | {page.paradigm.name.lower().replace('_', ' ')} |",
-        f"| observes | {_plain(page.sees[first])} |",
-        f"| does | {_plain(page.does[first])} |",
-    ]
+    facts = {
+        "agents": f"{len(page.agents)}: "
+        + "; ".join(f"{team}: {', '.join(agents)}" for team, agents in page.teams.items()),
+        "turns": page.paradigm.name.lower().replace("_", " "),
+        "observes": page.sees[first],
+        "does": page.does[first],
+    }
     if page.max_steps:
-        lines.append(f"| steps at most | {page.max_steps} |")
+        facts["steps at most"] = str(page.max_steps)
     words = dict(page.actions[first])
     scheme = page.keys[first][0]
     pressed = [f"`{key}` {words.get(action, action)}" for key, action in scheme.bindings.items()]
@@ -311,25 +266,33 @@ def _facts(page: EnvironmentPage) -> list[str]:
     pressed += ["the board, with the mouse"] if scheme.mouse else []
     pressed += ["a number, typed"] if scheme.typed else []
     if pressed:
-        lines.append(f"| keys | {_plain(', '.join(pressed[:_LISTED]))} |")
-    return lines
+        facts["keys"] = ", ".join(pressed[:_KEYS])
+    return facts
+
+
+# -- writing --------------------------------------------------------------------------
 
 
 def _index(rows: Mapping[str, Any]) -> str:
     lines = [
         "# Families of environments",
         "",
-        "A page for each family, written by `scripts/pages/environments.py` where it was installed: three",
-        "environments held against the [contract](../environments/your_own.md#the-contract), two random",
-        "episodes, and twelve steps by a tiny language model, to which it was described, recorded by",
-        "`mosaic run` and played again by `mosaic verify`. A cross is a true finding about the environment.",
+        "Each family has a page. The table sums up its checks: three environments held against the",
+        "[contract](../environments/your_own.md#the-contract), then two random episodes, and twelve steps",
+        "of a tiny language model that reads the description. `mosaic run` records these episodes and",
+        "`mosaic verify` plays them again. A cross is a true finding about the environment.",
+        "",
+        "`scripts/pages/environments.py` runs the checks and writes this page. The build of the",
+        "documentation puts the other pages together: a file of this folder, which people write, includes",
+        "what `scripts/pages/family_pages.py` writes from `checked.json` and from the list of",
+        "environments. A family's package need not be installed.",
         "",
         "| family | | checked | at random | described |",
         "| --- | --- | --- | --- | --- |",
     ]
     for name, row in sorted(rows.items()):
         picture = f"![{row['title']}](pictures/{name}.png)" if row["picture"] else ""
-        checks = "<br>".join(_check_words(found, brief=True) for found in row["checks"])
+        checks = "<br>".join(check_words(found, brief=True) for found in row["checks"])
         played = f"{_mark(row['random'])} | {_mark(row['described'])}"
         lines.append(f"| [{row['title']}]({name}.md) | {picture} | {checks} | {played} |")
     lines += ["", "```{toctree}", ":hidden:", ":glob:", "", "*", "```"]
@@ -337,17 +300,7 @@ def _index(rows: Mapping[str, Any]) -> str:
 
 
 def _mark(came: str) -> str:
-    return "no words" if _WITHOUT_WORDS in came else "✓" if came == "verified" else "✗"
-
-
-def _check_words(found: Mapping[str, Any], *, brief: bool = False) -> str:
-    mark = "✓" if found["ok"] else "✗"
-    why = "" if brief else "".join(f" ({_plain(text)})" for text in found["failed"])
-    return f"{mark} `{found['id']}`{why}"
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
+    return "no words" if has_no_words(came) else "✓" if came == "verified" else "✗"
 
 
 if __name__ == "__main__":

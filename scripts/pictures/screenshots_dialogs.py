@@ -62,8 +62,9 @@ class DialogScenes:
         from gym_gui.ui.window.closing_dialog import ClosingDialog
 
         words = (
-            "The experiment stops and can be resumed. Resume uses the replies that are on record again; "
-            "a call that is under way may be paid for and lost."
+            "The experiment stops and can be resumed. Resume uses recorded replies again; the reply to a "
+            "call "
+            "in progress may be paid for and lost."
         )
         ClosingDialog([words], self._window).open()
 

@@ -99,6 +99,21 @@ def test_the_interface_of_ones_own_environment_is_named(mosaic: Mosaic, task: st
     assert f"{task} ({api}): " in mosaic("envs", "check", task).out
 
 
+def test_an_environment_says_what_its_agents_observe_and_do(mosaic: Mosaic) -> None:
+    done = mosaic("envs", "show", "CartPole-v1")
+    assert done.status == 0, done.err
+    assert "(0 left, 1 right)" in done.out and "500 steps" in done.out and "sutton_barto_reward" in done.out
+    row = mosaic("envs", "show", "classic/tictactoe_v3", "--json").json()
+    assert row["turns"] == "turn by turn" and [*row["agents"]] == ["player_1", "player_2"]
+    assert len(row["agents"]["player_1"]["actions"]) == 9 and row["agents"]["player_1"]["observes"]
+
+
+def test_an_environment_that_cannot_be_made_says_why(mosaic: Mosaic) -> None:
+    mosaic.home.joinpath("broken_hall.py").write_text("def make(**_):\n    raise RuntimeError('no floor')\n")
+    row = mosaic("envs", "show", "broken_hall:make", "--json").json()
+    assert "no floor" in row["trouble"] and "agents" not in row
+
+
 def test_an_environment_is_checked(mosaic: Mosaic) -> None:
     done = mosaic("envs", "check", "tictactoe_v3")
     assert (done.status, done.err) == (0, "")

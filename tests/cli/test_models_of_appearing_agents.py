@@ -292,6 +292,7 @@ def test_examples_are_turns_of_such_agents(mosaic: Mosaic) -> None:
             assert "Examples of turns of this game" in request.messages[0]["content"]
 
 
+@pytest.mark.full
 def test_episodes_of_one_of_them_can_be_shown(mosaic: Mosaic, asked: Asked) -> None:
     shown = {"run": str(asked.run), "episode": 0}
     with FakeModelServer(steady) as server:

@@ -22,14 +22,7 @@ _TRAINING = "trains for long; shorter ones are run in the worker's own tests"
 _ELSEWHERE = "run as the README shows it"
 _SITE = "another machine; tests/cli plays on a real sshd and a real Slurm"
 
-_FAMILIES = {
-    f"docs/families/{page.name}": {f"mosaic envs install {page.stem}": _DOWNLOADS}
-    for page in sorted((ROOT / "docs" / "families").glob("*.md"))
-    if page.stem != "index"
-}
-
 NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
-    **_FAMILIES,
     "README.md": {"./scripts/run.sh": _WINDOW, "./scripts/test.sh": _SUITE},
     "CONTRIBUTING.md": {
         "./scripts/run.sh --headless": _ELSEWHERE,
@@ -140,7 +133,6 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic run experiment.py --concurrency 1": _INTERRUPTED,
         "mosaic run --resume runs/01M81B09C8C58Q2B3SH6YKBZZ0": _INTERRUPTED,
     },
-    "docs/command_line/setup.md": {"mosaic envs install mujoco": _DOWNLOADS},
     "docs/command_line/training.md": {
         "mosaic train --env CartPole-v1 --steps 30000 --seeds 5": _TRAINING,
     },
@@ -153,7 +145,6 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "git clone URL mosaic && cd mosaic": _DOWNLOADS,
         "./scripts/run.sh --headless": _ELSEWHERE,
         ". .venv/bin/activate": "changes the shell alone",
-        "mosaic run long.py": _INTERRUPTED,
         "mkdir -p ~/experiments && cd ~/experiments": "changes the shell alone",
     },
     "docs/guide/index.md": {"./scripts/run.sh": _WINDOW, "mosaic": _WINDOW},
@@ -190,6 +181,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
     "docs/simulators.md": {
         "mosaic envs install airsim": _DOWNLOADS,
         "mosaic envs install unreal": _DOWNLOADS,
+        "mosaic envs install smac": _DOWNLOADS,
     },
     "docs/run_directory.md": {"jq -s 'map(.usd // 0) | add' operators/*/calls.jsonl": _YOURS},
     "docs/training_protocol.md": {

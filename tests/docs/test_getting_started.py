@@ -14,4 +14,4 @@ def test_getting_started(reader: Callable[..., Reader], _how: str) -> None:
     # The page's training ends with a good policy; that PPO learns is what its own tests show.
     following = reader("docs/getting_started.md", shorter={"--total-steps 40000": "--total-steps 2048"})
     following.follow()
-    assert following.counted == {"files": 5, "commands": 12, "python": 1}
+    assert following.counted == {"files": 3, "commands": 8, "python": 1}

@@ -10,4 +10,4 @@ from tests.docs.pages import Reader
 def test_python_api(reader: Callable[[str], Reader]) -> None:
     following = reader("docs/python_api.md")
     following.follow()
-    assert following.counted["python"] >= 10
+    assert following.counted["python"] >= 9

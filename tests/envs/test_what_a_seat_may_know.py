@@ -40,7 +40,7 @@ FEW: Mapping[str, Sequence[str]] = {
     "rware": ("rware-tiny-2ag-v2",),
     "highway": ("intersection-multi-agent-v2",),
     "vmas": ("vmas/navigation",),
-    "vizdoom": ("VizdoomMultiDeathmatch-2p-MultiBinary-v0",),
+    "vizdoom": (),
 }
 """Of families with many alike, those that every test run looks at; the full one looks at all."""
 OPEN = (

@@ -64,7 +64,7 @@ def test_the_first_session_gets_it_and_the_second_its_own(offspring: Offspring) 
 
         first, second = hosts.run(both())
         assert first == ahead != second
-        assert offspring.pids() == [], "each ended with its session"
+    assert offspring.pids() == []
 
 
 def test_one_that_nobody_takes_ends_with_the_context(offspring: Offspring) -> None:
@@ -98,7 +98,7 @@ def test_one_that_has_a_variable_that_is_now_withheld_is_not_used(
         ahead = the_host(offspring)
         withhold("MOSAIC_TEST_OF_HOSTS_AHEAD")
         assert start_one(hosts) != ahead
-        assert offspring.pids() == []
+    assert offspring.pids() == []
 
 
 def test_an_environment_that_does_not_answer_when_it_is_looked_at_is_a_sentence(

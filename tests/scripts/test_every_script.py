@@ -12,7 +12,7 @@ import pytest
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
 SMALLEST: dict[str, tuple[str, ...]] = {
-    "balrog_texts": ("--help",),  # its interpreter holds BALROG
+    "balrog_texts": ("--out", "{out}/texts.md"),
     "bench": ("--quick", "--only", "another process"),
     "bench_bdi": ("--decisions", "20"),
     "bench_gui": ("--quick", "--offscreen", "--only", "start"),
@@ -37,6 +37,7 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "changelog_length": (),
     "commit_subjects": (),
     "environments": ("--help",),  # it plays by the tests' tiny model, which their packages run
+    "family_pages": ("--out", "{out}"),
     "faults": ("--quick", "--only", "1"),
     "faults_elsewhere": ("--help",),  # it takes root, and is a check of its own
     "folders": (),

@@ -201,7 +201,7 @@ def test_train(window: Program) -> None:
     window.tab_to("training-runs")
     window.press("Down")
     window.click("train-run-use")
-    window.pick("train-use-menu", "Watch it in Operators")
+    window.pick("train-use-menu", "Watch in Operators")
     until_step(window, 5, 5)
     as_fast_as_possible(window)
     window.press("ctrl+r")

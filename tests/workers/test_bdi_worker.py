@@ -286,6 +286,9 @@ def _children(word: str) -> list[int]:
     return found
 
 
+@pytest.mark.parametrize(
+    "bdi", ["spade_bdi_worker", pytest.param("jason_worker", marks=pytest.mark.full)], indirect=True
+)
 async def test_what_an_interpreter_had_begun_that_dies_or_hangs_is_played_again_and_said(
     bdi: Agent, tmp_path: Path
 ) -> None:

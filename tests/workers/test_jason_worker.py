@@ -199,6 +199,7 @@ def test_it_opens_no_port_and_stays_small(talk: Talk) -> None:
     assert int(peak.split()[1]) < MOST_MB * 1024
 
 
+@pytest.mark.full
 async def test_an_interpreter_that_hangs_is_ended_with_its_reason(jason: None, tmp_path: Path) -> None:
     (tmp_path / "stuck.asl").write_text("!go. +!go : .range(X, 1, 1000000000000) & X < 0 <- left.")
     stuck = slot("jason_worker", tmp_path / "stuck.asl", deliberation_s=0.1)

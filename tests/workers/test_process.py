@@ -311,12 +311,12 @@ async def test_cores_are_limited(tmp_path: Path):
 # -- it is stopped --------------------------------------------------------------------------
 
 STUBBORN = (
-    "import signal, subprocess, sys, threading\n"
+    "import atexit, signal, threading\n"
     "from mosaic_worker import Worker\n"
     "class Main(Worker):\n"
     "    def load(self, slot):\n"
     "        signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-    "        threading.Thread(target=threading.Event().wait, daemon=False).start()\n"
+    "        atexit.register(threading.Event().wait)\n"
 )
 
 

@@ -6,9 +6,10 @@ Options, files and exit status are those of :mod:`mosaic_worker.learning.train_m
 from __future__ import annotations
 
 from cleanrl_worker.registry import ALGORITHMS
-from mosaic_worker.learning.train_main import TrainMain, end_with
+from mosaic_worker.launch import end_process
+from mosaic_worker.learning.train_main import TrainMain
 
 main = TrainMain("cleanrl_worker", ALGORITHMS)
 
 if __name__ == "__main__":
-    end_with(main())
+    end_process(main())

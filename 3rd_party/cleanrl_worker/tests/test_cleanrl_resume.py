@@ -33,7 +33,9 @@ def metrics(folder: Path) -> list[Any]:
     return [(r["step"], {k: v for k, v in r["m"].items() if k != "charts/SPS"}) for r in rows]
 
 
-@pytest.mark.parametrize("way", [pytest.param(w, marks=[pytest.mark.full] * (w == "grids")) for w in WAYS])
+@pytest.mark.parametrize(
+    "way", [pytest.param(w, marks=[pytest.mark.full] * (w in {"grids", "masks", "statistics"})) for w in WAYS]
+)
 def test_a_cut_training_equals_one_that_was_not(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

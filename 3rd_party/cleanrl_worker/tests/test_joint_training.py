@@ -116,7 +116,7 @@ def test_processes_make_no_difference_to_the_bits(tmp_path: Path, monkeypatch: p
     ] == [{**row, "t": 0} for row in rows(divided / "episodes.jsonl")]  # fmt: skip
 
 
-@pytest.mark.parametrize("algorithm", ["ippo", "mappo"])
+@pytest.mark.parametrize("algorithm", [pytest.param("ippo", marks=pytest.mark.full), "mappo"])
 @pytest.mark.parametrize("env", ["Roles", pytest.param("Ending", marks=pytest.mark.full)])
 def test_a_training_that_was_cut_goes_on_as_if_it_had_not_been(
     algorithm: str, env: str, tmp_path: Path

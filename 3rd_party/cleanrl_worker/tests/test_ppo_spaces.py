@@ -60,7 +60,7 @@ def test_components_are_learnt_each(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("env_id", "encoder", "more"),
     [
-        ("Picture-v0", "small_cnn", ()),
+        pytest.param("Picture-v0", "small_cnn", (), marks=pytest.mark.full),
         ("Picture-v0", "small_cnn", ("--frame-stack=2",)),
         ("BigPicture-v0", "nature_cnn", ("--total-steps=768", "--learning-rate=1e-3", "--num-steps=16")),
     ],

@@ -8,13 +8,12 @@ from __future__ import annotations
 import argparse
 import os
 import socket
-import sys
 from typing import List, Mapping, Optional
 
 from mosaic_env_server.entries import Entries
 from mosaic_env_server.frames import FrameMemory
 from mosaic_env_server.server import EnvironmentServer, ServerLink
-from mosaic_worker.launch import die_with_parent
+from mosaic_worker.launch import die_with_parent, end_process
 from mosaic_worker.link import JsonLink, SocketLink
 from mosaic_worker.pb import environment_pb2 as pb
 
@@ -69,4 +68,4 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_process(main())

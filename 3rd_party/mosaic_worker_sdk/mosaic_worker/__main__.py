@@ -7,14 +7,12 @@ secret is ever an argument: keys arrive with the slot's ``Load`` message.
 from __future__ import annotations
 
 import argparse
-import gc
 import importlib
 import os
 import socket
-import sys
 from typing import List, Optional
 
-from mosaic_worker.launch import die_with_parent
+from mosaic_worker.launch import die_with_parent, end_process
 from mosaic_worker.link import JsonLink, SocketLink, WorkerLink
 from mosaic_worker.pb import worker_pb2 as pb
 from mosaic_worker.runtime import Runtime
@@ -61,6 +59,4 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 if __name__ == "__main__":
-    status = main()
-    gc.freeze()  # skips a garbage collection at exit, which takes half a second with torch
-    sys.exit(status)
+    end_process(main())

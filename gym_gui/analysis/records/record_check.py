@@ -6,24 +6,30 @@ verify`` also plays the run again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import orjson
 
+from gym_gui.analysis.records.jsonl import Block
 from gym_gui.analysis.records.reader import OperatorRun, Run
 from gym_gui.analysis.records.run_digest import FILES, files_digests, run_digest
 from gym_gui.analysis.words.wording import count, names
 from gym_gui.core.record_digest import KEY, without_times
 from gym_gui.core.record_fields import count as number
 from gym_gui.core.record_fields import mapping
-from gym_gui.core.records import has_digests
+from gym_gui.core.records import has_digests, parse_episode
 from mosaic_worker.plain_files import read_file
 
 RUNNING: Final = "running"
 _MAX_NAMED: Final = 5
+_TIME: Final = re.compile(rb',"latency_ms":[-+.0-9eE]+\}\n')
+_ROWS: Final = re.compile(rb'\{"episode_index":(\d{1,18}),[^\n]*\n(?:\{"episode_index":\1,[^\n]*\n)*')
+"""Consecutive rows of one episode."""
+_Parts: TypeAlias = Callable[[Block], Iterator[tuple[int | None, bytes]]]
 
 
 @dataclass(frozen=True)
@@ -117,18 +123,37 @@ def changed_files(run: Run, header: Mapping[str, Any]) -> list[str]:
 
 def _episodes_that_changed(operator: OperatorRun) -> tuple[list[int], list[int]]:
     """Return the indices of episodes whose digest differs, and of episodes without a digest."""
-    # Rows may be very large, so none is kept: episodes.jsonl is read twice.
-    having, without = list[int](), list[int]()
-    for episode, line in operator.episode_lines():
-        (having if KEY in line.value else without).append(episode.episode_index)
-    seen = {index: sha256() for index in having}
-    if not seen:
-        return [], sorted(without)
-    for line in operator.step_lines():
+    having, without = set[int](), list[int]()
+    for line in operator.row_lines(()):
         index = number(line.value.get("episode_index"))
-        if index in seen:
-            seen[index].update(without_times(line.value))
-    changed: list[int] = []
+        if index is None:
+            parse_episode(line.value, line.where)  # raises an error that says what is wrong
+        elif KEY in line.value:
+            having.add(index)
+        else:
+            without.append(index)
+    # Rows as the engine writes them are digested as they stand. If a digest differs, a program may have
+    # written the rows in another form: then all are converted, which takes four times as long.
+    changed = _that_differ(operator, having, _as_they_stand) if having else set[int]()
+    changed = _that_differ(operator, having, _converted) if changed else changed
+    return sorted(changed), sorted(without)
+
+
+def _that_differ(operator: OperatorRun, among: Set[int], parts: _Parts) -> set[int]:
+    """Return those of these episodes whose digest is not the recorded one.
+
+    Args:
+        operator: The operator.
+        among: Indices of episodes with a digest.
+        parts: Yields the bytes of a block of rows that enter the digest, by episode.
+    """
+    # No row is kept, as a single one may be very large: the episodes' own lines are read again.
+    seen = {index: sha256() for index in among}
+    for block in operator.step_blocks():
+        for index, part in parts(block):
+            if index in seen:
+                seen[index].update(part)
+    changed = set[int]()
     for line in operator.row_lines(()):
         index = number(line.value.get("episode_index"))
         digest = None if index is None else seen.pop(index, None)  # rows added since are not checked
@@ -136,8 +161,26 @@ def _episodes_that_changed(operator: OperatorRun) -> tuple[list[int], list[int]]
             continue
         digest.update(without_times(line.value))
         if line.value.get(KEY) != digest.hexdigest():
-            changed.append(index)
-    return sorted([*changed, *seen]), sorted(without)
+            changed.add(index)
+    return changed | seen.keys()
+
+
+def _as_they_stand(block: Block) -> Iterator[tuple[int | None, bytes]]:
+    """Yield consecutive rows of one episode without the time at the end of each row.
+
+    If a row of the block does not begin with its episode, or names two, all rows of the block are converted.
+    """
+    data = _TIME.sub(b"}\n", block.data)
+    found = [(int(rows[1]), rows[0]) for rows in _ROWS.finditer(data)]
+    whole = sum(len(rows) for _, rows in found) == len(data)
+    once = data.count(b'"episode_index":') == data.count(b"\n")
+    yield from found if whole and once else _converted(block)
+
+
+def _converted(block: Block) -> Iterator[tuple[int | None, bytes]]:
+    """Yield each row as it enters the digest."""
+    for line in block.lines():
+        yield number(line.value.get("episode_index")), without_times(line.value)
 
 
 def _episodes(indices: Sequence[int]) -> str:

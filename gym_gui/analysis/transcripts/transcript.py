@@ -103,14 +103,17 @@ class Transcript:
         return turns
 
     def _decisions_of(self, index: int) -> Iterator[Turn]:
+        if not (offsets := self._index.decided.get(index)):
+            return
         slots = self._seats.get(index, {})
-        for row in rows_at(self.operator.path / "steps.jsonl", self._index.decided.get(index, ())):
+        for row in rows_at(self.operator.path / "steps.jsonl", offsets):
             turn = turn_of(row)
             slot = slots.get(turn.agent, turn.agent)
             yield self._with_action_name(replace(turn, slot=slot))
 
     def _calls_of(self, index: int) -> list[Turn]:
-        offsets = self._index.episodes.get(index, ())
+        if not (offsets := self._index.episodes.get(index)):
+            return []
         turns = [turn_of(row) for row in rows_at(self.operator.path / "calls.jsonl", offsets)]
         # Calls of one attempt keep their order; the last one is the answer unless the step row names another.
         # Earlier calls led to the answer (a dialogue, notes of the model) and were not refused by the engine.

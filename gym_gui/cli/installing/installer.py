@@ -55,7 +55,7 @@ class Installer:
             UsageError: There is neither uv nor pip.
         """
         uv = find_uv()
-        if uv is None and not _has_pip():
+        if uv is None and not has_pip():
             raise UsageError(
                 "there is neither uv nor pip", fix=f"Run: {sys.executable} -m ensurepip, or install uv"
             )
@@ -180,7 +180,8 @@ def find_uv() -> Path | None:
     return None
 
 
-def _has_pip() -> bool:
+def has_pip() -> bool:
+    """Return whether this interpreter has pip."""
     done = subprocess.run([sys.executable, "-P", "-m", "pip", "--version"], capture_output=True, check=False)
     return done.returncode == 0
 

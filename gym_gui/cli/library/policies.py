@@ -71,7 +71,8 @@ def show_policy(name: str, *, as_json: bool) -> None:
     if (group := known.get(name.removeprefix(GROUP_PREFIX))) is not None:
         _show_group(group, as_json=as_json)
         return
-    entry = bootstrap_default_services().policies.find(name)
+    policies = bootstrap_default_services().policies
+    entry = policies.find_folder(Path(name)) if Path(name).is_dir() else policies.find(name)
     if as_json:
         write_json(entry.to_json())
         return
@@ -84,7 +85,8 @@ def show_policy(name: str, *, as_json: bool) -> None:
 def _facts(entry: PolicyEntry) -> list[tuple[str, str]]:
     about = entry.file.description
     parts = parts_of(about)
-    played = f'worker_id: {about.worker}, checkpoint: "library:{entry.name}"'
+    named = entry.name if entry.name == str(entry.file.path) else f"library:{entry.name}"
+    played = f'worker_id: {about.worker}, checkpoint: "{named}"'
     return [
         ("called", entry.file.called),
         ("folder", str(entry.file.path)),
@@ -126,7 +128,8 @@ def _agent_in_words(part: AgentPart, parts: Sequence[AgentPart]) -> str:
 def _score_in_words(entry: PolicyEntry) -> str:
     score = entry.score
     if score is None:
-        return f"not measured; run: mosaic policies score {entry.name}"
+        known = entry.name != str(entry.file.path)
+        return f"not measured; run: mosaic policies score {entry.name}" if known else "not measured"
     return f"{_score(score)} on {len(score.seeds)} seeds from {score.seeds[0]}"
 
 

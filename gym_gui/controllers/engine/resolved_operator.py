@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -152,7 +152,17 @@ class ResolvedOperator:
             for agent, view in self.views.items()
             if view.tell_rewards == "always" and "rewards" not in self.slots[agent].offers
         ]
-        return [*filter(None, idle), *betrayed]
+        return [*filter(None, idle), *betrayed, *self._trained_elsewhere()]
+
+    def _trained_elsewhere(self) -> Iterator[str]:
+        """Yield a sentence for each slot whose policy was trained in another environment."""
+        for agent, assignment in self.assignments.items():
+            path = policy_path(assignment, self.workers[agent])
+            file = read_policy_file(path) if path is not None else None
+            trained_in = "" if file is None else file.env_id
+            # A skill is trained in an environment of its own, ``Skills/<task>``.
+            if trained_in and self.env_id not in (trained_in, trained_in.partition("/")[2]):
+                yield f"{agent} plays {self.env_id} by a policy that was trained in {trained_in}"
 
     def worker_type(self, slot: AgentID) -> str:
         """Return the worker type of a slot's player; ``"baseline"`` for in-process policies."""

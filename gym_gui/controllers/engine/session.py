@@ -117,7 +117,7 @@ class SessionController:
         self._let_watch()
 
     def resume(self) -> None:
-        """Go on after :meth:`pause`."""
+        """Resume after :meth:`pause`."""
         self._credit_ahead = 0
         for episode in self._live.values():
             episode.credit = 0

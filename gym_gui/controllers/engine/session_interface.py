@@ -65,7 +65,7 @@ class Session(Protocol):
         ...
 
     def resume(self) -> None:
-        """Go on after :meth:`pause`."""
+        """Resume after :meth:`pause`."""
         ...
 
     def step(self) -> None:

@@ -37,7 +37,7 @@ class StepGate:
         self._changed()
 
     def resume(self) -> None:
-        """Go on after :meth:`pause`."""
+        """Resume after :meth:`pause`."""
         self.paused = False
         self._changed()
 

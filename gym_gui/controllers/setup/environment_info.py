@@ -73,6 +73,11 @@ class EnvironmentInfo:
         return len(self.slots) == 1
 
     @property
+    def turns(self) -> str:
+        """How the agents take turns, in words: ``one agent``, ``simultaneous``, ``turn by turn``."""
+        return _NAMED[self.paradigm]
+
+    @property
     def seats(self) -> EnvironmentSeats:
         """Slots and teams, as the engine reads them."""
         return EnvironmentSeats(

@@ -61,7 +61,7 @@ class EnvironmentInfos:
         asked = json.dumps(request.to_json(), sort_keys=True)
         if asked not in self._known:
             allowed = await asyncio.to_thread(request.vouch)
-            path = await asyncio.to_thread(self._path, request, asked, allowed)
+            path = await asyncio.to_thread(self._path, request, allowed)
             env_info = await asyncio.to_thread(_read_sheet, path) if path is not None else None
             if env_info is None:
                 env_info = await self._probe.describe(request)
@@ -81,7 +81,7 @@ class EnvironmentInfos:
                 raise of_operator(config, error) from None
         return env_info.seats
 
-    def _path(self, request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> Path | None:
+    def _path(self, request: EnvironmentRequest, allowed: Sequence[Subject]) -> Path | None:
         """Return the cache file, whose name depends on all that influences its content.
 
         The result is ``None`` for code that needed permission, or if the environment is unknown here.
@@ -89,13 +89,23 @@ class EnvironmentInfos:
         if allowed:
             return None
         try:
-            return self._folder / f"{fingerprint(request, asked, allowed)}.json"
+            return self._folder / f"{fingerprint(request, allowed)}.json"
         except UsageError:
             return None  # the probe reports the error, or finds the environment
 
 
-def fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> str:
-    """Return a hash that changes with the environment's package and with the code that describes it."""
+def fingerprint(request: EnvironmentRequest, allowed: Sequence[Subject]) -> str:
+    """Return a hash that changes with the request, the environment's package and the code that describes it.
+
+    Experiment files in different folders share the description of an installed environment.
+
+    Args:
+        request: The environment and how to make it.
+        allowed: Code of the user that makes it; only such code is looked up in the folder of a file.
+    """
+    asked = request.to_json()
+    if not allowed:
+        del asked["origin"]
     spec = envs.resolve(
         request.task, env_name=request.env_name or None, api=request.api, origin=request.origin
     )
@@ -107,7 +117,7 @@ def fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subje
     ours = _newest(Path(envs.__file__).parent)
     code = [subject.sha256 for subject in allowed]
     facts = [_FORMAT, __version__, ours, asked, spec.id, versions, described, changed, code, sys.prefix]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:20]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:20]
 
 
 def _newest(folder: Path) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from pathlib import Path
 from typing import Final
@@ -77,8 +76,7 @@ class EnvironmentPictures:
             family = envs.families()[spec.family]
             if family.world(spec, {}) or family.compiled or envs.trouble(spec):
                 return None
-            asked = json.dumps(request.to_json(), sort_keys=True)
-            return self._folder / f"{fingerprint(request, asked, request.vouch())}.png"
+            return self._folder / f"{fingerprint(request, request.vouch())}.png"
         except MosaicError:
             return None
 

@@ -27,6 +27,7 @@ from gym_gui.core.trusted.trust import Origin, allow, enforce
 from gym_gui.envs import Environment
 from gym_gui.processes.child_output import keep_stdout
 from mosaic_worker.failures import described
+from mosaic_worker.launch import end_process
 
 if TYPE_CHECKING:
     from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
@@ -160,3 +161,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    end_process(0)

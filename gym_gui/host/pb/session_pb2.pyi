@@ -123,10 +123,12 @@ class Allowance(_message.Message):
     def __init__(self, slot: _Optional[str] = ..., tokens: _Optional[int] = ..., usd: _Optional[float] = ...) -> None: ...
 
 class StopRequest(_message.Message):
-    __slots__ = ("in_haste",)
+    __slots__ = ("in_haste", "rest")
     IN_HASTE_FIELD_NUMBER: _ClassVar[int]
+    REST_FIELD_NUMBER: _ClassVar[int]
     in_haste: bool
-    def __init__(self, in_haste: bool = ...) -> None: ...
+    rest: bool
+    def __init__(self, in_haste: bool = ..., rest: bool = ...) -> None: ...
 
 class Pace(_message.Message):
     __slots__ = ("steps_per_s",)

@@ -19,10 +19,11 @@ from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.paths import EXAMPLES
 from gym_gui.services.policies.policy_parts import parts_of
 from gym_gui.services.policies.policy_scores import PolicyScore, ScoreStore
-from gym_gui.services.policy_files import PolicyFile, find_policy_files
+from gym_gui.services.policy_files import PolicyFile, describe_policy, find_policy_files
 from gym_gui.services.store import Store
 from gym_gui.services.trainings.training_titles import titles_in
 from gym_gui.services.trash import throw_away
+from mosaic_worker.failures import described
 from mosaic_worker.plain_files import read_file, replace_file
 
 PREFIX: Final = "library:"
@@ -156,6 +157,22 @@ class PolicyLibrary:
             names = [entry.name for entry in entries]
             raise UnknownNameError("policy", wanted, names, hint="`mosaic policies list` shows them all")
         return found
+
+    def find_folder(self, folder: Path) -> PolicyEntry:
+        """Return the policy in a folder, also if the folder is not searched for policies.
+
+        Raises:
+            UsageError: The folder holds no policy that can be read.
+        """
+        place = folder.resolve()
+        known = next((entry for entry in self.entries() if entry.file.path.resolve() == place), None)
+        if known is not None:
+            return known
+        try:
+            file = describe_policy(folder)
+        except (OSError, ValueError, RecursionError) as exc:
+            raise UsageError(f"{folder} holds no policy: {described(exc)}") from exc
+        return PolicyEntry(str(folder), file, "folder", self.scores.get(file))
 
     def path_of(self, written: str) -> str:
         """Return the path of a policy written as ``library:NAME``. Other paths are returned unchanged.

@@ -76,6 +76,9 @@ class Connection:
         lost: Returns the error for a service that has gone, given gRPC's message.
         hang_s: Seconds without an answer to a keepalive ping after which the service counts as lost. Pings
             are sent every ten seconds. ``None``: no pings, as the caller watches the service by other means.
+
+    Attributes:
+        name: As above.
     """
 
     def __init__(
@@ -87,7 +90,7 @@ class Connection:
         *,
         hang_s: float | None = None,
     ) -> None:
-        self._name, self._lost = name, lost
+        self.name, self._lost = name, lost
         self._metadata = ((TOKEN, token),)
         options = OPTIONS if hang_s is None else [*OPTIONS, *_keepalive(hang_s)]
         if isinstance(address, TlsAddress):
@@ -154,15 +157,15 @@ class Connection:
         if code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND):
             return UsageError(words, fix=fix)
         if code == grpc.StatusCode.UNAUTHENTICATED:
-            return UsageError(f"the {self._name} refuses us: {words}", fix="Connect to it anew")
+            return UsageError(f"the {self.name} refuses us: {words}", fix="Connect to it anew")
         if code == grpc.StatusCode.RESOURCE_EXHAUSTED:
             return QueueFullError(words, fix=fix)
         if code == grpc.StatusCode.FAILED_PRECONDITION:
             return MosaicError(words, fix=fix)
         if code == grpc.StatusCode.UNIMPLEMENTED:
-            return UsageError(f"the {self._name} is of another MOSAIC", fix="Stop it and try again")
+            return UsageError(f"the {self.name} is of another MOSAIC", fix="Stop it and try again")
         if code == grpc.StatusCode.UNKNOWN:
-            return MosaicError(f"the {self._name} failed: {words}", fix="See its log")
+            return MosaicError(f"the {self.name} failed: {words}", fix="See its log")
         return self._lost(words)
 
 

@@ -1,1 +1,1 @@
-"""Advanced configuration: who plays each slot of an environment, with checks during editing."""
+"""The Agents page: which policy plays each slot of an environment, checked while the user edits."""

@@ -1,4 +1,4 @@
-"""The page content that shows environment, slots, checks and preview of one operator."""
+"""The content of the Agents page: environment, slots, checks and preview of one operator."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _STARTS = (
 
 
 class ActorCard(Card):
-    """The list of policies for an environment with one agent.
+    """Chooses the policy for an environment with one agent.
 
     Args:
-        model: The configuration.
+        model: The edited configuration.
         parent: Qt owner.
     """
 
@@ -51,7 +51,7 @@ class ActorCard(Card):
         row = row_layout(spacing=theme.GAP)
         row.addWidget(label("Actor", "strong"))
         self._picker = PickerButton(
-            name="actor", placeholder="Choose who plays…", search_hint="Search policies"
+            name="actor", placeholder="Choose a policy…", search_hint="Search policies"
         )
         self._picker.setAccessibleName("Actor")
         self._picker.setFixedWidth(300)
@@ -91,19 +91,19 @@ class ActorCard(Card):
 
 
 class AdvancedConfigTab(QWidget):
-    """The content of the Agents page without its bar; :attr:`model` holds the configuration.
+    """Content of the Agents page without its bar and inspector.
 
-    The inspector beside it owns and shows :attr:`slot` and :attr:`operator`.
+    The inspector shows :attr:`slot` and :attr:`operator`; :attr:`model` holds the configuration.
 
     Args:
-        context: The window's services.
-        parent: Qt owner.
+      context: The window's services.
+      parent: Qt owner.
     """
 
     installed = pyqtSignal()
-    """Emitted when missing environments or a missing worker have been installed."""
+    """Emitted after missing environments or a missing worker were installed."""
     policy_binding_changed = pyqtSignal(str, str)
-    """Emits a slot, and the id of the policy that decides for it from now on."""
+    """Emits a slot and the id of the policy that plays it from now on."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -119,7 +119,7 @@ class AdvancedConfigTab(QWidget):
         self.preview = PreviewPanel(context, self.model)
         self._hint = EmptyHint(
             "No environment yet",
-            "Choose one in the bar above, or begin with one of these.",
+            "Choose an environment in the bar above, or begin with one of these.",
             icon_name="agents",
         )
         for title, task in _STARTS:
@@ -135,7 +135,8 @@ class AdvancedConfigTab(QWidget):
         self._refresh()
 
     def _link_of(self, sentence: str) -> Action | None:
-        """Return a link to the line of a program that a check is about; saving the program checks again."""
+        """Return a link to the line of a program that an error names; saving the program repeats the
+        check."""
         config = self.model.report.config if self.model.report is not None else None
         return link_of(self._context, sentence, config, again=("Check again", self.model.check_again))
 
@@ -167,7 +168,7 @@ class AdvancedConfigTab(QWidget):
             self.slot.show_slot(env_info.agents[0] if single else self.table.selected or env_info.agents[0])
 
     def open_link_dialog(self, primary: str) -> LinkAgentsDialog | None:
-        """Open a dialog that asks which slots share the file of a slot."""
+        """Open a dialog that chooses which slots share the checkpoint of a slot."""
         env_info = self.model.env_info
         if env_info is None:
             return None
@@ -178,7 +179,7 @@ class AdvancedConfigTab(QWidget):
         return dialog
 
     def open_steps_dialog(self, agent: str) -> StepsDialog | None:
-        """Open a dialog for the preprocessing of a slot's observations."""
+        """Open a dialog that edits the preprocessing of a slot's observations."""
         env_info, checks, row = self.model.env_info, self.model.checks, self.model.draft.rows.get(agent)
         if env_info is None or checks is None or row is None:
             return None
@@ -189,10 +190,10 @@ class AdvancedConfigTab(QWidget):
 
     def _on_steps(self, agent: str, steps: list[Any]) -> None:
         row = self.model.draft.rows[agent]
-        self.model.set_row(agent, replace(row, preprocess=steps), f"change what {agent} is shown")
+        self.model.set_row(agent, replace(row, preprocess=steps), f"change preprocessing of {agent}")
 
     def open_install_dialog(self, missing: Missing) -> InstallDialog:
-        """Open a dialog that offers to install missing environments or a missing worker."""
+        """Open a dialog that installs missing environments or a missing worker."""
         return open_install_dialog(self._context, missing, self, self._on_installed)
 
     def _on_installed(self) -> None:
@@ -205,6 +206,6 @@ class AdvancedConfigTab(QWidget):
             self.model.edit(draft.linked(primary, agents), f"link agents to {primary}")
 
     async def close_down(self) -> None:
-        """Stop all work of the preview and the model."""
+        """Cancel the background tasks of the preview and of the model, and wait until they have ended."""
         await self.preview.close_down()
         await self.model.close()

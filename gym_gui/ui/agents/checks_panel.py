@@ -1,4 +1,4 @@
-"""The panel that shows the results of the configuration's checks as sentences."""
+"""The panel that shows the findings of a configuration's checks as sentences."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from gym_gui.ui.widgets.message_panels import Action, IconLabel
 
 _TOKENS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "muted"}
 _ICONS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "info"}
-"""Icon of each level: levels differ in shape, not only in color."""
-_WORDS = {Level.ERROR: "Wrong", Level.WARNING: "Mind", Level.OK: "Fine", Level.NOTE: "Note"}
+"""Icon of each finding level: icons differ in shape, not only in color."""
+_WORDS = {Level.ERROR: "Error", Level.WARNING: "Warning", Level.OK: "Passed", Level.NOTE: "Note"}
 _USUAL_WIDTH = 600
 LinkOf = Callable[[str], Action | None]
 MOST = 8
-"""Largest number of sentences that are shown; further ones are only counted."""
+"""Largest number of findings that are shown; the panel only counts further ones."""
 
 
 _WIDEST = 1100
-"""Largest width of a line, in pixels: it keeps the links near their sentence."""
+"""Largest width of a line, in pixels, so that a link stays near its sentence."""
 
 
 class ChecksPanel(Card):
-    """Shows the findings of the checks, one per line, the most severe first.
+    """Shows the findings of a configuration's checks, one per line, errors first.
 
     Args:
-        model: The configuration.
-        link_of: Returns a link to the line of a file that a sentence is about.
+        model: The edited configuration.
+        link_of: Returns a link to the line of a file that an error names, or ``None``.
         parent: Qt owner.
     """
 
     install_asked = pyqtSignal(object)
-    """Emits what the user asks to install: environments or a worker (a :class:`Missing`)."""
+    """Emits the missing environments or the missing worker that the user wants to install."""
 
     def __init__(self, model: ConfigurationModel, link_of: LinkOf, parent: QWidget | None = None) -> None:
         super().__init__("Checks", margin=theme.PAGE, parent=parent)
@@ -51,7 +51,7 @@ class ChecksPanel(Card):
         self._model, self._link_of = model, link_of
         self._shown: tuple[Finding, ...] | None = None
         self._cancel = LinkButton("Cancel", name="cancel_looking", on_click=model.stop_looking)
-        self._cancel.setToolTip("Stop looking at this environment")
+        self._cancel.setToolTip("Stop reading this environment")
         self.add_to_heading(self._cancel)
         self._lines = column_layout()
         self.body.addLayout(self._lines)
@@ -61,7 +61,7 @@ class ChecksPanel(Card):
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences that the panel shows."""
+        """Texts of the findings that the panel shows."""
         return [finding.text for finding in self._shown or ()]
 
     def _refresh(self, *_: object) -> None:
@@ -69,10 +69,10 @@ class ChecksPanel(Card):
         self._cancel.setVisible(looking)
         if looking:
             findings: tuple[Finding, ...] = (
-                Finding(Level.NOTE, f"Looking at {self._model.draft.task}… The first time takes a while"),
+                Finding(Level.NOTE, f"Reading {self._model.draft.task}… The first time takes a while"),
             )
         elif self._model.report is None and not self._model.trouble:
-            findings = (Finding(Level.NOTE, "Checked as soon as an environment is chosen"),)
+            findings = (Finding(Level.NOTE, "Choose an environment to check the configuration"),)
         else:
             findings = self._model.findings
         if findings != self._shown:
@@ -88,8 +88,8 @@ class ChecksPanel(Card):
             if link is not None:
                 _add_link(line, *link)
             missing = [Missing("workers", worker) for worker in finding.workers]
-            if not missing and (said := missing_in(finding.text)) is not None:
-                missing = [said]
+            if not missing and (named := missing_in(finding.text)) is not None:
+                missing = [named]
             if missing:
                 self._add_install(line, missing)
             self._lines.addWidget(line)
@@ -98,9 +98,9 @@ class ChecksPanel(Card):
             self._lines.addWidget(_line(Finding(Level.NOTE, f"and {more} more")))
 
     def _add_install(self, line: QWidget, missing: Sequence[Missing]) -> None:
-        """Add a link that installs what a line says is missing; for several missing things, a menu."""
+        """Add a link that installs the packages that a finding names, with a menu if there are several."""
         button = LinkButton("Install…", name="finding_install")
-        button.setToolTip("Install what is missing, here and now")
+        button.setToolTip("Install the missing package")
         if len(missing) == 1:
             button.clicked.connect(partial(self.install_asked.emit, missing[0]))
         else:
@@ -115,17 +115,16 @@ class ChecksPanel(Card):
 
 
 def _add_link(line: QWidget, words: str, on_click: Callable[[], object]) -> None:
-    """Add a link to the file and line that a sentence is about."""
+    """Add a link to the file and line that a finding names."""
     row = line.layout()
     assert isinstance(row, QHBoxLayout)
     row.addWidget(LinkButton(words, name="finding_place", on_click=on_click), 0, Qt.AlignmentFlag.AlignTop)
 
 
 class _Sentence(QLabel):
-    """Text that wraps and asks for the height that it needs at its current width.
+    """Label that wraps its text and requests the height for its current width.
 
-    A plain label asks for the height that it would need at a very small width, and a page with enough
-    space would then scroll.
+    A plain label requests the height for a very small width, which would make a page scroll without need.
     """
 
     def __init__(self, text: str) -> None:
@@ -135,17 +134,17 @@ class _Sentence(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        return QSize(_USUAL_WIDTH, self.heightForWidth(self._room()))
+        return QSize(_USUAL_WIDTH, self.heightForWidth(self._text_width()))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(80, self.heightForWidth(self._room()))
+        return QSize(80, self.heightForWidth(self._text_width()))
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         super().resizeEvent(a0)
         if a0 is not None and a0.oldSize().width() != a0.size().width():
             self.updateGeometry()
 
-    def _room(self) -> int:
+    def _text_width(self) -> int:
         return self.width() if self.testAttribute(Qt.WidgetAttribute.WA_Resized) else _USUAL_WIDTH
 
 

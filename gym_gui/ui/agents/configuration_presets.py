@@ -16,28 +16,28 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.preset_menu import PresetMenu
 
 EPISODES = 10
-"""Number of episodes of an exported experiment, one per seed, beginning with the preview's seed."""
+"""Number of episodes of an exported experiment, one per seed, from the preview's seed on."""
 
 
 class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
-    """The preset menu, with entries for import and sharing.
+    """Preset menu for configurations, with entries for import and sharing.
 
     Args:
         context: Shows messages and opens other pages.
-        model: The configuration.
+        model: The edited configuration.
         parent: Widget that the dialogs belong to.
     """
 
     def __init__(self, context: AppContext, model: ConfigurationModel, parent: QWidget) -> None:
-        super().__init__(context, CONFIGURATIONS, self._config, self._to_be_saved, parent)
+        super().__init__(context, CONFIGURATIONS, self._config, self._can_save_and_name, parent)
         self._model = model
 
-    def _to_be_saved(self) -> tuple[bool, str]:
+    def _can_save_and_name(self) -> tuple[bool, str]:
         draft = self._model.draft
         return bool(draft.task), draft.name or draft.operator_id
 
     def fill(self) -> None:
-        """Fill the menu with the current presets and entries."""
+        """Fill the menu with the saved presets and its other entries."""
         super().fill()
         self.addSeparator()
         self._entry("Import a preset…", self.ask_import, "import")
@@ -53,7 +53,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         dialog.open()
 
     def import_file(self, path: str) -> None:
-        """Copy a preset from a file, for example one that a colleague exported, and load it."""
+        """Copy a preset file into the presets, and load it."""
         try:
             preset = self.store.import_file(Path(path))
         except PresetError as error:
@@ -63,7 +63,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         self.load(preset.name)
 
     def ask_share(self) -> None:
-        """Ask for a file, then write the configuration to it as a preset."""
+        """Ask for a file, then write the current configuration to it as a preset."""
         dialog = self._file_dialog("Save as a file to share", "preset_share_dialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(f"Presets (*{CONFIGURATIONS.suffix})")
@@ -72,7 +72,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         dialog.open()
 
     def share(self, path: str) -> None:
-        """Write the configuration in the table to a preset file."""
+        """Write the current configuration to a preset file."""
         config = self._config()
         if config is None:
             return
@@ -87,7 +87,11 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
     # -- experiments -----------------------------------------------------------------
 
     def ask_export(self, seed: int) -> None:
-        """Ask for a file, then write an experiment to it."""
+        """Ask for a file, then write an experiment with the current configuration to it.
+
+        Args:
+          seed: First seed of the experiment.
+        """
         dialog = self._file_dialog("Export experiment", "export_dialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilters(["YAML (*.yaml)", "Python, plain data (*.py)"])
@@ -97,9 +101,11 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         dialog.open()
 
     def export(self, path: str, *, seed: int) -> None:
-        """Write an experiment of :data:`EPISODES` episodes, with seeds from ``seed`` on.
+        """Write an experiment file with the current configuration, and offer to open it.
 
-        A message then offers to open the file.
+        Args:
+          path: Path of the file; ``.yaml`` is added if it has no known suffix.
+          seed: First seed of the :data:`EPISODES` episodes.
         """
         config = self._config()
         if config is None:
@@ -110,11 +116,13 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         except MosaicError as error:
             self._context.notify(error.sentence, "error")
             return
-        said = f"{file.name}: {EPISODES} episodes, seeds {seed} to {seed + EPISODES - 1}"
-        self._context.notify(said, "ok", ("Open it", partial(self._context.go, "operators", script=file)))
+        message = f"{file.name}: {EPISODES} episodes, seeds {seed} to {seed + EPISODES - 1}"
+        self._context.notify(
+            message, "ok", ("Open the file", partial(self._context.go, "operators", script=file))
+        )
 
     def _config(self) -> OperatorConfig | None:
-        """Return the configuration in the table, even if a check says that it cannot be played here."""
+        """Return the current configuration, even if a check finds an error; ``None`` if it is incomplete."""
         try:
             return self._model.draft.config()
         except MosaicError as error:
@@ -130,7 +138,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
 
 
 def _follow_filter(dialog: QFileDialog, chosen: str) -> None:
-    """Adapt the suffix of the chosen file to the selected format."""
+    """Set the suffix of the chosen file to that of the selected format."""
     suffix = ".py" if "*.py" in chosen else ".yaml"
     for name in dialog.selectedFiles()[:1]:
         dialog.selectFile(str(Path(name).with_suffix(suffix)))

@@ -1,4 +1,4 @@
-"""A dialog for an environment's arguments (``env_kwargs``): a form for known ones, text for the others."""
+"""A dialog for an environment's arguments (``env_kwargs``): a form for known ones, text for others."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ if TYPE_CHECKING:
 
 _SIZE = QSize(560, 560)
 _LINES = 3
-"""Number of text lines that are visible at once."""
+"""Number of visible lines of the text field."""
 
 
 class EnvironmentSettingsDialog(Dialog):
-    """Edits the arguments with which an environment is created.
+    """Edits the keyword arguments with which an environment is created.
 
-    Before the dialog closes, another process creates the environment once with the new arguments. If
-    the environment refuses them, the dialog stays open and shows the error.
+    Before the dialog closes, another process creates the environment once with the new arguments. If this
+    fails, the dialog stays open and shows the error.
 
     Args:
-        request: The environment with its current arguments.
-        catalog: Creates the environment in another process.
-        spawn: Runs background tasks.
-        parent: The window.
+      request: The environment with its current arguments.
+      catalog: Creates the environment in another process.
+      spawn: Runs background tasks.
+      parent: The window.
     """
 
     chosen = pyqtSignal(dict)
-    """Emits all ``env_kwargs``."""
+    """Emits all arguments (``env_kwargs``) of the environment."""
 
     def __init__(
         self,
@@ -65,36 +65,36 @@ class EnvironmentSettingsDialog(Dialog):
         self._request, self._catalog, self._spawn = request, catalog, spawn
         self._form: SettingsForm | None = None
         self._known: frozenset[str] = frozenset()
-        self._title = title_label(f"What {request.task} is made with")
+        self._title = title_label(f"Arguments of {request.task}")
         self._title.setWordWrap(True)
         self._about = muted_label(
-            "Recorded as env_kwargs of the experiment file. An episode that is on begins again.", wrap=True
+            "Saved as env_kwargs in the experiment file. A change restarts the current episode.", wrap=True
         )
-        self._place = column_layout()
-        self._none = muted_label("Looking for what it says of its arguments…", wrap=True)
-        self._place.addWidget(self._none)
+        self._form_column = column_layout()
+        self._no_arguments = muted_label("Reading the environment's arguments…", wrap=True)
+        self._form_column.addWidget(self._no_arguments)
         self._further = QPlainTextEdit(self)
         self._further.setObjectName("environment-further")
         self._further.setAccessibleName("Further arguments, as YAML or JSON")
         self._further.setTabChangesFocus(True)
         self._further.setFixedHeight(self._further.fontMetrics().lineSpacing() * _LINES + 2 * theme.ROW)
         self._further.textChanged.connect(self._on_edited)
-        self._taken = muted_label("", wrap=True, name="environment-taken")
+        self._argument_hint = muted_label("", wrap=True, name="environment-taken")
         self._problem = label("", "error", wrap=True, name="environment-problem")
         self._problem.hide()
         self._lay_out()
-        self._spawn(self._load(), "Looking for what an environment takes")
+        self._spawn(self._load(), "Reading an environment's arguments")
 
     def _lay_out(self) -> None:
         content = QWidget()
         inner = column_layout(content, margin=(0, 0, theme.ROW, 0))
-        inner.addLayout(self._place)
+        inner.addLayout(self._form_column)
         inner.addWidget(section_label("Further arguments"))
         inner.addWidget(self._further)
-        inner.addWidget(self._taken)
+        inner.addWidget(self._argument_hint)
         inner.addStretch(1)
         reset = QuietButton("Reset to defaults", name="environment-reset", on_click=self._on_reset)
-        reset.setToolTip("Nothing set: every argument as the environment's package has it")
+        reset.setToolTip("Clear all arguments, so that the environment uses its defaults")
         cancel = QuietButton("Cancel", name="environment-cancel", on_click=self.reject)
         self._use = PrimaryButton("Use these settings", name="environment-use", on_click=self.accept)
         buttons = row_layout()
@@ -111,7 +111,7 @@ class EnvironmentSettingsDialog(Dialog):
 
     @property
     def settled(self) -> bool:
-        """Whether no background task of the dialog is running and the form is built."""
+        """Whether the form is built and no background task of the dialog is running."""
         return self._form is not None and not self.working
 
     # -- available settings ------------------------------------------------------------
@@ -120,17 +120,21 @@ class EnvironmentSettingsDialog(Dialog):
         try:
             known, others = await asyncio.to_thread(_settings, self._request)
         except MosaicError as error:
-            self._say(error.sentence)
+            self._show_problem(error.sentence)
             known, others = (), ()
         self._known = frozenset(setting.name for setting in known)
         self._form = SettingsForm(known, parent=self)
         self._form.values_changed.connect(self._on_edited)
-        self._place.addWidget(self._form)
+        self._form_column.addWidget(self._form)
         self._form.setVisible(bool(known))
-        self._none.setText("It says nothing of what it takes: write below what its documentation has.")
-        self._none.setVisible(not known)
-        hint = "As YAML or JSON, one to a line, for example size: 8."
-        self._taken.setText(f"{hint} It also takes {', '.join(others)}." if others else hint)
+        self._no_arguments.setText(
+            "The environment declares no arguments: enter below those of its documentation."
+        )
+        self._no_arguments.setVisible(not known)
+        hint = "YAML or JSON, one argument per line, such as size: 8."
+        self._argument_hint.setText(
+            f"{hint} The environment also accepts {', '.join(others)}." if others else hint
+        )
         self._show(self._request.env_kwargs)
 
     def _show(self, values: Mapping[str, Any]) -> None:
@@ -139,16 +143,15 @@ class EnvironmentSettingsDialog(Dialog):
         self._further.setPlainText(write_further({n: v for n, v in values.items() if n not in self._known}))
 
     def _values(self) -> dict[str, Any]:
-        """Return the arguments in the form and in the text.
+        """Return the arguments from the form and from the text field.
 
         Raises:
-            MosaicError: The text is not valid, or repeats an argument of the form, or the form has an
-                error.
+            MosaicError: The text is invalid or repeats an argument of the form, or the form has an error.
         """
         assert self._form is not None
         further = read_further(self._further.toPlainText())
         if twice := sorted(self._known & further.keys()):
-            raise UsageError(f"{twice[0]} stands in the form above", fix="Set it there")
+            raise UsageError(f"{twice[0]} is already in the form above", fix="Remove it from the text")
         wrong = next(iter(self._form.problems.values()), "")
         if wrong:
             raise UsageError(wrong)
@@ -167,32 +170,32 @@ class EnvironmentSettingsDialog(Dialog):
         try:
             self._values()
         except MosaicError as error:
-            self._say(error.sentence)
+            self._show_problem(error.sentence)
         else:
-            self._say("")
+            self._show_problem("")
 
-    def _say(self, sentence: str) -> None:
+    def _show_problem(self, sentence: str) -> None:
         self._problem.setText(sentence)
         self._problem.setVisible(bool(sentence))
         self._use.setEnabled(not sentence)
 
     def accept(self) -> None:
-        """Close the dialog with the new arguments, after the environment has been created with them."""
+        """Create the environment once with the new arguments, then close the dialog."""
         if not self.settled or not self._use.isEnabled():
             return
         try:
             values = self._values()
         except MosaicError as error:
-            self._say(error.sentence)
+            self._show_problem(error.sentence)
             return
         if values == dict(self._request.env_kwargs):
             super().reject()
             return
         self._use.setEnabled(False)
-        self._use.set_text("Trying…")
-        self.take_on(self._spawn(self._try(values), "Trying an environment's settings"))
+        self._use.set_text("Checking…")
+        self.take_on(self._spawn(self._create_and_close(values), "Checking an environment's settings"))
 
-    async def _try(self, values: dict[str, Any]) -> None:
+    async def _create_and_close(self, values: dict[str, Any]) -> None:
         # Leave out teams and managers, which may name agents that the environment does not have with
         # these settings.
         request = replace(self._request, env_kwargs=values, teams=None, managed=())
@@ -200,7 +203,7 @@ class EnvironmentSettingsDialog(Dialog):
             await self._catalog.env_info(request)
         except MosaicError as error:
             self._use.set_text("Use these settings")
-            self._say(error.sentence)
+            self._show_problem(error.sentence)
             return
         self.chosen.emit(values)
         super().accept()

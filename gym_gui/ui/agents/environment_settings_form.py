@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 class EnvironmentSettingsLink(LinkButton):
-    """Shows how many arguments of an environment are set, and opens the dialog to edit them.
+    """Shows how many arguments of an environment are set, and opens a dialog that edits them.
 
     Args:
-        catalog: Describes environments, and creates one to check its arguments.
+        catalog: Creates environments in another process to check their arguments.
         spawn: Runs background tasks.
-        request: Returns the environment with its current arguments, or ``None`` if there is none.
-        name: Its ``objectName``.
+        request: Returns the environment with its current arguments; ``None`` if none is chosen.
+        name: The link's ``objectName``.
         parent: Qt owner.
     """
 
     set_to = pyqtSignal(dict)
-    """Emits all ``env_kwargs`` that the user has set."""
+    """Emits all arguments (``env_kwargs``) after the user changed them."""
 
     def __init__(
         self,
@@ -48,17 +48,21 @@ class EnvironmentSettingsLink(LinkButton):
         self.show_values({})
 
     def show_values(self, values: Mapping[str, Any]) -> None:
-        """Show how many arguments are set; the tooltip lists them."""
+        """Show how many arguments are set; the tool tip lists their values.
+
+        Args:
+          values: The arguments by name.
+        """
         self.set_text(f"Environment settings ({len(values)} set)…" if values else "Environment settings…")
-        said = ""
+        values_text = ""
         if values:
             from gym_gui.services.environment_settings import in_one_line
 
-            said = f": {in_one_line(values)}"
-        self.setToolTip(f"What the environment is made with{said}")
+            values_text = f": {in_one_line(values)}"
+        self.setToolTip(f"Keyword arguments of the environment{values_text}")
 
     def open_dialog(self) -> EnvironmentSettingsDialog | None:
-        """Open the dialog; return ``None`` if there is no environment."""
+        """Open the dialog that edits the arguments; return ``None`` if no environment is chosen."""
         request = self._request()
         if request is None or not request.task:
             return None

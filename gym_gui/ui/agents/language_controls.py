@@ -21,31 +21,35 @@ from gym_gui.ui.widgets.combo_box import SteadyComboBox
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.workers.settings.settings_schema import Setting
 
-_PLACES: Final = {
-    "keyring": "A key of {} is in the keyring",
-    "memory": "A key of {} is kept until the window closes",
-    "environment": "{variable} is set",
+_KEY_LOCATIONS: Final = {
+    "keyring": "The keyring has a key of {}",
+    "memory": "A key of {} is stored until the window closes",
+    "environment": "The environment variable {variable} is set",
 }
 
 
 class FormAccess(Protocol):
-    """What a control may request from its form."""
+    """Protocol of a settings form, as far as its controls use it."""
 
     @property
     def services(self) -> SettingsServices:
-        """The window's services for settings."""
+        """Services for settings: tests of servers, keys, editors."""
         ...
 
     def server(self, module: str) -> ServerRequest:
-        """Return the server that the form describes."""
+        """Return the server that the form's settings describe.
+
+        Args:
+          module: Name of the Python module that asks the server.
+        """
         ...
 
     def provider(self, setting: Setting) -> Provider:
-        """Return the provider whose key a secret holds."""
+        """Return the provider for which a secret setting holds the key."""
         ...
 
     def prompts(self, setting: Setting) -> PromptsRequest:
-        """Return the prompts that the form names."""
+        """Return the prompts that the form's settings name."""
         ...
 
     def file(self, setting: Setting) -> FileRequest:
@@ -53,40 +57,40 @@ class FormAccess(Protocol):
         ...
 
     def heard(self, look: ServerLook) -> None:
-        """Pass a server's answer to every control of the form; the model control offers the models in it."""
+        """Pass a server's answer to all controls, so that the model control offers its models."""
         ...
 
 
 class HelpedControl(SettingControl):
-    """A control with an action beside its value; without services it is a plain field."""
+    """Control with an action below its value; without access to services it is a plain field."""
 
     access: FormAccess | None = None
     _task: asyncio.Task[None] | None = None
-    _said: QLabel
-    """Label with a sentence below the field."""
+    _result: QLabel
+    """Label below the field that shows the result of the action."""
 
     def _add_help(self, text: str, suffix: str, tooltip: str, on_click: Callable[[], object]) -> LinkButton:
-        """Add a hidden button under the field and a sentence below it, and return the button."""
+        """Add a hidden button and a result label below the field, and return the button."""
         name = f"setting_{self.setting.name}"
         button = LinkButton(text, name=f"{name}_{suffix}", tooltip=tooltip, on_click=on_click)
         button.hide()
-        self._said = QLabel(self)
-        self._said.setObjectName(f"{name}_said")
-        self._said.setWordWrap(True)
-        self._said.setTextFormat(Qt.TextFormat.PlainText)
-        self._said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._said.hide()
+        self._result = QLabel(self)
+        self._result.setObjectName(f"{name}_said")
+        self._result.setWordWrap(True)
+        self._result.setTextFormat(Qt.TextFormat.PlainText)
+        self._result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._result.hide()
         self._column = _column_in(self._row)
         self._column.addWidget(button)
-        self._column.addWidget(self._said)
+        self._column.addWidget(self._result)
         return button
 
-    def _say(self, role: str, sentence: str) -> None:
-        if self._said.property("role") != role:
-            self._said.setProperty("role", role)
-            restyle(self._said)
-        self._said.setText(sentence)
-        self._said.setVisible(bool(sentence))
+    def _show_result(self, role: str, sentence: str) -> None:
+        if self._result.property("role") != role:
+            self._result.setProperty("role", role)
+            restyle(self._result)
+        self._result.setText(sentence)
+        self._result.setVisible(bool(sentence))
 
     @property
     def _is_asking(self) -> bool:
@@ -95,29 +99,33 @@ class HelpedControl(SettingControl):
     def _ask(
         self, work: Callable[[FormAccess], Coroutine[Any, Any, None]], button: QWidget, words: str, what: str
     ) -> None:
-        """Ask the server, one question at a time; the button is disabled until the answer arrives."""
+        """Send a request to the server, one at a time, with the button disabled until the answer arrives."""
         if self.access is not None and not self._is_asking:
             button.setEnabled(False)
-            self._say("muted", words)
+            self._show_result("muted", words)
             self._task = self.access.services.spawn(work(self.access), what)
 
     def attach(self, access: FormAccess) -> None:
-        """Store the form, which gives access to the services."""
+        """Store the form that contains the control, for access to its services."""
         self.access = access
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
-        """React to a change of another setting of the form."""
+        """React to a change of another setting of the form.
+
+        Args:
+          values: All values of the form.
+        """
 
     def on_heard(self, look: ServerLook) -> None:
-        """React to an answer of the form's server."""
+        """React to an answer of the server."""
 
 
 class ServerControl(HelpedControl, TextControl):
-    """A field for a server's address, with a button that tests the server and shows the result."""
+    """Field for a server's address, with a button that tests the server and shows the result."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
-        tooltip = "Ask this server for its models; costs nothing"
+        tooltip = "Test the server: it lists its models, at no cost"
         self._test = self._add_help("Test", "test", tooltip, self.try_it)
         self.line.textEdited.connect(self._on_text)
 
@@ -127,10 +135,10 @@ class ServerControl(HelpedControl, TextControl):
 
     def try_it(self) -> None:
         """Test the server that the form describes now."""
-        self._ask(self._try, self._test, "Asking…", "Testing the server")
+        self._ask(self._try, self._test, "Testing…", "Testing the server")
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
-        self._forget()
+        self._clear_result()
 
     async def _try(self, access: FormAccess) -> None:
         request = access.server(self.setting.module)
@@ -138,24 +146,24 @@ class ServerControl(HelpedControl, TextControl):
         try:
             self._test.setEnabled(True)
             if access.server(self.setting.module) == request:
-                self._say("ok" if look.ok else "error", f"{_full_stop(look.sentence)} {look.at}")
+                self._show_result("ok" if look.ok else "error", f"{_full_stop(look.sentence)} {look.at}")
                 access.heard(look)
             else:
-                self._forget()
+                self._clear_result()
         except RuntimeError:
             return  # The form has been deleted since.
 
     def _on_text(self, _text: str) -> None:
-        self._forget()
+        self._clear_result()
 
-    def _forget(self) -> None:
-        """Clear a test result that belongs to another server."""
+    def _clear_result(self) -> None:
+        """Clear a test result, because the settings have changed."""
         if not self._is_asking:
-            self._say("muted", "")
+            self._show_result("muted", "")
 
 
 class ModelControl(HelpedControl):
-    """A field for a model's name, which is typed or chosen from the models of the server."""
+    """Field for a model's name, which is typed or chosen from the server's models."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
@@ -173,7 +181,7 @@ class ModelControl(HelpedControl):
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._adopt(self._box)
         # Place the button below, not beside: names of models are long.
-        tooltip = "Ask the server which models it has"
+        tooltip = "Read the list of models from the server"
         self._fetch_button = self._add_help("Fetch models", "fetch", tooltip, self.fetch)
         self.line.textEdited.connect(self._on_edited)
         self._box.activated.connect(self._on_edited)
@@ -196,18 +204,18 @@ class ModelControl(HelpedControl):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Models in the list."""
+        """Names in the list of models."""
         return tuple(self._box.itemText(i) for i in range(self._box.count()))
 
     def fetch(self) -> None:
-        """Ask the server for its models."""
+        """Request the list of models from the server."""
         self._ask(self._fetch, self._fetch_button, "Fetching the models…", "Fetching the models")
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
         if self.access is not None:
             self._offer(self.access.services.known_models(self.access.server(self.setting.module)))
             if not self._is_asking:
-                self._say("muted", "")
+                self._show_result("muted", "")
 
     def on_heard(self, look: ServerLook) -> None:
         if look.models:
@@ -219,18 +227,18 @@ class ModelControl(HelpedControl):
             self._fetch_button.setEnabled(True)
             if look.models:
                 self._offer(look.models)
-                self._say("muted", f"{local(len(look.models)):,} models, {look.at}")
+                self._show_result("muted", f"{local(len(look.models)):,} models, {look.at}")
                 if self._box.isVisible() and self._box.hasFocus():
                     self._box.showPopup()
             elif look.ok:
-                self._say("muted", f"The server lists no models: type the name. {look.at}")
+                self._show_result("muted", f"The server lists no models: type a name. {look.at}")
             else:
-                self._say("error", f"{_full_stop(look.sentence)} {look.at}")
+                self._show_result("error", f"{_full_stop(look.sentence)} {look.at}")
         except RuntimeError:
             return  # The form has been deleted since.
 
     def _on_opening(self) -> None:
-        """Fetch the server's models when the user opens an empty list."""
+        """Request the server's models when the user opens an empty list."""
         if not self._box.count() and self.access is not None and self.setting.module:
             self.fetch()
 
@@ -248,7 +256,7 @@ class ModelControl(HelpedControl):
 
 
 class _ModelBox(SteadyComboBox):
-    """Calls ``opening`` before its list is shown."""
+    """Editable list that calls ``opening`` before it is shown."""
 
     opening: Any = None
 
@@ -260,21 +268,21 @@ class _ModelBox(SteadyComboBox):
 
 
 class SecretControl(HelpedControl, TextControl):
-    """A field for the reference to a key (``keyring:openai``, ``env:NAME``), and one to store a new key."""
+    """Field for a reference to an API key (``keyring:openai``, ``env:NAME``), and one to save a new key."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
-        self._looked: object = None
-        tooltip = "Put a key into the system's keyring; it is never written to a file"
+        self._checked_provider: object = None
+        tooltip = "Save a key in the system's keyring; MOSAIC never writes it to a file"
         self.open = self._add_help("Set a key…", "key", tooltip, self._on_open)
-        self._use = LinkButton("Use it", name=f"setting_{setting.name}_use", on_click=self._on_use)
+        self._use = LinkButton("Use this key", name=f"setting_{setting.name}_use", on_click=self._on_use)
         self._use.hide()
         self._column.addWidget(self._use)
         self._field = QLineEdit(self)
         self._field.setObjectName(f"setting_{setting.name}_paste")
         self._field.setEchoMode(QLineEdit.EchoMode.Password)
         self._field.setPlaceholderText("Paste the key")
-        self._field.setAccessibleName(f"{setting.label}, to be kept in the keyring")
+        self._field.setAccessibleName(f"{setting.label}, to be saved in the keyring")
         self._field.returnPressed.connect(self._on_save)
         self.save = QuietButton("Save", name=f"setting_{setting.name}_save", on_click=self._on_save)
         self._paste = QWidget(self)
@@ -288,36 +296,38 @@ class SecretControl(HelpedControl, TextControl):
     def attach(self, access: FormAccess) -> None:
         super().attach(access)
         self.open.show()
-        self._look()
+        self._check_key()
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
-        self._look()
+        self._check_key()
 
     def set_value(self, value: Any) -> None:
         super().set_value(value)
-        self._look()
+        self._check_key()
 
-    def _look(self) -> None:
-        """Look, once for each provider, whether there is a key."""
+    def _check_key(self) -> None:
+        """Find out, once per provider, whether a key is available, and offer to use it."""
         if self.access is None:
             return
         provider, empty = self.access.provider(self.setting), self.value() is None
-        if (provider, empty) == self._looked:
+        if (provider, empty) == self._checked_provider:
             return
-        self._looked = (provider, empty)
+        self._checked_provider = (provider, empty)
         self._use.hide()
         if empty:
             self.access.services.spawn(self._find(self.access, provider), "Looking for a key")
         else:
-            self._say("muted", "")
+            self._show_result("muted", "")
 
     async def _find(self, access: FormAccess, provider: Provider) -> None:
         where = await asyncio.to_thread(access.services.keys.where, provider)
         reference = await asyncio.to_thread(access.services.keys.reference, provider) if where else ""
         try:
-            if self._looked == (provider, True):
-                words = _PLACES[where].format(provider.title, variable=provider.variable) if where else ""
-                self._say("muted", words)
+            if self._checked_provider == (provider, True):
+                words = (
+                    _KEY_LOCATIONS[where].format(provider.title, variable=provider.variable) if where else ""
+                )
+                self._show_result("muted", words)
                 self._offered = reference
                 self._use.setVisible(bool(reference))
         except RuntimeError:
@@ -335,7 +345,7 @@ class SecretControl(HelpedControl, TextControl):
 
     def _on_save(self) -> None:
         key = self._field.text()
-        self._field.clear()  # The key is shown no longer than needed.
+        self._field.clear()  # The key does not stay in the field.
         if key.strip() and self.access is not None:
             provider = self.access.provider(self.setting)
             self.access.services.spawn(self._save(self.access, provider, key), "Saving the key")
@@ -346,7 +356,7 @@ class SecretControl(HelpedControl, TextControl):
             where = await asyncio.to_thread(keys.save, provider, key)
             trouble = await asyncio.to_thread(keys.trouble) if where == "memory" else ""
         except UsageError as error:
-            self._tell("error", _full_stop(error.sentence))
+            self._show_result_if_alive("error", _full_stop(error.sentence))
             return
         reference = f"keyring:{provider.id}" if where == "keyring" else f"env:{provider.variable}"
         try:
@@ -356,28 +366,28 @@ class SecretControl(HelpedControl, TextControl):
         except RuntimeError:
             return  # The form has been deleted since.
         if where == "keyring":
-            self._tell("ok", f"The key of {provider.title} is in the keyring.")
+            self._show_result_if_alive("ok", f"The key of {provider.title} is in the keyring.")
         else:
-            self._tell(
+            self._show_result_if_alive(
                 "muted",
-                f"{_full_stop(trouble)} The key is kept until the window closes. To keep it longer, "
-                f"set {provider.variable} before the window is started.",
+                f"{_full_stop(trouble)} The key is stored until the window closes. To keep it, "
+                f"set {provider.variable} before you start MOSAIC.",
             )
 
-    def _tell(self, role: str, sentence: str) -> None:
+    def _show_result_if_alive(self, role: str, sentence: str) -> None:
         try:
-            self._say(role, sentence)
+            self._show_result(role, sentence)
         except RuntimeError:
             return  # The form has been deleted since.
 
 
 class PromptsControl(HelpedControl, PathControl):
-    """A field for the folder of a worker's prompts, with a button that edits them."""
+    """Field for the folder of a worker's prompts, with a button that edits them."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
-        self.line.setPlaceholderText("the worker's own")
-        tooltip = "Edit a copy of the prompts, with what becomes of them beside it"
+        self.line.setPlaceholderText("the worker's prompts")
+        tooltip = "Edit a copy of the prompts beside a preview of the messages"
         self._edit = self._add_help("Edit the prompts…", "edit", tooltip, self._on_edit)
 
     def attach(self, access: FormAccess) -> None:
@@ -390,11 +400,11 @@ class PromptsControl(HelpedControl, PathControl):
 
 
 class FileControl(HelpedControl, PathControl):
-    """A field for a file that the worker can check, with a button that edits it."""
+    """Field for a file that the worker can check, with a button that edits it."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
-        tooltip = f"Write {setting.label.lower()} here; mistakes are shown by line"
+        tooltip = f"Edit {setting.label.lower()} in the window, which shows errors at their lines"
         self._edit = self._add_help("Edit…", "edit", tooltip, self._on_edit)
 
     def attach(self, access: FormAccess) -> None:
@@ -407,7 +417,7 @@ class FileControl(HelpedControl, PathControl):
 
 
 def _column_in(row: QHBoxLayout) -> QVBoxLayout:
-    """Move the widgets of a row into the first line of a new column in the row, and return the column."""
+    """Move a row's widgets into the first line of a new column in that row, and return the column."""
     items = [item for i in range(row.count()) if (item := row.itemAt(i)) is not None]
     widgets = [widget for item in items if (widget := item.widget()) is not None]
     for widget in widgets:

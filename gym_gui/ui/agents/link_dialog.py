@@ -1,4 +1,4 @@
-"""A dialog that chooses which slots share a slot's checkpoint file."""
+"""A dialog that chooses which slots share the checkpoint file of a slot."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 _ROOM = 60
-"""Largest number of characters beside a checkbox."""
+"""Largest number of characters of the text beside a checkbox."""
 
 
 class LinkAgentsDialog(Dialog):
-    """Has a checkbox for every other slot; a slot that cannot share the file is disabled and shows why.
+    """Has a checkbox for every other slot; slots that cannot share the file are disabled, with the reason.
 
     Args:
-        draft: The configuration.
-        env_info: Description of its environment.
+        draft: The edited configuration.
+        env_info: Description of the configuration's environment.
         primary: Slot whose file is shared.
         parent: The window.
-        problem: Returns why the worker of a row cannot play a slot, as a sentence, or ``""``; ``None``
+        problem: Returns a sentence that says why a worker cannot play a slot, or ``""``; ``None``
             compares only the spaces.
     """
 
     linked = pyqtSignal(str, list)
-    """Emits the primary slot and the linked slots; an empty list removes the link."""
+    """Emits the slot whose file is shared and the slots that share it; an empty list removes the link."""
 
     def __init__(
         self,
@@ -54,11 +54,11 @@ class LinkAgentsDialog(Dialog):
         self._file = None if row is None or problem is None else joint_file(row)
         self._problem = problem
         column = column_layout(self, margin=theme.PAGE)
-        column.addWidget(title_label(f"Who shares the file of {primary}?"))
+        column.addWidget(title_label(f"Slots that share the file of {primary}"))
         column.addWidget(
             muted_label(
-                "The file is loaded once. Each linked agent plays its own part of it where the file "
-                "has one under its name, or else the only one of its kind.",
+                "The file is loaded once. Each linked slot plays the policy of its own name in the "
+                "file, or else the only policy that fits.",
                 wrap=True,
             )
         )
@@ -80,22 +80,23 @@ class LinkAgentsDialog(Dialog):
             why = f"now in link {link_letter(draft, other)}"
         else:
             box.setEnabled(not why)
-        box.setToolTip(why or f"{agent} plays the file of {self.primary}")
+        box.setToolTip(why or f"{agent} plays from the file of {self.primary}")
         self._boxes[agent] = box
         row = QHBoxLayout()
         row.addWidget(box)
         row.addStretch(1)
         team = env_info.team_of(agent) if len(env_info.teams) > 1 else ""
         part = part_of(self._file, agent, None) if self._file is not None else ""
-        takes = f"the part of {part}" if part != agent else "its own part"
-        said = ", ".join(filter(None, (team.replace("_", " ").capitalize(), takes if part else "")))
-        row.addWidget(muted_label(_cut(why) or said))
+        source = f"the part of {part}" if part != agent else "its own part"
+        words = ", ".join(filter(None, (team.replace("_", " ").capitalize(), source if part else "")))
+        row.addWidget(muted_label(_shortened(why) or words))
         return row
 
     def _incompatibility(self, draft: Draft, env_info: EnvironmentInfo, agent: str) -> str:
-        """Return why a slot cannot be played from the file, or ``""``.
+        """Return why a slot cannot be played from the shared file, or ``""``.
 
-        For a joint file, a part has to fit the slot; for any other file, the spaces have to be equal.
+        In a joint file, some policy has to fit the slot; for any other file, the slots' spaces have to be
+        equal.
         """
         if self._file is None or self._problem is None:
             return _incompatibility(env_info, self.primary, agent)
@@ -106,7 +107,7 @@ class LinkAgentsDialog(Dialog):
         row = row_layout()
         team = env_info.teams.get(env_info.team_of(self.primary), ())
         if 1 < len(team) < len(env_info.agents):
-            row.addWidget(QuietButton("Its team", name="link_team", on_click=partial(self._tick, team)))
+            row.addWidget(QuietButton("Team", name="link_team", on_click=partial(self._tick, team)))
         row.addWidget(QuietButton("All", name="link_all", on_click=partial(self._tick, env_info.agents)))
         row.addWidget(QuietButton("None", name="link_none", on_click=partial(self._tick, ())))
         row.addStretch(1)
@@ -121,7 +122,7 @@ class LinkAgentsDialog(Dialog):
         return [agent for agent, box in self._boxes.items() if box.isChecked()]
 
     def accept(self) -> None:
-        """Emit the linked slots and close the dialog."""
+        """Emit the ticked slots and close the dialog."""
         self.linked.emit(self.primary, self.chosen)
         super().accept()
 
@@ -131,16 +132,16 @@ class LinkAgentsDialog(Dialog):
                 box.setChecked(agent in agents)
 
 
-def _cut(sentence: str) -> str:
-    """Shorten a sentence so that it fits beside a checkbox; the tooltip has all of it."""
+def _shortened(sentence: str) -> str:
+    """Shorten a sentence to fit beside a checkbox; the tool tip has the whole sentence."""
     return sentence if len(sentence) <= _ROOM else f"{sentence[: _ROOM - 1].rstrip()}…"
 
 
 def _incompatibility(env_info: EnvironmentInfo, primary: str, agent: str) -> str:
     one, other = env_info.slots[primary], env_info.slots[agent]
     for what, mine, theirs in (
-        ("sees", one.observation_codec.space, other.observation_codec.space),
-        ("does", one.action_codec.space, other.action_codec.space),
+        ("observes", one.observation_codec.space, other.observation_codec.space),
+        ("acts in", one.action_codec.space, other.action_codec.space),
     ):
         if mine.to_json() != theirs.to_json():
             return f"{what} {short_space(theirs)}, not {short_space(mine)}"

@@ -1,4 +1,4 @@
-"""The model of the configuration that is being edited: its draft, history, environment and checks."""
+"""The model of the configuration that is edited: its draft, undo history, environment and checks."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
 
 
 CHECK_MS = 120
-"""Time without further edits before the draft is checked, in ms."""
+"""Time without further edits before the configuration is checked, in milliseconds."""
 ENGINE_MS = 500
-"""Time without further edits before the engine checks the configuration as well, in ms."""
+"""Time without further edits before the engine also checks the configuration, in milliseconds."""
 
 RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
-"""Player of a slot until the user chooses a policy: it fits every environment and starts at once."""
+"""Default assignment of a slot: random actions, which fit every environment and need no file."""
 
 
 class ConfigurationModel(QObject):
-    """Holds a draft; slow work runs in the background and its results arrive as signals.
+    """Holds the edited configuration and its checks; slow work runs in background tasks.
 
     Args:
         context: Provides the store and background tasks.
         parent: Qt owner.
 
     Attributes:
-        draft: Configuration as the table shows it.
-        env_info: Description of its environment; ``None`` until it is known.
+        draft: The configuration as edited, which may be incomplete.
+        env_info: Description of the draft's environment; ``None`` until it has been read.
         report: Result of the last check, or ``None``.
         checks: Checks with the available workers; ``None`` until the workers have been found.
-        trouble: Why the environment is not available, as a sentence; empty if it is.
+        trouble: Sentence that says why the environment is not available; empty if it is available.
         undo_stack: Undo history of the draft.
     """
 
@@ -60,7 +60,7 @@ class ConfigurationModel(QObject):
     report_changed = pyqtSignal()
     looking_changed = pyqtSignal(bool)
     policy_binding_changed = pyqtSignal(str, str)
-    """Emits a slot, and the id of the policy that decides for it from now on."""
+    """Emits a slot and the id of the policy that plays it from now on."""
 
     def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -71,14 +71,14 @@ class ConfigurationModel(QObject):
         self.report: Report | None = None
         self.checks: ConfigurationChecks | None = None
         self._checked: Draft | None = None
-        self._moved: Draft | None = None
+        self._moved_draft: Draft | None = None
         self._verdict: Finding | None = None
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(200)
-        self._look: asyncio.Task[Any] | None = None
-        self._asking: asyncio.Task[Any] | None = None
+        self._reading: asyncio.Task[Any] | None = None
+        self._engine_task: asyncio.Task[Any] | None = None
         self._checking: asyncio.Task[Any] | None = None
-        self._rows_said: dict[str, WorkerAssignment] = {}
+        self._emitted_rows: dict[str, WorkerAssignment] = {}
         self._check_timer = single_shot_timer(self, CHECK_MS, self._on_check_due)
         self._engine_timer = single_shot_timer(self, ENGINE_MS, self._on_engine_due)
         self._closed = False
@@ -86,22 +86,22 @@ class ConfigurationModel(QObject):
 
     @property
     def catalog(self) -> CatalogCache:
-        """Descriptions of environments and workers."""
+        """Cache with descriptions of environments and workers."""
         return self._catalog
 
     @property
     def spawn(self) -> Spawn:
-        """Function that runs background tasks."""
+        """Function that starts a background task."""
         return self._context.spawn
 
     # -- editing ---------------------------------------------------------------------
 
     def edit(self, draft: Draft, text: str, field: str = "") -> None:
-        """Change the draft, with undo; a name that the user did not choose is derived from the policies.
+        """Change the draft, with undo; an operator name that the user did not set is derived anew.
 
         Args:
             draft: The draft after the change.
-            text: Describes the change in the menu: ``change policy of green_0``.
+            text: Name of the change in the menu, such as ``change policy of green_0``.
             field: The edited field; consecutive edits of one field are undone together.
         """
         if self.checks is not None:
@@ -113,42 +113,39 @@ class ConfigurationModel(QObject):
             self.undo_stack.push(Edit(self.show_draft, self.draft, draft, text, field))
 
     def show_draft(self, draft: Draft) -> None:
-        """Show a draft without adding a step to the history."""
+        """Show a draft without adding a step to the undo history."""
         before, self.draft = self.draft, draft
         self._verdict = None
         if self.env_info is None or draft.request() != before.request() or self.trouble:
-            self._rows_said = {}
-            self._look_at_environment()
+            self._emitted_rows = {}
+            self._read_environment()
         else:
             self.draft = draft.seated(self.env_info, _everybody_random)
-            self._tell_bindings(policies_only=True)
+            self._emit_bindings(policies_only=True)
             self._check_timer.start()
         self.draft_changed.emit()
 
     def reset(self) -> None:
-        """Reset everything but the environment: random actions in all slots, no links, default settings.
-
-        Undo brings the previous draft back.
-        """
+        """Reset all but the environment: random actions in all slots, no links, default settings."""
         task, name = self.draft.task, self.draft.env_name
         self.edit(Draft(task, self.draft.operator_id, env_name=name), "reset to defaults")
 
     def open_config(self, config: OperatorConfig) -> None:
-        """Show a configuration; undo brings back the previous one."""
+        """Show a configuration; undo restores the previous one."""
         self._push(Draft.of(config), f"open {config.display_name}")
 
     def choose_environment(self, task: str) -> None:
-        """Change the environment; a slot of the same name keeps its policy if that policy fits."""
+        """Change the environment; slots of the same name keep their policies if those fit."""
         where = {"task": task, "env_name": "", "api": None, "env_kwargs": {}, "teams": None}
         fresh = replace(self.draft, **where, operator_id="operator", name="", named=False, max_steps=None)
         rows = {agent: row for agent, row in fresh.rows.items() if not agent.endswith(GOAL_SUFFIX)}
         self.edit(replace(fresh, rows=rows), f"choose {task}")
-        self._moved = self.draft
+        self._moved_draft = self.draft
 
     def set_row(self, agent: str, row: WorkerAssignment, text: str, field: str = "") -> None:
         """Change the policy of a slot, or its settings.
 
-        Linked slots play one policy file. A slot leaves its link if its new policy reads no file, or if it
+        Linked slots share one policy file. A slot leaves its link if its new policy reads no file, or if it
         followed another slot and now reads another file.
         """
         draft = self.draft
@@ -164,7 +161,7 @@ class ConfigurationModel(QObject):
         return worker is not None and any(s.kind == "policy" for s in worker.settings_schema)
 
     def can_share(self, agent: str) -> bool:
-        """Return whether the slot's policy is read from a file that other slots could play too."""
+        """Return whether a slot's policy is read from a file that other slots can share."""
         row = self.draft.rows.get(agent)
         return row is not None and self._reads_files(row)
 
@@ -172,7 +169,7 @@ class ConfigurationModel(QObject):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All findings, the most severe first."""
+        """All findings of the checks, errors first."""
         if self.trouble:
             return (Finding(Level.ERROR, self.trouble),)
         own = self.report.findings if self.report is not None else ()
@@ -188,7 +185,7 @@ class ConfigurationModel(QObject):
 
     @property
     def config(self) -> OperatorConfig | None:
-        """Configuration, or ``None`` if it is not checked yet or something is wrong with it."""
+        """Valid configuration; ``None`` while it is being checked or if it has an error."""
         refused = self.verdict is not None and self.verdict.level is Level.ERROR
         return None if self.report is None or refused or self.looking else self.report.config
 
@@ -198,7 +195,7 @@ class ConfigurationModel(QObject):
         return self._checked is self.draft
 
     async def checked_config(self) -> OperatorConfig | None:
-        """Return the current configuration, after checking the latest edit; ``None`` if it is not valid."""
+        """Check the latest edit and return the configuration; ``None`` if it is not valid."""
         while not self.settled:
             draft = self.draft
             self._check_timer.stop()
@@ -213,10 +210,10 @@ class ConfigurationModel(QObject):
     @property
     def looking(self) -> bool:
         """Whether the environment's description is being read."""
-        return self._look is not None
+        return self._reading is not None
 
     def policy_id(self, agent: str) -> str:
-        """Return the id of the policy that plays a slot; if no known policy matches, the id of the worker."""
+        """Return the id of the policy that plays a slot, or of its worker if no known policy matches."""
         row = self.draft.rows.get(agent)
         if row is None:
             return ""
@@ -224,17 +221,17 @@ class ConfigurationModel(QObject):
         return policy.policy_id if policy is not None else row.worker_id
 
     def player_title(self, agent: str) -> str:
-        """Return the name of the slot's policy; empty if the slot has none or the name is not known yet."""
+        """Return the name of a slot's policy; empty if the slot has none or the workers are not known yet."""
         row = self.draft.rows.get(agent)
         return "" if row is None or self.checks is None else self.checks.title(row)
 
     def policy_for(self, agent: str, policy_id: object) -> Policy | None:
-        """Return a policy as it is offered to a slot; ``None`` if the slot or the policy is not known."""
+        """Return a policy as offered to a slot; ``None`` if the slot or the policy is not known."""
         slot = self.env_info.slots.get(agent) if self.env_info is not None else None
         return None if slot is None or self.checks is None else self.checks.policy_for(slot, policy_id)
 
     async def preview(self, seed: int) -> Preview:
-        """Return a preview of the beginning of the episode with this seed.
+        """Return a preview of the first frame of the episode with this seed.
 
         Raises:
             UsageError: The environment cannot be drawn, or :meth:`stop_looking` was called.
@@ -244,18 +241,20 @@ class ConfigurationModel(QObject):
     def renew(self) -> None:
         """Read environments and workers again, after some were installed."""
         self._catalog.renew()
-        self._look_at_environment()
+        self._read_environment()
 
     def stop_looking(self) -> None:
-        """Cancel the requests about the environment."""
+        """Cancel the requests for a description or a preview of the environment."""
         self._catalog.probe.cancel()
 
     async def close(self) -> None:
-        """Cancel all work and close the catalog."""
+        """Cancel all background tasks and close the catalog."""
         self._closed = True
         self._check_timer.stop()
         self._engine_timer.stop()
-        tasks = [t for t in (self._look, self._asking, self._checking) if t is not None and not t.done()]
+        tasks = [
+            t for t in (self._reading, self._engine_task, self._checking) if t is not None and not t.done()
+        ]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -263,13 +262,13 @@ class ConfigurationModel(QObject):
 
     # -- checking --------------------------------------------------------------------
 
-    def _look_at_environment(self) -> None:
-        self._stop(self._look)
+    def _read_environment(self) -> None:
+        self._stop(self._reading)
         self.env_info, self.report, self.trouble = None, None, ""
         self._check_timer.stop()
-        self._look = None
+        self._reading = None
         if self.draft.task and not self._closed:
-            self._look = self._context.spawn(self._describe(self.draft), "Looking at the environment")
+            self._reading = self._context.spawn(self._describe(self.draft), "Reading the environment")
         self.looking_changed.emit(self.looking)
         self.sheet_changed.emit()
         self.report_changed.emit()
@@ -282,31 +281,31 @@ class ConfigurationModel(QObject):
         except MosaicError as error:
             if isinstance(error, NotAllowedError):
                 ask = partial(self._context.ask_trust, error)
-                self._context.notify(error.message, "warning", ("Look and allow…", ask))
-            if self._look is me:
-                self._look, self.trouble = None, error.sentence
+                self._context.notify(error.message, "warning", ("Review and allow…", ask))
+            if self._reading is me:
+                self._reading, self.trouble = None, error.sentence
                 self.looking_changed.emit(False)
                 self.report_changed.emit()
             return
         # The check reads policy files, so it does not run in the GUI thread.
-        moved = draft is self._moved
+        moved = draft is self._moved_draft
         misfits = await asyncio.to_thread(self.checks.misfits, self.draft.rows, env_info) if moved else {}
-        if self._look is not me:
+        if self._reading is not me:
             return
-        self._look, self.env_info = None, env_info
+        self._reading, self.env_info = None, env_info
         rows = {agent: row for agent, row in self.draft.rows.items() if agent not in misfits}
         self.draft = replace(self.draft, rows=rows).seated(env_info, _everybody_random)
         if misfits:
             reason = next(iter(misfits.values()))
-            self._context.notify(f"Random plays {', '.join(misfits)} here: {reason}", "info")
-        self._rows_said = dict(self.draft.rows)
+            self._context.notify(f"Random actions now play {', '.join(misfits)}: {reason}", "info")
+        self._emitted_rows = dict(self.draft.rows)
         self.looking_changed.emit(False)
         self.sheet_changed.emit()
         self.draft_changed.emit()
         self._on_check_due()
 
     def check_again(self) -> None:
-        """Check the configuration again, here and with the engine, after files that it names have changed."""
+        """Repeat all checks, after files that the configuration names have changed."""
         self._verdict, self._checked = None, None
         self._on_check_due()
 
@@ -323,19 +322,19 @@ class ConfigurationModel(QObject):
         if draft is not self.draft or env_info is not self.env_info:
             return
         self.report, self._checked = report, draft
-        self._tell_bindings(policies_only=False)
+        self._emit_bindings(policies_only=False)
         self.report_changed.emit()
         if report.config is not None:
             self._engine_timer.start()
 
     def _on_engine_due(self) -> None:
         if self.report is None or self.report.config is None or self._closed or not self.settled:
-            return  # The check that is running will ask again.
-        if self._asking is not None and not self._asking.done():
-            self._engine_timer.start()  # Canceling would end the process that answers.
+            return  # The check that is running starts this timer again.
+        if self._engine_task is not None and not self._engine_task.done():
+            self._engine_timer.start()  # Canceling would end the process that checks.
             return
         work = self._ask_engine(self.draft, self.report.config)
-        self._asking = self._context.spawn(work, "Asking the engine")
+        self._engine_task = self._context.spawn(work, "Checking with the engine")
 
     async def _ask_engine(self, draft: Draft, config: OperatorConfig) -> None:
         try:
@@ -348,15 +347,19 @@ class ConfigurationModel(QObject):
             self._verdict = verdict
             self.report_changed.emit()
 
-    def _tell_bindings(self, *, policies_only: bool) -> None:
-        """Emit the slots whose policy has changed; other changes are emitted once the draft is checked."""
+    def _emit_bindings(self, *, policies_only: bool) -> None:
+        """Emit the slots whose policy has changed.
+
+        Args:
+          policies_only: Whether to leave out changes of settings, which are emitted after the check.
+        """
         for agent, row in self.draft.rows.items():
-            before = self._rows_said.get(agent)
+            before = self._emitted_rows.get(agent)
             if before is None or before == row:
                 continue
             if policies_only and not self._other_policy(before, row):
                 continue
-            self._rows_said[agent] = row
+            self._emitted_rows[agent] = row
             self.policy_binding_changed.emit(agent, self.policy_id(agent))
 
     def _other_policy(self, before: WorkerAssignment, row: WorkerAssignment) -> bool:
@@ -371,10 +374,14 @@ class ConfigurationModel(QObject):
 
 
 def _accepted(slow: Sequence[str]) -> Finding:
-    """Return the finding for a configuration that the engine accepts."""
+    """Return the finding for a configuration that the engine accepts.
+
+    Args:
+      slow: Workers whose loading takes too long to wait for.
+    """
     if not slow:
-        return Finding(Level.OK, "The engine accepts the configuration as it stands")
-    text = f"The engine accepts the configuration; {listed(slow)} takes long to load and was not waited for"
+        return Finding(Level.OK, "The engine accepts the configuration")
+    text = f"The engine accepts the configuration; {listed(slow)} takes long to load and was not checked"
     return Finding(Level.NOTE, text)
 
 

@@ -1,4 +1,4 @@
-"""A form for the settings of the whole operator: its name, its limits and its seats."""
+"""A form for the settings of the whole operator: its name, limits, seats and environment."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _MOST_STEPS = 1_000_000
 
 
 class OperatorPanel(QWidget):
-    """Edits name, step limit, interface, seats, managers and environment settings.
+    """Edits an operator's name, step limit, interface, seats, managers and environment settings.
 
     Args:
-        model: The configuration.
+        model: The edited configuration.
         parent: Qt owner.
     """
 
@@ -40,7 +40,7 @@ class OperatorPanel(QWidget):
         column = column_layout(self, margin=(0, theme.GAP, 0, 0))
         column.addWidget(section_label("Operator"))
         column.addWidget(rows)
-        self.name = rows.add_row("Name", QLineEdit(), tooltip="What tables and cards call it")
+        self.name = rows.add_row("Name", QLineEdit(), tooltip="Name in tables and on cards")
         self.name.setObjectName("operator_name")
         self.name.setMaxLength(80)
         self.steps = rows.add_row(
@@ -51,13 +51,16 @@ class OperatorPanel(QWidget):
         self.steps.setSpecialValueText("default")
         self.steps.setKeyboardTracking(False)
         self.api = rows.add_row(
-            "Agents act", SteadyComboBox(), tooltip="Which of the environment's interfaces is used"
+            "Agents act",
+            SteadyComboBox(),
+            tooltip="Interface of the environment: in turns (AEC) or all at once (parallel)",
         )
         self.api.setObjectName("api")
         self.seats = rows.add_row(
             "Seats",
             SteadyComboBox(),
-            tooltip="Every seed is played once per rotation of the teams; of the agents, where there is one",
+            tooltip="Change round: play each seed once per rotation of "
+            "the teams, or of the agents of one team",
         )
         self.seats.setObjectName("seats")
         self.seats.addItem("as written", "fixed")
@@ -69,7 +72,9 @@ class OperatorPanel(QWidget):
         )
         self.environment.set_to.connect(self._on_environment)
         rows.add_row(
-            "Two levels", self.managers, tooltip="The slot AGENT/goal chooses what AGENT carries out"
+            "Two levels",
+            self.managers,
+            tooltip="Add a slot AGENT/goal, whose policy sets the goals that AGENT carries out",
         )
         column.addWidget(self.environment, 0, Qt.AlignmentFlag.AlignLeft)
         self.name.textEdited.connect(self._on_name)
@@ -88,7 +93,7 @@ class OperatorPanel(QWidget):
             self.name.setText(typed)
             self.name.setCursorPosition(0)  # A long name shows its beginning.
         self.environment.show_values(draft.env_kwargs)
-        self.name.setToolTip(draft.name or "What tables and cards call it")
+        self.name.setToolTip(draft.name or "Name in tables and on cards")
         self.name.setPlaceholderText(draft.name or draft.operator_id)
         self.steps.blockSignals(True)
         self.steps.setValue(draft.max_steps or 0)
@@ -124,7 +129,7 @@ class OperatorPanel(QWidget):
         env_info = self._model.env_info
         native = env_info is not None and self.api.currentData() == env_info.apis[0]
         draft = replace(self._model.draft, api=None if native else self.api.currentData())
-        self._model.edit(draft, "change who acts when")
+        self._model.edit(draft, "change interface")
 
     def _on_seats(self, _index: int) -> None:
         self._model.edit(replace(self._model.draft, seats=self.seats.currentData()), "change seats")

@@ -1,4 +1,4 @@
-"""A panel that shows how the episode of a seed begins."""
+"""A panel that shows the first frame of the episode with a seed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _WAIT_MS = 150
 
 
 class PreviewPanel(Card):
-    """Draws the first observation in another process; if the seed changes, only the newest one is shown.
+    """Shows the first frame of an episode, drawn in another process; draws only the newest seed.
 
     Args:
         context: Provides theme and background tasks.
-        model: The configuration.
+        model: The edited configuration.
         parent: Qt owner.
     """
 
@@ -51,15 +51,15 @@ class PreviewPanel(Card):
         self.add(self._stack, 1)
         self._due = single_shot_timer(self, _WAIT_MS, self._draw)
         model.sheet_changed.connect(self._on_sheet_changed)
-        self._show_hint("No environment yet", "Choose one above.")
+        self._show_hint("No environment yet", "Choose an environment above.")
 
     @property
     def drawing(self) -> bool:
-        """Whether a preview is being drawn or about to be."""
+        """Whether a preview is being drawn or is about to be."""
         return self._due.isActive() or self._task is not None
 
     async def close_down(self) -> None:
-        """Stop drawing."""
+        """Cancel the drawing and wait until it has ended."""
         self._due.stop()
         task, self._task = self._task, None
         await end_task(task)
@@ -74,13 +74,14 @@ class PreviewPanel(Card):
             self._drawn = None
             task = self._model.draft.task
             self._show_hint(
-                f"Looking at {task}…" if task else "No environment yet", "" if task else "Choose one above."
+                f"Reading {task}…" if task else "No environment yet",
+                "" if task else "Choose an environment above.",
             )
         elif self._wanted() != self._drawn:
             self._due.start()
 
     def _wanted(self) -> object:
-        # Players do not change how the episode begins, and managers are not part of the picture.
+        # Policies do not change the first frame, and managers are not part of it.
         request = self._model.draft.request()
         return request.task, request.env_name, request.api, str(request.env_kwargs), self.seed.seed
 
@@ -89,7 +90,7 @@ class PreviewPanel(Card):
             self._task = self._context.spawn(self._draw_newest(), "Drawing the preview")
 
     async def _draw_newest(self) -> None:
-        """Draw until the newest requested preview is drawn, because the seed may change in between."""
+        """Draw previews until the newest request is drawn, because the seed can change while drawing."""
         try:
             self._cancel.show()
             while self._model.env_info is not None and (wanted := self._wanted()) != self._drawn:
@@ -113,7 +114,7 @@ class PreviewPanel(Card):
             self._stack.setCurrentWidget(self.text)
             self.text.show_text(preview.text)
         else:
-            self._show_hint("This environment draws nothing", "It can be played all the same.")
+            self._show_hint("This environment draws nothing", "The environment can still be played.")
 
     def _show_hint(self, title: str, text: str) -> None:
         self._stack.setCurrentWidget(self.frame)

@@ -1,4 +1,4 @@
-"""A box for the rule that applies to an invalid or late action."""
+"""A list for the rule that applies to an invalid or late action."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PyQt6.QtWidgets import QWidget
 from gym_gui.core.experiment.assignment import OnInvalid
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
 
-TIP: Final = "What follows an answer that cannot be played, or that does not come in time"
+TIP: Final = "What happens after an invalid or late action"
 _THEN: Final = {
     "error": "the episode fails",
     "noop": "no-op",
@@ -26,10 +26,10 @@ _USUAL: Final = (
 
 
 class RuleBox(SteadyComboBox):
-    """A list of the usual rules, and of the slot's rule if it is another one.
+    """List of the usual rules for invalid or late actions, and of the slot's rule if it differs.
 
     Args:
-        name: Its ``objectName``.
+        name: The list's ``objectName``.
         parent: Qt owner.
     """
 
@@ -41,11 +41,11 @@ class RuleBox(SteadyComboBox):
 
     @property
     def rule(self) -> OnInvalid:
-        """Chosen rule."""
+        """The chosen rule."""
         return self.currentData()
 
     def show_rule(self, rule: OnInvalid) -> None:
-        """Choose a rule; a rule that is not in the list is added."""
+        """Select a rule, and add it to the list if it is missing."""
         known = [self.itemData(i) for i in range(self.count())]
         if rule not in known:
             self.addItem(_rule_words(rule), rule)
@@ -54,5 +54,5 @@ class RuleBox(SteadyComboBox):
 
 
 def _rule_words(rule: OnInvalid) -> str:
-    """Return a rule as short text for narrow forms: ``"retry 2, no-op"``."""
+    """Return a rule as short text, such as ``"retry 2, no-op"``."""
     return f"retry {rule.retry}, {_THEN[rule.then]}" if rule.retry else _THEN[rule.then]

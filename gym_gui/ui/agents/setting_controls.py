@@ -1,4 +1,4 @@
-"""Controls for the kinds of settings; each returns and shows a value and signals edits by the user."""
+"""Controls for each kind of setting: text, number, path, flag and choice."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from gym_gui.ui.widgets.number_fields import KeptGroups, SteadyField
 from gym_gui.workers.settings.settings_schema import Setting
 
 _ASIDE_GAP, _LEAST_ASIDE = 12, 30
-"""Gap between a value and its explanation, and smallest space for an explanation, in pixels."""
+"""Gap between a value and its explanation, and least width for an explanation, in pixels."""
 
 
 class SettingControl(QWidget):
-    """Base class of all controls.
+    """Base class of the controls that edit one setting's value.
 
     Args:
-        setting: Setting that it edits.
+        setting: The setting to edit.
         parent: Owner.
     """
 
@@ -47,18 +47,23 @@ class SettingControl(QWidget):
         self._row = row
 
     def value(self) -> Any:
-        """Return the value that is entered, else the default."""
+        """Return the entered value, or the setting's default if nothing is entered."""
         raise NotImplementedError
 
     def set_value(self, value: Any) -> None:
-        """Show ``value``; emits no signal."""
+        """Show a value without emitting ``changed``."""
         raise NotImplementedError
 
     def adapt(self, env_id: str, agent: str) -> None:
-        """Adapt to the slot of the setting; the base class does nothing."""
+        """Adapt to the slot whose setting is edited; the base class does nothing.
+
+        Args:
+          env_id: Id of the environment.
+          agent: Name of the slot.
+        """
 
     def set_wrong(self, wrong: bool) -> None:
-        """Mark the control as wrong, or remove the mark."""
+        """Mark the control as invalid, or remove the mark."""
         seen = self.focusProxy()
         if seen is not None and (seen.property("invalid") == "true") != wrong:
             seen.setProperty("invalid", "true" if wrong else "false")
@@ -79,7 +84,7 @@ class SettingControl(QWidget):
 
 
 class SaidLineEdit(QLineEdit):
-    """A field that explains its value in muted text behind it: ``0  no limit``.
+    """Field that shows an explanation of its value in muted text behind it, such as ``0  no limit``.
 
     Args:
         parent: Owner.
@@ -91,11 +96,11 @@ class SaidLineEdit(QLineEdit):
 
     @property
     def aside(self) -> str:
-        """Explanation that is shown."""
+        """Explanation of the value."""
         return self._aside
 
     def say(self, aside: str) -> None:
-        """Show an explanation."""
+        """Show an explanation behind the value."""
         if aside != self._aside:
             self._aside = aside
             self.update()
@@ -121,15 +126,15 @@ class SaidLineEdit(QLineEdit):
 
 
 class TextControl(SettingControl):
-    """A field for typed values: text, a list or a JSON object.
+    """Field for a typed value: text, a list or a JSON object.
 
-    An empty field stands for the default, which is then shown as a gray placeholder. A text that is not
-    a valid value stays as typed, and the check reports it.
+    An empty field stands for the default, which is shown as a gray placeholder. Text that is not a valid
+    value stays in the field, and the check reports it.
 
     Args:
-        setting: Setting that it edits.
+        setting: The setting to edit.
         parent: Owner.
-        editor: Widget that holds the field, if it is more than a line.
+        editor: Widget that contains the field; ``None`` for a plain field.
     """
 
     def __init__(
@@ -149,8 +154,8 @@ class TextControl(SettingControl):
     def _on_text_changed(self, text: str) -> None:
         said = self.setting.said_of(self.value()) if text.strip() else ""
         self.line.say(said)
-        if (told := self.focusProxy()) is not None:
-            told.setAccessibleDescription(said)
+        if (control := self.focusProxy()) is not None:
+            control.setAccessibleDescription(said)
 
     def value(self) -> Any:
         text = self.line.text().strip()
@@ -177,7 +182,7 @@ def _hint(setting: Setting) -> str:
 
 
 class PathControl(TextControl):
-    """A field for the path of a file or folder, with a button that opens a file dialog."""
+    """Field for the path of a file or folder, with a button that opens a file dialog."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
@@ -191,7 +196,7 @@ class PathControl(TextControl):
         self._row.addWidget(self.button)
 
     def set_value(self, value: Any) -> None:
-        """Show a path by its end, which distinguishes files; the tooltip has all of it."""
+        """Show a path, scrolled to its end; the tool tip has the whole path."""
         super().set_value(value)
         if not self.line.hasFocus():
             self.line.setCursorPosition(len(self.line.text()))
@@ -219,7 +224,7 @@ class PathControl(TextControl):
 
 
 class FlagControl(SettingControl):
-    """A checkbox for a yes-or-no setting."""
+    """Checkbox for a setting with the values true and false."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
@@ -236,10 +241,10 @@ class FlagControl(SettingControl):
 
 
 class NumberBox(SteadyField, QAbstractSpinBox):
-    """A number field that accepts any text, with arrows that count; the form checks what is typed.
+    """Number field that accepts any text, with arrows that count; the form checks the text.
 
     Args:
-        setting: Setting with the limits for counting.
+        setting: The setting, with its minimum and maximum.
         parent: Owner.
     """
 
@@ -254,9 +259,9 @@ class NumberBox(SteadyField, QAbstractSpinBox):
         )
 
     def stepBy(self, steps: int) -> None:
-        """Count up or down within the limits.
+        """Add steps to the number, within its limits.
 
-        Small numbers count by their first digit, so that 3e-4 becomes 4e-4.
+        Numbers below 0.1 change by one unit of their first digit, so that 3e-4 becomes 4e-4.
         """
         line, schema = self.lineEdit(), self._setting.schema
         now = read(self.text(), schema) if self.text().strip() else self._setting.default
@@ -277,7 +282,7 @@ class NumberBox(SteadyField, QAbstractSpinBox):
 
 
 def _step(number: float, *, down: bool) -> float:
-    """Return the step for a number: 0.1, or for a smaller number one unit of its first digit."""
+    """Return the step size for a number: 0.1, or one unit of the first digit if it is smaller."""
     if not 0 < abs(number) < 0.1:
         return 0.1
     power = math.floor(math.log10(abs(number)) + 1e-9)
@@ -285,14 +290,14 @@ def _step(number: float, *, down: bool) -> float:
 
 
 class NumberControl(TextControl):
-    """A field for a number; accepts ``3e-4`` and ``500,000``, too."""
+    """Field for a number; also accepts forms such as ``3e-4`` and ``500,000``."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent, NumberBox(setting))
 
 
 class ChoiceControl(SettingControl):
-    """A list of options; options that do not fit the slot are disabled and show the reason."""
+    """List of options; options that do not fit the slot are disabled, with the reason as tool tip."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)

@@ -42,29 +42,28 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.settings.settings_schema import Setting, grouped, problems
 
 LABEL_WIDTH = 92
-"""Width of the labels, in pixels: the same as in the inspector's other forms, so that controls align."""
+"""Width of the labels, in pixels, equal in all forms of the inspector, so that their controls align."""
 
 _NOTHING: Final = object()
-"""Marks a value that was not given."""
+"""Marks a setting without a given value."""
 
 
 class SettingsForm(QWidget):
-    """A form with one row per setting: its label, its control and, below, its error.
+    """Form with one row per setting: its label, its control and, below, its error.
 
-    Settings of a group are shown together below its heading; settings without a group come first.
+    Settings without a group come first; those of a group follow below the group's heading.
 
     Args:
-        schema: Settings of a worker or of a training.
-        values: Current values of the settings.
-        env_id: Environment of the slot; options made for other environments are disabled.
-        policy: Which of the worker's policies plays; settings of other policies are left out.
-        agent: The slot's name.
-        without: Names of settings that are edited elsewhere and not shown here.
-        worker: Worker that the settings belong to.
-        services: Asks servers and keeps keys; ``None`` for plain fields.
-        unknown: Returns the error for a setting name that the schema does not know; ``None`` accepts
-            every name.
-        parent: Owner.
+      schema: Settings of a worker or of a training.
+      values: Current values of the settings.
+      env_id: Environment of the slot; options for other environments are disabled.
+      policy: Name of the worker's policy; settings of its other policies are left out.
+      agent: Name of the slot.
+      without: Names of settings to leave out.
+      worker: Worker that has the settings.
+      services: Tests servers and stores keys; ``None`` for plain fields.
+      unknown: Returns the error for a setting name that the schema lacks; ``None`` accepts every name.
+      parent: Qt owner.
     """
 
     values_changed = pyqtSignal(dict)
@@ -94,7 +93,7 @@ class SettingsForm(QWidget):
         self._worker, self._services, self._env_id, self._agent = worker, services, env_id, agent
         self._unknown = unknown
         self.action_words: Sequence[str] = ()
-        """Words for the slot's actions, if they are known."""
+        """Names of the slot's actions, if they are known."""
         self._unfolded = services is not None and services.unfolded
         self._labels: dict[str, QLabel] = {}
         self._controls: dict[str, SettingControl] = {}
@@ -102,24 +101,24 @@ class SettingsForm(QWidget):
         self._headings: dict[str, QLabel] = {}
         self._kept: dict[str, Any] = {}
         self._given: dict[str, tuple[Any, Any]] = {}
-        """For each row that the user did not change: the value its control shows, and the value given."""
+        """For each row that the user did not change, the value that its control shows and the given value."""
         self._found: dict[str, str] = {}
         self._grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(theme.ROW)
         grid.setVerticalSpacing(theme.ROW)
         grid.setColumnStretch(1, 1)
-        self._strange = label("", "error", wrap=True, name="settings_unknown")
-        grid.addWidget(self._strange, 3 * len(self._schema), 0, 1, 2)
+        self._unknown_settings = label("", "error", wrap=True, name="settings_unknown")
+        grid.addWidget(self._unknown_settings, 3 * len(self._schema), 0, 1, 2)
         self._more = LinkButton("", name="settings_more")
         self._more.clicked.connect(self.toggle_all)
-        self._more.setToolTip("Show every setting, or the main ones alone")
+        self._more.setToolTip("Show all settings, or only the main ones")
         self._more.setVisible(any(setting.advanced for setting in self._schema))
         grid.addWidget(self._more, 3 * len(self._schema) + 1, 0, 1, 2)
         self.set_values(values or {})
 
     def _build_to(self, place: int) -> None:
-        """Build the rows up to a place, in the order of the schema. This is also the order of the Tab key."""
+        """Build rows up to an index, in the order of the schema, which is also the order of the Tab key."""
         for setting in self._schema[len(self._controls) : place + 1]:
             self._build(setting, 3 * len(self._controls))
 
@@ -153,19 +152,19 @@ class SettingsForm(QWidget):
 
     @property
     def empty(self) -> bool:
-        """Whether there are no settings."""
+        """Whether the form has no settings."""
         return not self._schema
 
     @property
     def problems(self) -> Mapping[str, str]:
-        """Errors by the setting's name."""
+        """Error sentences by the name of the setting."""
         return self._found
 
     def control(self, name: str) -> SettingControl:
-        """Return the control of one setting.
+        """Return the control of a setting.
 
         Raises:
-            KeyError: The form does not have the setting.
+            KeyError: The form has no such setting.
         """
         if name not in self._controls:
             self._build_to(self._places[name])
@@ -173,7 +172,7 @@ class SettingsForm(QWidget):
         return self._controls[name]
 
     def set_values(self, values: Mapping[str, Any]) -> None:
-        """Show ``values``; ``values_changed`` is not emitted."""
+        """Show values without emitting ``values_changed``."""
         self._kept = {name: value for name, value in values.items() if name not in self._places}
         wanted = [s.name in values or not s.advanced or self._unfolded for s in self._schema]
         self._build_to(max((place for place, here in enumerate(wanted) if here), default=-1))
@@ -181,40 +180,41 @@ class SettingsForm(QWidget):
             setting, value = control.setting, values.get(name)
             if value is None and not (name in values and setting.nullable):
                 value = setting.default
-            # A control that already has the value is left alone, so that the cursor stays in its place.
+            # A control that already has the value is not changed, so that its cursor does not move.
             if control.value() != value:
                 control.set_value(value)
         self._given = {
             name: (control.value(), values.get(name, _NOTHING)) for name, control in self._controls.items()
         }
-        self._look()
+        self._check()
 
     def values(self) -> dict[str, Any]:
-        """Return the values that are set, without those left to the worker or at their default.
+        """Return the values that differ from their defaults.
 
-        A value that was given to the form is returned unchanged until the user changes its row: a form
-        that only shows a configuration changes nothing in it.
+        A value that was given to the form is returned unchanged until the user edits its row, so that showing
+        a configuration never changes it.
         """
-        told = dict(self._kept)
+        values = dict(self._kept)
         for name, control in self._controls.items():
             value = control.value()
             shown, given = self._given.get(name, (_NOTHING, _NOTHING))
             if value != shown:
                 given = value if value != control.setting.default else _NOTHING
             if given is not _NOTHING:
-                told[name] = given
-        return told
+                values[name] = given
+        return values
 
     def effective(self, name: str) -> Any:
-        """Return the value that applies to a setting: the value set, else its default.
-
-        Returns ``None`` if the value is not known.
-        """
+        """Return the value that applies to a setting: its set value, else its default, else ``None``."""
         place = self._places.get(name)
         return self.values().get(name, None if place is None else self._schema[place].default)
 
     def show_problems(self, found: Mapping[str, str]) -> None:
-        """Show each error below its row."""
+        """Show each error below the row of its setting.
+
+        Args:
+          found: Error sentences by the name of the setting.
+        """
         self._found = dict(found)
         for name in found:
             if name in self._places:
@@ -225,12 +225,12 @@ class SettingsForm(QWidget):
             note.setVisible(bool(sentence))
             self._controls[name].set_wrong(bool(sentence))
         strange = [sentence for name, sentence in found.items() if name not in self._places]
-        self._strange.setText(" ".join(strange))
-        self._strange.setVisible(bool(strange))
+        self._unknown_settings.setText(" ".join(strange))
+        self._unknown_settings.setVisible(bool(strange))
         self._fold()
 
-    def _look(self) -> None:
-        """Find the errors and show them."""
+    def _check(self) -> None:
+        """Check the values and show the errors."""
         found = problems(self._schema, self.values())
         if self._unknown is not None:
             found |= {name: wrong for name in self._kept if (wrong := self._unknown(name))}
@@ -248,16 +248,16 @@ class SettingsForm(QWidget):
         self._fold()
 
     def _fold(self) -> None:
-        """Hide advanced settings, but not those that are wrong or set."""
+        """Hide advanced settings, except those that have a value or an error."""
         if self._worker is not None and self._services is not None:
             for helped in self._helped():
                 if helped.access is None:
                     helped.attach(self)
-        told = self.values()
+        values = self.values()
         filled: set[str] = set()
         for name, control in self._controls.items():
             setting = control.setting
-            shown = self._unfolded or not setting.advanced or name in self._found or name in told
+            shown = self._unfolded or not setting.advanced or name in self._found or name in values
             control.setVisible(shown)
             self._labels[name].setVisible(shown)
             filled |= {setting.group} if shown else set()
@@ -269,33 +269,33 @@ class SettingsForm(QWidget):
 
     @property
     def services(self) -> SettingsServices:
-        """The window's services for settings."""
+        """Services for settings: tests of servers, keys, editors."""
         assert self._services is not None
         return self._services
 
     def server(self, module: str) -> ServerRequest:
-        """Return the server that the form describes now."""
+        """Return the server that the form's settings describe."""
         assert self._worker is not None
         return server_request(self._worker, self._schema, module, self.values())
 
     def provider(self, setting: Setting) -> Provider:
-        """Return the provider whose key a secret holds."""
+        """Return the provider for which a secret setting holds the key."""
         return provider_of(setting, self._schema, self.values())
 
     def prompts(self, setting: Setting) -> PromptsRequest:
-        """Return the prompts that the form names."""
+        """Return the prompts that the form's settings name."""
         assert self._worker is not None
         settings = {s.name: s.default for s in self._schema if s.default is not None} | self.values()
-        return PromptsRequest(self._worker, setting, settings, self._agent, _Choose(self, setting.name))
+        return PromptsRequest(self._worker, setting, settings, self._agent, _SetValue(self, setting.name))
 
     def file(self, setting: Setting) -> FileRequest:
-        """Return the file that a setting names now."""
+        """Return the file that a setting names."""
         assert self._worker is not None
         path = str(self.effective(setting.name) or "")
-        return for_setting(self._worker, setting, path, self.action_words, _Choose(self, setting.name))
+        return for_setting(self._worker, setting, path, self.action_words, _SetValue(self, setting.name))
 
     def heard(self, look: ServerLook) -> None:
-        """Pass a server's answer to every control of the form; the model control offers the models in it."""
+        """Pass a server's answer to all controls, so that the model control offers its models."""
         for helped in self._helped():
             helped.on_heard(look)
 
@@ -307,29 +307,29 @@ class SettingsForm(QWidget):
         if isinstance(source, SettingControl):
             self._given.pop(source.setting.name, None)
         values = self.values()
-        self._look()
+        self._check()
         for helped in self._helped():
             if helped is not source and helped.access is not None:
                 helped.on_form_changed(values)
         self.values_changed.emit(values)
 
 
-class _Choose:
-    """Sets one setting from elsewhere, as if the user had typed the value."""
+class _SetValue:
+    """Function object that sets one setting of a form as if the user had typed the value."""
 
     def __init__(self, form: SettingsForm, name: str) -> None:
         self._form, self._name = form, name
 
     def __call__(self, value: str) -> None:
         if sip.isdeleted(self._form):
-            return  # Another form has replaced this one.
+            return  # Another form has replaced the form since.
         control = self._form.control(self._name)
         control.set_value(value)
         control.changed.emit()
 
 
 def _control_for(setting: Setting, parent: QWidget) -> SettingControl:
-    """Create the control for a setting."""
+    """Create the control for a setting, by the setting's kind."""
     kinds: dict[str, type[SettingControl]] = {
         "choice": ChoiceControl,
         "boolean": FlagControl,

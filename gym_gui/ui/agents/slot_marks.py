@@ -17,23 +17,23 @@ _BY_NAME = {"blue": 0, "orange": 1, "green": 2, "purple": 3, "yellow": 4, "red":
 
 
 def team_color(team: str, teams: Sequence[str]) -> QColor:
-    """Return the color after which a team is named, else a color by the team's place."""
+    """Return a team's color: the color in the team's name, such as blue, else one by its position."""
     place = _BY_NAME.get(team.casefold())
     return QColor(GROUP_COLORS[place if place is not None else list(teams).index(team) % len(GROUP_COLORS)])
 
 
 def link_letter(draft: Draft, link: Link) -> str:
-    """Return the letter of a link: ``A`` for the first one, and so on."""
+    """Return the letter of a link group: ``A`` for the first, ``B`` for the second, and so on."""
     return letter_of(draft.links.index(link))
 
 
 def link_color(link: Link) -> QColor:
-    """Return the color of a link's mark."""
+    """Return the color of a link group's mark."""
     return QColor(link.color or group_color(link.primary))
 
 
 class LinkMark(QWidget):
-    """A diamond and a letter: filled for the link's primary slot, hollow for linked slots."""
+    """Mark of a link group: a diamond and a letter, filled for the slot whose file is shared."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,19 +41,19 @@ class LinkMark(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def show_link(self, draft: Draft, agent: str) -> None:
-        """Show the link of a slot, or a dash if it has none."""
+        """Show the link group of a slot, or a dash if the slot is not linked."""
         link = draft.link_of(agent)
         self._letter = "" if link is None else link_letter(draft, link)
         self._color = QColor() if link is None else link_color(link)
         self._filled = link is not None and link.primary == agent
         if link is None:
-            said = f"{agent} is not linked"
+            words = f"{agent} is not linked"
         elif self._filled:
-            said = f"Link {self._letter}: {', '.join(link.linked)} share the file of {agent}"
+            words = f"Link {self._letter}: {', '.join(link.linked)} share the file of {agent}"
         else:
-            said = f"Link {self._letter}: {agent} plays its part of the file of {link.primary}"
-        self.setToolTip(said)
-        self.setAccessibleName(said)
+            words = f"Link {self._letter}: {agent} plays its part of the file of {link.primary}"
+        self.setToolTip(words)
+        self.setAccessibleName(words)
         self.update()
 
     def sizeHint(self) -> QSize:

@@ -39,12 +39,12 @@ _MODES = ((None, "policy default"), (True, "most likely"), (False, "sampled"))
 
 
 class SlotPanel(QWidget):
-    """Edits the settings of the slot that is selected in the table.
+    """Form that edits the assignment of the selected slot.
 
     Args:
-        model: The configuration.
+        model: The edited configuration.
         parent: Qt owner.
-        services: Asks servers and keeps keys for the form; ``None`` for plain fields.
+        services: Tests servers and stores keys; ``None`` for plain fields.
     """
 
     link_asked = pyqtSignal(str)
@@ -72,11 +72,11 @@ class SlotPanel(QWidget):
 
     @property
     def agent(self) -> str:
-        """Slot that is shown."""
+        """Name of the slot that is edited."""
         return self._agent
 
     def show_slot(self, agent: str) -> None:
-        """Show another slot."""
+        """Edit another slot."""
         self._agent = agent
         self._refresh()
 
@@ -92,7 +92,7 @@ class SlotPanel(QWidget):
         single = self._model.env_info is not None and self._model.env_info.single
         self._heading.setText("SETTINGS" if single else f"SETTINGS OF {self._agent.upper()}")
         link = self._model.draft.link_of(self._agent)
-        # The form is rebuilt only if one of these changes: a rebuild takes the focus.
+        # The form is rebuilt only if one of these values changes: a rebuild takes the focus.
         made_of = (self._agent, row.worker_id, self._model.policy_id(self._agent), link, self._env_id())
         # A user who types a path must keep the field when the path begins to match a policy.
         same_form = self._built[:2] == made_of[:2] and self._holds_focus()
@@ -167,15 +167,17 @@ class SlotPanel(QWidget):
     def _add_policy_rows(self, rows: FormRows, row: WorkerAssignment) -> None:
         self._mode = _box("deterministic", _MODES)
         self._mode.activated.connect(self._on_mode)
-        tip = "Whether the policy's likeliest action is played, or one drawn by its probabilities"
+        tip = "Play the policy's most likely action, or sample from its probabilities"
         rows.add_row("Actions", self._mode, tooltip=tip)
-        file = _described(row)
+        file = _policy_file(row)
         if (file is not None and len(file.agents) > 1) or row.checkpoint_agent:
             parts = file.agents if file is not None else ()
-            usual = _usual_part(file, self._agent)
+            usual = _default_policy_words(file, self._agent)
             self._part = _box("part", [(None, usual), *((part, part) for part in parts)])
             self._part.activated.connect(self._on_part)
-            rows.add_row("Part of file", self._part, tooltip="Whose part of a joint file this slot plays")
+            rows.add_row(
+                "Part of file", self._part, tooltip="Agent whose part of a joint file this slot plays"
+            )
 
     def _add_steps(self, rows: FormRows, row: WorkerAssignment) -> None:
         checks, env_info = self._model.checks, self._model.env_info
@@ -187,19 +189,19 @@ class SlotPanel(QWidget):
             self._steps = ElidedLabel("", name="shown")
             ask = partial(self.steps_asked.emit, self._agent)
             change = LinkButton("Change…", name="preprocess", on_click=ask)
-            change.setToolTip("Change what happens to observations before the policy is shown them")
+            change.setToolTip("Edit the preprocessing of observations for this policy")
             beside.addWidget(self._steps, 1)
             beside.addWidget(change)
             rows.add_row("Observation", line)
 
     def _steps_words(self, row: WorkerAssignment) -> str:
-        """Return the preprocessing of observations as one line."""
+        """Return the preprocessing of observations as one line of text."""
         worker = self._model.checks.worker(row) if self._model.checks is not None else None
         steps = row.preprocess or (own_steps(row, worker, self._agent) if worker is not None else ())
         try:
             return describe_steps(steps) if steps else "as is"
         except PreprocessingError:
-            return "steps that do not fit"
+            return "invalid steps"
 
     def _add_rules(self, rows: FormRows, row: WorkerAssignment) -> None:
         self._rule = RuleBox("on_invalid")
@@ -211,7 +213,7 @@ class SlotPanel(QWidget):
         self._limit.setDecimals(6)
         self._limit.setSuffix(" s")
         self._limit.setKeyboardTracking(False)
-        self._limit.setSpecialValueText("none" if row.worker_type == "human" else "usual (300 s)")
+        self._limit.setSpecialValueText("none" if row.worker_type == "human" else "default (300 s)")
         self._limit.valueChanged.connect(self._on_limit)
         rows.add_row("Time limit", self._limit, tooltip="Seconds for one decision")
 
@@ -249,7 +251,7 @@ class SlotPanel(QWidget):
         try:
             changed = replace(row, settings=values)
         except ConfigError as error:
-            # A key that is written out must not reach the draft, whose history would keep it.
+            # A key in plain text must not enter the draft, because the undo history would keep it.
             assert self.form is not None
             name = error.where.removeprefix("settings.").split(".")[0]
             self.form.show_problems({name: f"{error.problem}. {error.fix}"})
@@ -289,7 +291,7 @@ def _box(name: str, options: Any) -> SteadyComboBox:
 
 
 def _choose(box: SteadyComboBox, value: object, else_text: str) -> None:
-    """Choose a value; a value that the box does not have is added."""
+    """Select a value in a list; a missing value is added with the text ``else_text``."""
     place = next((i for i in range(box.count()) if box.itemData(i) == value), -1)
     if place < 0:
         box.addItem(else_text, value)
@@ -297,14 +299,14 @@ def _choose(box: SteadyComboBox, value: object, else_text: str) -> None:
     box.setCurrentIndex(place)
 
 
-def _usual_part(file: PolicyFile | None, agent: str) -> str:
-    """Return the text for the part that a slot plays if it names no part."""
+def _default_policy_words(file: PolicyFile | None, agent: str) -> str:
+    """Return the text for the policy that a slot plays by default from a joint file."""
     part = part_of(file, agent, None) if file is not None else agent
     if part == agent:
         return "its own"
-    return f"{part}, of its kind" if part else "none is called so: choose"
+    return f"{part}, of its kind" if part else "no policy of this name: choose one"
 
 
-def _described(row: WorkerAssignment) -> PolicyFile | None:
+def _policy_file(row: WorkerAssignment) -> PolicyFile | None:
     written = row.settings.get("checkpoint")
     return read_policy_file(Path(written)) if isinstance(written, str) and written else None

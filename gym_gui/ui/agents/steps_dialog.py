@@ -1,4 +1,4 @@
-"""A dialog for the preprocessing of a slot's observations: steps, each with the space that it gives."""
+"""A dialog for the preprocessing of a slot's observations: steps, each with its resulting space."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Spawn = Callable[[Coroutine[Any, Any, None], str], "asyncio.Task[None]"]
 
 @dataclass(frozen=True)
 class _Step:
-    """A row of the table: a step as written, and the space of the observation after it."""
+    """Row of the table: a step as the experiment file writes it, and the observation space after it."""
 
     number: int
     written: Any
@@ -55,22 +55,22 @@ class _Step:
 
 _NUMBER: Column[_Step] = Column("", lambda step: str(step.number), figure=True, width=32, called="Number")
 _WHAT: Column[_Step] = Column("Step", lambda step: step.words)
-_GIVES: Column[_Step] = Column("Gives", lambda step: step.gives)
+_GIVES: Column[_Step] = Column("Result", lambda step: step.gives)
 
 
 class StepsDialog(Dialog):
-    """Edits the preprocessing steps of one slot; begins with the policy's own steps if the slot has none.
+    """Edits the preprocessing steps of a slot; a slot without steps begins with those of its policy.
 
     Args:
         slot: Description of the slot.
-        player: Player of the slot.
+        player: Assignment of the slot.
         checks: Checks with the available workers.
-        spawn: Runs background tasks: Gymnasium applies the steps and is loaded only then.
+        spawn: Runs background tasks, which load Gymnasium to apply the steps.
         parent: The window.
     """
 
     chosen = pyqtSignal(list)
-    """Emits the slot's own steps; an empty list if the policy's steps apply."""
+    """Emits the slot's steps; an empty list if the steps of the policy apply."""
 
     def __init__(
         self,
@@ -87,15 +87,15 @@ class StepsDialog(Dialog):
         self.steps: list[Any] = list(player.preprocess) or list(self._own)
         self._form: SettingsForm | None = None
         column = column_layout(self, margin=theme.PAGE)
-        column.addWidget(title_label(f"What {slot.agent_id}'s policy sees"))
+        column.addWidget(title_label(f"Preprocessing for {slot.agent_id}"))
         column.addWidget(
             muted_label(
-                "From the environment's observation to what the policy is shown, step by step. This changes "
-                "only what this policy sees: people, texts, pictures and the record stay as they are.",
+                "Steps from the environment's observation to the policy's input. They change only the input "
+                "of this policy, not what people see, texts, pictures or the record.",
                 wrap=True,
             )
         )
-        seen = label(f"The environment shows {space_words(slot.observation_space)}", wrap=True)
+        seen = label(f"The environment's observation: {space_words(slot.observation_space)}", wrap=True)
         seen.setObjectName("steps_given")
         column.addWidget(seen)
         self.model: RowsModel[_Step] = RowsModel((_NUMBER, _WHAT, _GIVES), lambda step: step.number)
@@ -104,8 +104,8 @@ class StepsDialog(Dialog):
         column.addLayout(self._tools())
         self._empty = EmptyHint(
             "No steps",
-            "The policy is shown what the environment shows, as it is. Add a step to change that: "
-            "take some of its entries, flatten, scale or stack them.",
+            "The policy gets the environment's observation unchanged. Add a step to change it: "
+            "select entries, flatten, scale or stack them.",
         )
         self._empty.setObjectName("steps_empty")
         self._rows = QStackedWidget(self)
@@ -140,7 +140,7 @@ class StepsDialog(Dialog):
         self._remove = QuietButton("Remove", name="steps_remove", on_click=self._on_remove)
         self._up = QuietButton("Up", name="steps_up", on_click=partial(self._move, -1))
         self._down = QuietButton("Down", name="steps_down", on_click=partial(self._move, 1))
-        self._reset = QuietButton("As the policy says", name="steps_own", on_click=self._on_own)
+        self._reset = QuietButton("Use the policy's steps", name="steps_own", on_click=self._on_own)
         self._reset.setVisible(bool(self._own))
         for button in (self._add_button, self._remove, self._up, self._down):
             row.addWidget(button)
@@ -155,24 +155,24 @@ class StepsDialog(Dialog):
 
     @property
     def settled(self) -> bool:
-        """Whether the shown results are about the current steps."""
+        """Whether the shown spaces and errors are those of the current steps."""
         return not self.working
 
     # -- editing -----------------------------------------------------------------------
 
     def _add(self, name: str) -> None:
-        place = self._place + 1
+        place = self._row + 1
         self.steps.insert(place, {"step": name})
         self._refresh(select=place + 1)
 
     def _on_remove(self) -> None:
-        place = self._place
+        place = self._row
         if place >= 0:
             del self.steps[place]
             self._refresh(select=min(place + 1, len(self.steps)))
 
     def _move(self, by: int) -> None:
-        place = self._place
+        place = self._row
         if place >= 0 and 0 <= place + by < len(self.steps):
             self.steps.insert(place + by, self.steps.pop(place))
             self._refresh(select=place + by + 1)
@@ -182,40 +182,44 @@ class StepsDialog(Dialog):
         self._refresh(select=1)
 
     def _on_options(self, values: dict[str, Any]) -> None:
-        place = self._place
+        place = self._row
         if place >= 0:
             self.steps[place] = {"step": self.model.rows[place].name, **values}
             self._refresh()
 
     @property
-    def _place(self) -> int:
+    def _row(self) -> int:
         return self.table.currentIndex().row()
 
     # -- display -----------------------------------------------------------------------
 
     def _refresh(self, select: int = 0) -> None:
-        """Fill the table; ``select`` is the number of the step to select, 0 keeps the selection."""
+        """Fill the table and check the steps.
+
+        Args:
+          select: Number of the step to select, from 1; 0 keeps the selection.
+        """
         self._show_rows([row.gives for row in self.model.rows])
         if select:
             self.table.select(select)
             self._show_options()
         self._accept.setEnabled(False)
-        self.take_on(self._spawn(self._look(list(self.steps)), "Looking at the steps"))
+        self.take_on(self._spawn(self._check(list(self.steps)), "Checking the steps"))
 
     def _show_rows(self, gives: Sequence[str]) -> None:
-        said = [*gives, *[""] * len(self.steps)]
-        self.model.set_rows([_Step(i + 1, step, said[i]) for i, step in enumerate(self.steps)])
+        spaces = [*gives, *[""] * len(self.steps)]
+        self.model.set_rows([_Step(i + 1, step, spaces[i]) for i, step in enumerate(self.steps)])
         self._rows.setCurrentWidget(self.table if self.steps else self._empty)
 
-    async def _look(self, steps: list[Any]) -> None:
-        spaces, problem, unfit = await asyncio.to_thread(self._found, steps)
+    async def _check(self, steps: list[Any]) -> None:
+        spaces, problem, unfit = await asyncio.to_thread(self._results, steps)
         self._show_rows(spaces)
         for line, text in ((self._problem, problem), (self._unfit, unfit)):
             line.setText(text)
             line.setVisible(bool(text))
         self._accept.setEnabled(not problem)
 
-    def _found(self, steps: list[Any]) -> tuple[list[str], str, str]:
+    def _results(self, steps: list[Any]) -> tuple[list[str], str, str]:
         """Return the space after each step, why a step cannot be applied, and why the policy does not fit."""
         spaces, problem = seen_after(steps, self._slot.observation_space)
         player = replace(self._player, preprocess=steps)
@@ -224,7 +228,7 @@ class StepsDialog(Dialog):
 
     def _show_options(self, *_: object) -> None:
         step = self.table.current
-        place = self._place
+        place = self._row
         self._remove.setEnabled(step is not None)
         self._up.setEnabled(place > 0)
         self._down.setEnabled(0 <= place < len(self.steps) - 1)
@@ -240,7 +244,7 @@ class StepsDialog(Dialog):
         self._options.addWidget(self._form)
 
     def accept(self) -> None:
-        """Emit the steps and close; the policy's own steps are emitted as an empty list."""
+        """Emit the steps and close the dialog; the policy's own steps are emitted as an empty list."""
         if not self._accept.isEnabled():
             return
         own = check_steps(self.steps) == check_steps(self._own)

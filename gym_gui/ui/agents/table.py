@@ -36,18 +36,18 @@ from gym_gui.ui.widgets.tables import NOTHING
 ROW_HEIGHT = 44
 HEADER_HEIGHT = 36
 MOST_ROWS = 8
-"""Largest number of rows that are shown at once; further rows scroll."""
+"""Largest number of visible rows; further rows scroll."""
 
 _SLOT, _TEAM, _KIND, _POLICY, _WORKER, _FILE, _LINK, _MORE = range(8)
 _WIDE = (_POLICY, _WORKER, _FILE)
-"""Columns that share the space that is left when every column has the width of its words."""
-_GIVE_WAY: tuple[tuple[int, ...], ...] = ((), (_FILE, _LINK), (_FILE, _LINK, _WORKER))
-"""Sets of columns to hide, tried in order until no word is cut.
+"""Columns that share the width that is left when every column fits its text."""
+_HIDDEN_COLUMNS: tuple[tuple[int, ...], ...] = ((), (_FILE, _LINK), (_FILE, _LINK, _WORKER))
+"""Sets of columns to hide, tried in order until no text is cut.
 
-The inspector shows file and link as well, and the tooltip of the policy names its worker.
+The inspector also shows file and link, and the tool tip of the policy names its worker.
 """
-_FILE_ROOM = 110
-"""Width that names of files keep if there is too little space, in pixels."""
+_FILE_WIDTH = 110
+"""Least width of the names of files, in pixels."""
 _PADDING = 24
 """Padding of a cell or heading, left and right together, in pixels."""
 _COLUMNS = ("Slot", "Team", "Decided by", "Policy", "Worker", "File or model", "Link", "")
@@ -74,12 +74,12 @@ _FILES = ("checkpoint", "program", "task_file", "script")
 
 
 def file_words(row: WorkerAssignment, followed: str = "", part: str = "") -> str:
-    """Return what a row's policy is read from: the name of a file or a model, or a dash.
+    """Return the name of the file or model from which a slot's policy is read, or a dash.
 
     Args:
-        row: Player of the slot.
-        followed: Slot whose file is shared; empty for none.
-        part: Slot whose part of a joint policy it plays; empty if it plays no part or its own.
+        row: Assignment of the slot.
+        followed: Slot whose file this slot shares; empty for none.
+        part: Agent of a joint file whose policy the slot plays; empty for its own policy.
     """
     of = f", part {part}" if part else ""
     if followed:
@@ -95,12 +95,12 @@ def file_words(row: WorkerAssignment, followed: str = "", part: str = "") -> str
 
 
 def file_path(row: WorkerAssignment) -> str:
-    """Return the path of that file; empty if there is none."""
+    """Return the path of the file from which a slot's policy is read; empty if there is none."""
     return next((str(row.settings[key]) for key in _FILES if isinstance(row.settings.get(key), str)), "")
 
 
 class _Row:
-    """The controls of one slot."""
+    """The controls of one slot's row."""
 
     def __init__(self, table: AgentConfigTable, number: int, agent: str) -> None:
         self.agent = agent
@@ -138,20 +138,20 @@ class _Row:
 
 
 class AgentConfigTable(QTableWidget):
-    """The table that assigns policies to slots (PolicyMappingPanel in the design documents).
+    """Table that assigns policies to slots (PolicyMappingPanel in the design documents).
 
     Args:
-        model: The configuration.
+        model: The edited configuration.
         parent: Qt owner.
     """
 
     policy_chosen = pyqtSignal(str, object)
-    """Emits a slot, and the id of the policy that was chosen."""
+    """Emits a slot and the id of the policy that the user chose."""
     worker_chosen = pyqtSignal(str, object)
-    """Emits a slot, and the id of the worker that was chosen."""
+    """Emits a slot and the id of the worker that the user chose."""
     slot_selected = pyqtSignal(str)
     link_asked = pyqtSignal(str)
-    """Emits the slot to which the user asks to link other slots."""
+    """Emits the slot to which the user wants to link other slots."""
 
     def __init__(self, model: ConfigurationModel, parent: QWidget | None = None) -> None:
         super().__init__(0, len(_COLUMNS), parent)
@@ -195,17 +195,17 @@ class AgentConfigTable(QTableWidget):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """Share the width again."""
+        """Divide the width among the columns again."""
         super().resizeEvent(e)
         self._share_width()
 
     def _share_width(self) -> None:
-        """Give every column the width of its words; wide columns share the rest."""
+        """Give every column the width of its text; wide columns share the rest."""
         viewport = self.viewport()
         width = viewport.width() if viewport is not None else 0
         gone = () if self._with_teams else (_TEAM,)
         needs: dict[int, int] = {}
-        for left_out in _GIVE_WAY:
+        for left_out in _HIDDEN_COLUMNS:
             shown = [c for c in range(len(_COLUMNS)) if c not in gone + left_out]
             needs = {column: self._need(column) for column in shown}
             if sum(needs.values()) <= width:
@@ -222,7 +222,7 @@ class AgentConfigTable(QTableWidget):
         words = header.fontMetrics().horizontalAdvance(_COLUMNS[column]) if header is not None else 0
         cells = [cell for row in range(self.rowCount()) if (cell := self.cellWidget(row, column))]
         room = max([words, *(cell.sizeHint().width() for cell in cells)])
-        return (min(room, _FILE_ROOM) if column == _FILE else room) + _PADDING
+        return (min(room, _FILE_WIDTH) if column == _FILE else room) + _PADDING
 
     def sizeHint(self) -> QSize:
         """Return the size of all rows, up to :data:`MOST_ROWS`."""
@@ -230,7 +230,7 @@ class AgentConfigTable(QTableWidget):
         return QSize(super().sizeHint().width(), HEADER_HEIGHT + rows * ROW_HEIGHT + 4)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the preferred height."""
+        """Return a minimum size with the preferred height."""
         return QSize(super().minimumSizeHint().width(), self.sizeHint().height())
 
     @property
@@ -262,12 +262,12 @@ class AgentConfigTable(QTableWidget):
         self._rows = {}
         self.setRowCount(len(agents))
         for number, agent in enumerate(agents):
-            # Screen readers read these items, which lie below the controls.
+            # Screen readers read these items, which are below the controls.
             for column in range(len(_COLUMNS)):
                 self.setItem(number, column, QTableWidgetItem())
-            self._say(number, _SLOT, agent)
-            self._say(number, _TEAM, NOTHING)
-            self._say(number, _MORE, f"More for {agent}")
+            self._set_accessible_text(number, _SLOT, agent)
+            self._set_accessible_text(number, _TEAM, NOTHING)
+            self._set_accessible_text(number, _MORE, f"More for {agent}")
             self._rows[agent] = _Row(self, number, agent)
         self.updateGeometry()
 
@@ -280,9 +280,9 @@ class AgentConfigTable(QTableWidget):
                 dot = Dot(team_color(team, list(env_info.teams)))
                 words = team.replace("_", " ").capitalize()
                 self.setCellWidget(number, _TEAM, _cell(dot, label(words)))
-                self._say(number, _TEAM, words)
+                self._set_accessible_text(number, _TEAM, words)
 
-    def _say(self, number: int, column: int, words: str) -> None:
+    def _set_accessible_text(self, number: int, column: int, words: str) -> None:
         item = self.item(number, column)
         if item is not None:
             item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
@@ -303,7 +303,7 @@ class AgentConfigTable(QTableWidget):
                 (_FILE, row.file.text().replace("—", "")),
                 (_LINK, row.link.accessibleName()),
             ):
-                self._say(number, column, words or NOTHING)
+                self._set_accessible_text(number, column, words or NOTHING)
         self._share_width()
 
     def _show_row(self, row: _Row, assignment: WorkerAssignment) -> None:
@@ -341,7 +341,7 @@ class AgentConfigTable(QTableWidget):
         self.select(agent)
 
     def _on_worker_chosen(self, agent: str, worker_id: object) -> None:
-        """Choose the worker's first policy that fits, because a worker alone does not say how it plays."""
+        """Assign the first policy of the chosen worker that fits the slot."""
         report, before = self._model.report, self._model.draft.rows.get(agent)
         if report is None or before is None or before.worker_id == worker_id:
             return
@@ -359,7 +359,7 @@ class AgentConfigTable(QTableWidget):
             self.open_menu(self.selected)
 
     def open_menu(self, agent: str, *_: object) -> None:
-        """Show the menu of further commands for a slot."""
+        """Show the context menu of a slot."""
         self.select(agent)
         menu = QMenu(self)
         menu.setObjectName(f"menu_{agent}")
@@ -368,7 +368,7 @@ class AgentConfigTable(QTableWidget):
             if command.enabled():
                 entry = menu.addAction(command.title, command.run)
             elif command.id == "agents.link":
-                entry = menu.addAction("Link agents… (its policy is read from no file)")
+                entry = menu.addAction("Link agents… (the policy has no file)")
                 entry.setEnabled(False)  # type: ignore[union-attr]
             else:
                 continue
@@ -376,7 +376,7 @@ class AgentConfigTable(QTableWidget):
         menu.popup(self._rows[agent].more.mapToGlobal(self._rows[agent].more.rect().bottomLeft()))
 
     def commands(self) -> list[Command]:
-        """Return the further commands for the selected slot."""
+        """Return the commands for the selected slot."""
         return [
             Command("agents.link", "Link agents…", self._link, icon="agents", enabled=self._can_link),
             Command("agents.unlink", "Unlink the slot", self._unlink, enabled=self._is_linked),
@@ -388,7 +388,7 @@ class AgentConfigTable(QTableWidget):
             ),
             Command(
                 "agents.same_all",
-                "Same policy for everybody",
+                "Same policy for all slots",
                 lambda: self.copy_to(self.selected, self._others()),
                 enabled=lambda: bool(self._others()),
             ),
@@ -419,7 +419,7 @@ class AgentConfigTable(QTableWidget):
         return [a for a in env_info.agents if a != agent] if env_info is not None and agent else []
 
     def copy_to(self, agent: str, others: Sequence[str]) -> None:
-        """Copy this slot's player to other slots."""
+        """Copy the assignment of a slot to other slots."""
         draft = self._model.draft
         row = replace(draft.rows[agent], checkpoint_agent=None)
         for other in others:
@@ -432,7 +432,11 @@ def _whose(agent: str, part: str) -> str:
 
 
 def _cell(*widgets: QWidget, fill: bool = False) -> QWidget:
-    """Return a cell with controls, vertically centered, from its left edge."""
+    """Return a cell with controls, vertically centered, from its left edge.
+
+    Args:
+      fill: Whether the controls fill the width of the cell.
+    """
     cell = QWidget()
     row = row_layout(cell, margin=(3, 0, 0, 0))
     # The content has to keep the cell padding of the style sheet; text adds 3 px by itself.

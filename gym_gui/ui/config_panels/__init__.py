@@ -1,1 +1,1 @@
-"""Forms that set who plays an operator's slots, for one agent or several."""
+"""Forms of the inspector that set the players of an operator's slots."""

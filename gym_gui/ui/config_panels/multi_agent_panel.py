@@ -1,4 +1,4 @@
-"""Panel of an environment with several agents: a row for each, and the settings of one of them."""
+"""The panel for an environment with several agents: a row per slot, and the settings of one slot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class MultiAgentPanel(QWidget):
-    """A row per slot; the button at its end opens the slot's settings below."""
+    """Panel with a row per slot; the button at the end of a row opens the slot's settings."""
 
     player_changed = pyqtSignal(str, object)
     policy_chosen = pyqtSignal(str, str)
@@ -55,12 +55,12 @@ class MultiAgentPanel(QWidget):
         name = ElidedLabel(agent, "muted", parent=self, name=f"seat-{agent}")
         name.setFixedWidth(LABEL_WIDTH)
         picker = PlayerPicker(agent, self)
-        picker.chosen.connect(_Chosen(self, agent))
+        picker.chosen.connect(_EmitChosen(self, agent))
         picker.opening.connect(self.list_opening)
         more = IconButton("settings", f"Settings of {agent}", name=f"settings-{agent}", parent=self)
         more.setFixedSize(26, 26)
         more.setIconSize(QSize(14, 14))
-        more.clicked.connect(_Opened(self, agent))
+        more.clicked.connect(_OpenSettings(self, agent))
         grid.addWidget(name, row, 0)
         grid.addWidget(picker, row, 1)
         grid.addWidget(more, row, 2)
@@ -69,33 +69,33 @@ class MultiAgentPanel(QWidget):
     def show_draft(
         self, draft: Draft, report: Report, env_info: EnvironmentInfo, checks: ConfigurationChecks
     ) -> None:
-        """Show who plays each slot, and offer the other policies that could play it."""
+        """Show the player of each slot, and the other policies that can play it."""
         self._shown = (draft, env_info, checks)
         for agent in self.agents:
-            self._call(agent, env_info.seat_name(agent))
+            self._set_seat_name(agent, env_info.seat_name(agent))
         self.show_offers(draft, report, checks)
         self._show_form()
 
-    def _call(self, agent: str, seat: str) -> None:
-        """Set the game's name of a slot."""
+    def _set_seat_name(self, agent: str, seat: str) -> None:
+        """Set the name that the game gives a slot."""
         self._names[agent].setText(seat)
         self._pickers[agent].set_seat(seat)
         self._gears[agent].setToolTip(f"Settings of {seat}")
         self._gears[agent].setAccessibleName(f"Settings of {seat}")
 
     def show_offers(self, draft: Draft, report: Report, checks: ConfigurationChecks) -> None:
-        """Offer the usable policies of each slot; settings stay as they are."""
+        """Update the lists of policies that can play each slot; settings do not change."""
         for agent, picker in self._pickers.items():
             picker.show_player(draft.rows.get(agent), report.policies.get(agent, ()), checks)
 
     def open_settings(self, agent: str) -> None:
-        """Show a slot's settings, or hide them if they are open."""
+        """Show the settings of a slot, or hide them if they are shown."""
         self._open = "" if agent == self._open else agent
         self._show_form()
 
     @property
     def form(self) -> PlayerForm | None:
-        """The open settings form; ``None`` if none is open."""
+        """Form with the settings of a slot; ``None`` if no settings are shown."""
         return self._form
 
     def _show_form(self) -> None:
@@ -115,8 +115,8 @@ class MultiAgentPanel(QWidget):
         self._column.addWidget(self._form)
 
 
-class _Chosen:
-    """Callable that emits the policy chosen in a slot's picker."""
+class _EmitChosen:
+    """Function object that emits the policy chosen for a slot."""
 
     def __init__(self, panel: MultiAgentPanel, agent: str) -> None:
         self._panel, self._agent = panel, agent
@@ -125,8 +125,8 @@ class _Chosen:
         self._panel.policy_chosen.emit(self._agent, str(policy_id))
 
 
-class _Opened:
-    """Callable that opens a slot's settings."""
+class _OpenSettings:
+    """Function object that opens the settings of a slot."""
 
     def __init__(self, panel: MultiAgentPanel, agent: str) -> None:
         self._panel, self._agent = panel, agent

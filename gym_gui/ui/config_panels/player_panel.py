@@ -1,4 +1,4 @@
-"""Form for one slot: who decides, with which settings, and the rule for invalid actions."""
+"""A form for one slot: its player, the player's settings, and the rule for invalid actions."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
     from gym_gui.ui.language.settings_services import SettingsServices
 
-_ELSEWHERE = ("script", "script_end")
-"""Settings that the form hides for a person at the window; the Agents page shows them."""
+_AGENTS_PAGE_ONLY = ("script", "script_end")
+"""Settings that only the Agents page shows for a person."""
 
 
 class PlayerPicker(PickerButton):
-    """Chooses who plays one slot; emits ``chosen`` with the policy's id."""
+    """Button that chooses the player of a slot; emits ``chosen`` with the policy's id."""
 
     opening = pyqtSignal()
     """Emitted before the list is shown, so that new policies can be added."""
 
     def __init__(self, agent: str, parent: QWidget | None = None) -> None:
         super().__init__(
-            placeholder="Choose who decides…",
+            placeholder="Choose a policy…",
             search_hint="Search policies",
             name=f"player-{agent}",
             parent=parent,
@@ -48,8 +48,8 @@ class PlayerPicker(PickerButton):
     def set_seat(self, seat: str) -> None:
         """Set the name that the game gives the slot."""
         self._seat = seat if seat == self._agent else f"{seat} ({self._agent})"
-        self.setAccessibleName(f"{seat} is played by")
-        self.setToolTip(f"Who decides for {self._seat}")
+        self.setAccessibleName(f"Player of {seat}")
+        self.setToolTip(f"Player of {self._seat}")
 
     def open(self) -> None:
         """Emit :attr:`opening` and show the list."""
@@ -59,27 +59,27 @@ class PlayerPicker(PickerButton):
     def show_player(
         self, player: WorkerAssignment | None, offers: Sequence[Offer], checks: ConfigurationChecks
     ) -> None:
-        """Offer the usable policies and select the current player."""
+        """Show the policies that can play the slot, with the current player selected."""
         show_player(self, player, offers, checks)
         detail = next((item.detail for item in self.items if item.value == self.value), "")
         about = ", ".join(filter(None, [self.text(), detail]))
-        self.setToolTip(f"{about}\nDecides for {self._seat}")
+        self.setToolTip(f"{about}\nPlays {self._seat}")
 
 
 class PlayerForm(QWidget):
-    """Settings of the policy or person that plays a slot.
+    """Form with the settings of the policy or person that plays a slot.
 
     Args:
-        agent: The slot.
-        player: The worker assigned to the slot.
-        checks: Knows the workers and their settings.
-        env_id: The slot's environment.
+        agent: Name of the slot.
+        player: Assignment of the slot.
+        checks: Checks with the available workers and their settings.
+        env_id: Id of the environment.
         parent: Qt owner.
-        services: Tests servers and keeps keys for the form.
+        services: Tests servers and stores keys for the form.
     """
 
     changed = pyqtSignal(str, object)
-    """Emitted with the slot and its new :class:`WorkerAssignment`."""
+    """Emits the slot and its new :class:`WorkerAssignment`."""
 
     def __init__(
         self,
@@ -96,10 +96,12 @@ class PlayerForm(QWidget):
         column = column_layout(self)
         worker = checks.worker(player)
         schema = worker.settings_schema if worker is not None else ()
-        # The picker already chooses the setting that selects the policy.
+        # The picker already sets the setting that selects the policy.
         without = [setting.name for setting in schema if setting.policies]
         without += [
-            name for name in _ELSEWHERE if player.worker_type == "human" and name not in player.settings
+            name
+            for name in _AGENTS_PAGE_ONLY
+            if player.worker_type == "human" and name not in player.settings
         ]
         self.form = SettingsForm(
             schema,
@@ -126,8 +128,8 @@ class PlayerForm(QWidget):
         if player.worker_type == "human":
             column.addWidget(
                 muted_label(
-                    "Keys count while the card has the keyboard: click it first. "
-                    "Without a time limit you are waited for.",
+                    "Keys act while the card has the keyboard focus: click it first. "
+                    "Without a time limit the game waits for you.",
                     wrap=True,
                 )
             )
@@ -138,7 +140,7 @@ class PlayerForm(QWidget):
         box.setRange(0.0, 3600.0)
         box.setDecimals(6)
         box.setSuffix(" s")
-        box.setSpecialValueText("none" if person else "usual (300 s)")
+        box.setSpecialValueText("none" if person else "default (300 s)")
         box.setValue(self._player.deadline_s or 0.0)
         box.setKeyboardTracking(False)
         box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -149,7 +151,7 @@ class PlayerForm(QWidget):
         try:
             changed = replace(self._player, settings=values)
         except ConfigError as error:
-            # A key written out in the form is refused; its field shows what to do instead.
+            # An API key in plain text is refused; its field shows what to do instead.
             name = error.where.removeprefix("settings.").split(".")[0]
             self.form.show_problems({name: f"{error.problem}. {error.fix}"})
             return

@@ -1,4 +1,4 @@
-"""Panel of an environment with one agent: who decides, and with which settings."""
+"""The panel for an environment with one agent: its policy and the policy's settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SingleAgentPanel(QWidget):
-    """Picker of who decides, with the settings of that choice below."""
+    """Panel with a list of policies, and the settings of the chosen policy below."""
 
     player_changed = pyqtSignal(str, object)
     policy_chosen = pyqtSignal(str, str)
@@ -43,7 +43,7 @@ class SingleAgentPanel(QWidget):
     def show_draft(
         self, draft: Draft, report: Report, env_info: EnvironmentInfo, checks: ConfigurationChecks
     ) -> None:
-        """Show who decides now, and offer the other policies that could decide."""
+        """Show the current player, and the other policies that can play."""
         self.show_offers(draft, report, checks)
         player = draft.rows.get(self.agent)
         if self._form is not None:
@@ -57,13 +57,13 @@ class SingleAgentPanel(QWidget):
             self._column.addWidget(self._form)
 
     def show_offers(self, draft: Draft, report: Report, checks: ConfigurationChecks) -> None:
-        """Offer the usable policies; settings stay as they are."""
+        """Update the list of policies that can play; settings do not change."""
         player = draft.rows.get(self.agent)
         self.picker.show_player(player, report.policies.get(self.agent, ()), checks)
 
     @property
     def form(self) -> PlayerForm | None:
-        """The settings form; ``None`` if no player is chosen."""
+        """Form with the settings of the player; ``None`` if no player is chosen."""
         return self._form
 
     def _on_chosen(self, policy_id: object) -> None:

@@ -1,4 +1,4 @@
-"""Pictures and transcripts in separate windows, on any screen."""
+"""Pictures and transcripts in their own windows, on any screen."""
 
 from __future__ import annotations
 

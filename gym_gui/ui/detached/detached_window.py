@@ -1,4 +1,4 @@
-"""Separate window for a picture or transcript; closing it brings the content back."""
+"""A separate window for a picture or a transcript; closing it returns the content to its page."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ NEXT_SCREEN: Final = "Ctrl+Shift+F11"
 
 
 class DetachedWindow(QWidget):
-    """Holds a slot's content and passes unused keys to the slot's page.
+    """Window that shows the content of a dock slot, and passes unused keys to the slot's page.
 
     The window has no Qt parent, so that a window manager neither keeps it above the main window nor
     minimizes both together.
 
     Args:
         dock_slot: Slot whose content the window holds.
-        run: Runs the command of a shortcut; returns whether there is one.
+        run: Runs the command of a shortcut; returns whether a command has this shortcut.
     """
 
     left = pyqtSignal()
@@ -65,16 +65,16 @@ class DetachedWindow(QWidget):
     def set_title(self, title: str) -> None:
         """Set the window's title."""
         self.setWindowTitle(f"{title} · MOSAIC" if title else "MOSAIC")
-        self.setAccessibleName(f"{title}, in a window of its own")
+        self.setAccessibleName(f"{title}, in its own window")
 
     def set_note(self, note: str) -> None:
-        """Set the note above the content."""
+        """Set the text above the content; an empty text hides it."""
         if note != self._note.text():
             self._note.setText(note)
             self._note.setVisible(bool(note))
 
     def hold(self, content: QWidget) -> None:
-        """Take a widget as content."""
+        """Move a widget into the window as its content."""
         hidden = content.isHidden()
         self._column.addWidget(content, 1)
         content.setHidden(hidden)
@@ -115,7 +115,7 @@ class DetachedWindow(QWidget):
     # ------------------------------------------------------------------ events
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Handle the window's own keys, then pass a key to the page, then to the commands."""
+        """Handle a key by the window, else by the page, else by the commands."""
         if a0 is None:
             return
         keys = QKeySequence(a0.keyCombination()).toString(QKeySequence.SequenceFormat.PortableText)
@@ -128,15 +128,15 @@ class DetachedWindow(QWidget):
             own["Esc"] = self.toggle_full
         if keys in own:
             own[keys]()
-        elif not self._pass_on(a0) and not (keys and self._run(keys)):
+        elif not self._send_to_page(a0) and not (keys and self._run(keys)):
             super().keyPressEvent(a0)
 
     def keyReleaseEvent(self, a0: QKeyEvent | None) -> None:
         """Pass a key release to the page."""
-        if a0 is not None and not self._pass_on(a0):
+        if a0 is not None and not self._send_to_page(a0):
             super().keyReleaseEvent(a0)
 
-    def _pass_on(self, event: QKeyEvent) -> bool:
+    def _send_to_page(self, event: QKeyEvent) -> bool:
         again = event.clone()
         if again is None:
             return False
@@ -154,8 +154,10 @@ class DetachedWindow(QWidget):
         full = "Leave full screen" if self.isFullScreen() else "Full screen"
         entries: list[tuple[str, str, Callable[[], object]]] = [(full, FULL, self.toggle_full)]
         if len(QApplication.screens()) > 1:
-            entries.append(("Show it on the next screen", NEXT_SCREEN, self.next_screen))
-        entries.append((f"Bring the {self._dock_slot.what} back", self._dock_slot.keys, self.left.emit))
+            entries.append(("Move to the next screen", NEXT_SCREEN, self.next_screen))
+        entries.append(
+            (f"Return the {self._dock_slot.what} to its page", self._dock_slot.keys, self.left.emit)
+        )
         for words, keys, run in entries:
             action = menu.addAction(words, run)
             if action is not None:
@@ -163,13 +165,13 @@ class DetachedWindow(QWidget):
         menu.popup(a0.globalPos())
 
     def closeEvent(self, a0: QCloseEvent | None) -> None:
-        """Ask for the content to be brought back; that closes the window."""
+        """Emit ``left``, so that the content returns to its page, which closes the window."""
         if a0 is not None:
             a0.ignore()
         self.left.emit()
 
     def changeEvent(self, a0: QEvent | None) -> None:
-        """Fit the margin to full screen and report a changed visibility or activation."""
+        """Adjust the margin to full screen, and signal a changed visibility or activation."""
         super().changeEvent(a0)
         if a0 is None:
             return
@@ -185,21 +187,21 @@ class DetachedWindow(QWidget):
         self._column.setContentsMargins(margin, margin, margin, margin)
 
     def showEvent(self, a0: QShowEvent | None) -> None:
-        """Report that the content is visible again."""
+        """Signal that the content is visible again."""
         super().showEvent(a0)
         self._dock_slot.seen_changed.emit()
 
     def hideEvent(self, a0: QHideEvent | None) -> None:
-        """Report that the content is hidden."""
+        """Signal that the content is hidden."""
         super().hideEvent(a0)
         self._dock_slot.seen_changed.emit()
 
     def moveEvent(self, a0: QMoveEvent | None) -> None:
-        """Report the new place, so that it is remembered."""
+        """Signal the new position, so that it is remembered."""
         super().moveEvent(a0)
         self.placed.emit()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Report the new size, so that it is remembered."""
+        """Signal the new size, so that it is remembered."""
         super().resizeEvent(a0)
         self.placed.emit()

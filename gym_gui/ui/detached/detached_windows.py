@@ -1,4 +1,4 @@
-"""Windows beside the main one: opened at their last place, remembered, and closed with the main window."""
+"""Windows beside the main window: opened where they last were, and closed with the main window."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from gym_gui.ui.timers import single_shot_timer
 FIRST: Final = QSize(720, 560)
 _SETTLE_MS = 250
 _EVERYWHERE = ("file", "go", "view", "help")
-"""Prefixes of commands that belong to the main window and not to a page."""
+"""Prefixes of commands that belong to the main window, not to a page."""
 
 
 class DetachedWindows(QObject):
-    """Opens and closes detached windows and remembers their places.
+    """Opens and closes detached windows, and remembers their positions.
 
     Args:
-        layout: Settings that store the windows' places.
+        layout: Settings that store the windows' positions.
         commands: Commands for keys that a detached window does not handle itself.
-        pages: Returns the stack of pages in the main window; ``None`` before there is one.
+        pages: Returns the stack of pages in the main window; ``None`` before it is created.
         parent: Qt owner.
     """
 
@@ -44,19 +44,19 @@ class DetachedWindows(QObject):
         self._places = KeptPlaces(layout)
         self._open: dict[DockSlot, DetachedWindow] = {}
         self._ended: set[DetachedWindow] = set()
-        self._over = False
+        self._is_closed = False
         self._settle = single_shot_timer(self, _SETTLE_MS, self._remember)
         app = QApplication.instance()
         if isinstance(app, QApplication):
-            app.screenAdded.connect(self._tell_places)
+            app.screenAdded.connect(self._show_screens)
             app.screenRemoved.connect(self._settle.start)
 
     def look_after(self, dock_slot: DockSlot, key: str) -> None:
-        """Serve a slot's requests to detach, and detach it at once if it was detached last time.
+        """Handle a slot's requests to detach its content, and detach it now if it was detached before.
 
         Args:
-            dock_slot: The slot on a page.
-            key: Name under which the place of the slot's window is remembered.
+            dock_slot: The slot of the content on its page.
+            key: Name under which the window's position is remembered.
         """
         if not dock_slot.key:
             dock_slot.toggle_wanted.connect(partial(self.toggle, dock_slot))
@@ -67,22 +67,22 @@ class DetachedWindows(QObject):
 
     @property
     def shown(self) -> tuple[DetachedWindow, ...]:
-        """The open windows."""
+        """All open detached windows."""
         return tuple(self._open.values())
 
     def comes_back(self, key: str) -> bool:
-        """Return whether a window of this name was open when the program ended."""
+        """Return whether the window with a name was open when the program ended."""
         return self._places.of(key).open
 
     def command(self, page: str, current: Callable[[], DockSlot | None]) -> Command:
-        """Return the command that detaches a page's picture and brings it back.
+        """Return the command that moves a page's picture into its own window and back.
 
         Args:
             page: Name of the page.
-            current: Returns the slot of the page's picture; ``None`` while there is none.
+            current: Returns the slot of the page's picture; ``None`` without a picture.
         """
 
-        def there() -> bool:
+        def available() -> bool:
             dock_slot = current()
             return dock_slot is not None and bool(dock_slot.key)
 
@@ -92,23 +92,23 @@ class DetachedWindows(QObject):
                 self.toggle(dock_slot)
 
         title = "Picture in a window of its own, or back"
-        return Command(f"{page}.apart", title, run, KEYS, "View", "apart", there)
+        return Command(f"{page}.apart", title, run, KEYS, "View", "apart", available)
 
     def toggle(self, dock_slot: DockSlot) -> None:
-        """Detach a slot's content, or bring it back."""
+        """Move a slot's content into its own window, or back to its page."""
         if dock_slot.own_window is None:
             self.detach(dock_slot)
         else:
             self.bring_back(dock_slot)
 
     def detach(self, dock_slot: DockSlot, *, activate: bool = True) -> None:
-        """Move a slot's content into a window of its own.
+        """Move a slot's content into its own window.
 
         Args:
-            dock_slot: The slot on a page.
+            dock_slot: The slot of the content on its page.
             activate: Whether the window gets the keyboard focus.
         """
-        if self._over or dock_slot.own_window is not None:
+        if self._is_closed or dock_slot.own_window is not None:
             return
         kept = self._places.of(dock_slot.key)
         screen, rect = fitted(kept, _screens(self._main), FIRST)
@@ -129,7 +129,7 @@ class DetachedWindows(QObject):
             dock_slot.content.setFocus(Qt.FocusReason.OtherFocusReason)
         self._keep(dock_slot, KeptPlace(True, _numbers(rect), screen.name, kept.full))
         window.placed.connect(self._settle.start)
-        self._tell_places()
+        self._show_screens()
 
     def bring_back(self, dock_slot: DockSlot) -> None:
         """Move a slot's content back to its page and close its window."""
@@ -147,11 +147,11 @@ class DetachedWindows(QObject):
             dock_slot.content.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def put_away(self, dock_slot: DockSlot, *, forget: bool = False) -> None:
-        """Close the window of a slot without content; with new content, the slot's window opens again.
+        """Close a slot's window because the slot has no content; new content opens the window again.
 
         Args:
-            dock_slot: The slot on a page.
-            forget: Whether only this slot opens its window again, and no later slot of the same name.
+            dock_slot: The slot.
+            forget: Whether later slots with the same name start without their own window.
         """
         window = self._open.pop(dock_slot, None)
         if window is None:
@@ -163,9 +163,9 @@ class DetachedWindows(QObject):
         self._end(dock_slot, window)
 
     def close(self) -> None:
-        """Close all windows with the main window; they open again at the next start."""
+        """Close all windows with the main window; the next start opens them again."""
         self._remember()
-        self._over = True
+        self._is_closed = True
         self._settle.stop()
         for dock_slot, window in list(self._open.items()):
             self._end(dock_slot, window)
@@ -195,15 +195,15 @@ class DetachedWindows(QObject):
             window.deleteLater()
 
     def _remember(self) -> None:
-        if self._over:
+        if self._is_closed:
             return
         for dock_slot, window in self._open.items():
             self._keep_place(dock_slot, window)
-        self._tell_places()
+        self._show_screens()
 
     def _keep_place(self, dock_slot: DockSlot, window: DetachedWindow) -> None:
         screen = window.screen()
-        if self._over or screen is None or not window.isVisible():
+        if self._is_closed or screen is None or not window.isVisible():
             return
         full, before = window.isFullScreen(), self._places.of(dock_slot.key)
         corner, size = window.pos(), window.size()
@@ -213,14 +213,18 @@ class DetachedWindows(QObject):
     def _keep(self, dock_slot: DockSlot, place: KeptPlace) -> None:
         self._places.keep(dock_slot.key, place)
 
-    def _tell_places(self, *_: object) -> None:
+    def _show_screens(self, *_: object) -> None:
         several = len(QApplication.screens()) > 1
         for dock_slot, window in self._open.items():
             screen = window.screen()
             dock_slot.say_place(screen.name() if several and screen is not None else "")
 
     def _run(self, dock_slot: DockSlot, keys: str) -> bool:
-        """Run the command of a shortcut; a page's command only while the slot's page is shown."""
+        """Run the command of a shortcut; a page's command runs only while the page is shown.
+
+        Returns:
+          Whether a command has this shortcut.
+        """
         registry, wanted = self._commands, QKeySequence(keys)
         for command in registry.all():
             own = command.id.partition(".")[0] in _EVERYWHERE
@@ -236,7 +240,7 @@ class DetachedWindows(QObject):
         return False
 
     def _on_page(self, dock_slot: DockSlot) -> bool:
-        """Return whether the page that is shown contains a slot."""
+        """Return whether the shown page contains a slot."""
         place = self._pages()
         page = place.currentWidget() if isinstance(place, QStackedWidget) else None
         return page is not None and page.isAncestorOf(dock_slot)
@@ -247,8 +251,8 @@ def _numbers(rect: QRect) -> tuple[int, int, int, int]:
 
 
 def _screens(main: QWidget | None) -> list[Screen]:
-    """Return all screens, the main window's first."""
-    there = QApplication.screens()
+    """Return all screens, that of the main window first."""
+    available = QApplication.screens()
     first = (main.screen() if main is not None else None) or QApplication.primaryScreen()
-    there.sort(key=lambda screen: screen is not first)
-    return [Screen(screen.name(), screen.availableGeometry()) for screen in there]
+    available.sort(key=lambda screen: screen is not first)
+    return [Screen(screen.name(), screen.availableGeometry()) for screen in available]

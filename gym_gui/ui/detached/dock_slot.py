@@ -1,4 +1,4 @@
-"""Slot of a picture or transcript on its page; the content may move to a separate window and back."""
+"""The slot of a picture or transcript on its page; the content can move to its own window and back."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from gym_gui.ui.widgets import IconButton, LinkButton, label
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 KEYS: Final = "Ctrl+F11"
-"""Shortcut that moves a picture into a separate window and back."""
+"""Shortcut that moves a picture into its own window and back."""
 _MOST = 16777215
-"""Qt's maximum height of a widget (``QWIDGETSIZE_MAX``)."""
+"""Qt's largest height of a widget (``QWIDGETSIZE_MAX``)."""
 
 
 class Holder(Protocol):
-    """Window that holds a slot's content, such as a detached window.
+    """Protocol of a window that shows a slot's content.
 
     See :class:`~gym_gui.ui.detached.detached_window.DetachedWindow`.
     """
@@ -36,40 +36,40 @@ class Holder(Protocol):
         """Set the window's title."""
 
     def set_note(self, note: str) -> None:
-        """Set the note above the content."""
+        """Set the text above the content; an empty text hides it."""
 
     def hold(self, content: QWidget) -> None:
-        """Take a widget as content."""
+        """Move a widget into the window as its content."""
 
     def come_forward(self) -> None:
         """Raise and activate the window."""
 
 
 class DockSlot(QWidget):
-    """Holds a widget on its page; the widget can be moved into a window of its own and back.
+    """Place of a widget on its page; the widget can move into its own window and back.
 
-    There is only one widget: code that updates its content need not know which window shows it.
+    Code that updates the widget does not depend on the window that shows it.
 
     Args:
-        content: The widget; it becomes a child of the slot.
-        what: Word for the widget, shown to the user: ``"picture"``.
-        keys: Shortcut that moves the widget into a window of its own and back.
-        collapses: Whether the slot shrinks to one line while its widget is in a window of its own.
+        content: The widget, which becomes a child of the slot.
+        what: Word for the widget in texts for the user, such as ``"picture"``.
+        keys: Shortcut that moves the widget into its own window and back.
+        collapses: Whether the slot shrinks to one line while the widget is in its own window.
         parent: Qt owner.
 
     Attributes:
-        content: The widget.
-        key: Name under which the window's place is remembered; empty until :meth:`look_after` is called.
+        content: The widget that moves.
+        key: Name under which the window's position is remembered; empty before :meth:`look_after`.
     """
 
     shifted = pyqtSignal(object)
-    """Emitted with the window that holds the content now; ``None`` if it is back on the page."""
+    """Emits the window to which the content was moved; ``None`` if it was moved back to the page."""
     seen_changed = pyqtSignal()
     """Emitted when the content may have become visible or hidden."""
     entered = pyqtSignal()
     """Emitted when the content's window gets the keyboard focus."""
     toggle_wanted = pyqtSignal()
-    """Emitted when the user wants to move the content into a window of its own, or back."""
+    """Emitted when the user wants to move the content into its own window or back."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class DockSlot(QWidget):
 
     @property
     def own_window(self) -> Holder | None:
-        """The window that holds the content; ``None`` while it is on the page."""
+        """Window that shows the content; ``None`` while the content is on the page."""
         return self._window
 
     @property
@@ -111,13 +111,13 @@ class DockSlot(QWidget):
             self._window.set_title(title)
 
     def set_note(self, note: str) -> None:
-        """Set the note that the page shows beside the content, for its window."""
+        """Set the text that the content's own window shows above the content."""
         self.note = note
         if self._window is not None:
             self._window.set_note(note)
 
     def button(self, size: int = 22) -> IconButton:
-        """Return the button that moves the widget into a window of its own and back.
+        """Return the button that moves the content into its own window and back.
 
         The button is hidden until :meth:`look_after` is called.
 
@@ -132,10 +132,10 @@ class DockSlot(QWidget):
         return self._button
 
     def look_after(self, key: str) -> None:
-        """Show the button: from now on :class:`DetachedWindows` handles ``toggle_wanted``.
+        """Show the button, because :class:`DetachedWindows` now handles its clicks.
 
         Args:
-            key: Name under which the place of the widget's window is remembered.
+            key: Name under which the window's position is remembered.
         """
         self.key = key
         if self._button is not None:
@@ -146,7 +146,7 @@ class DockSlot(QWidget):
 
         Args:
             window: The window.
-            place: Name of the window's screen, if there are several screens.
+            place: Name of the window's screen; empty for a single screen.
         """
         if self._elsewhere is None:
             self._elsewhere = Elsewhere(self.what, self.keys, self)
@@ -161,10 +161,10 @@ class DockSlot(QWidget):
         window.set_title(self.title)
         window.set_note(self.note)
         window.hold(self.content)
-        self._tell()
+        self._emit_moved()
 
     def say_place(self, place: str) -> None:
-        """Show the name of the screen that the window is on now."""
+        """Show the name of the screen on which the content's window is."""
         if self._elsewhere is not None:
             self._elsewhere.say(place)
 
@@ -179,9 +179,9 @@ class DockSlot(QWidget):
         hidden = self.content.isHidden()
         self._column.insertWidget(0, self.content, 1)
         self.content.setHidden(hidden)
-        self._tell()
+        self._emit_moved()
 
-    def _tell(self) -> None:
+    def _emit_moved(self) -> None:
         self._show_button()
         self.shifted.emit(self._window)
         self.seen_changed.emit()
@@ -189,7 +189,9 @@ class DockSlot(QWidget):
     def _show_button(self) -> None:
         if self._button is not None:
             apart = self._window is not None
-            words = f"Bring the {self.what} back" if apart else f"The {self.what} in a window of its own"
+            words = (
+                f"Return the {self.what} to its page" if apart else f"Move the {self.what} to its own window"
+            )
             self._button.set_icon("back_in" if apart else "apart")
             self._button.setToolTip(f"{words} ({self.keys})")
             self._button.setAccessibleName(words)
@@ -200,11 +202,11 @@ class DockSlot(QWidget):
 
 
 class Elsewhere(QFrame):
-    """Notice in an empty slot: says that the content has a window of its own, with links to it.
+    """Notice in an empty slot that says where the content is, with links to return it or raise its window.
 
     Args:
-        what: Word for the content: ``"picture"``.
-        keys: Shortcut that brings the content back.
+        what: Word for the content, such as ``"picture"``.
+        keys: Shortcut that returns the content to the page.
         parent: Qt owner.
     """
 
@@ -219,10 +221,10 @@ class Elsewhere(QFrame):
         self._what = what
         self._words = label("", "muted", wrap=True, parent=self, name="elsewhere-words")
         self._words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        back = LinkButton("Bring it back", name="elsewhere-back", on_click=self.back_wanted.emit)
-        back.setToolTip(f"Show the {what} here again ({keys})")
-        look = LinkButton("Show it", name="elsewhere-look", on_click=self.look_wanted.emit)
-        look.setToolTip("Bring its window to the front")
+        back = LinkButton("Return to this page", name="elsewhere-back", on_click=self.back_wanted.emit)
+        back.setToolTip(f"Return the {what} to this page ({keys})")
+        look = LinkButton("Show the window", name="elsewhere-look", on_click=self.look_wanted.emit)
+        look.setToolTip(f"Raise the window of the {what}")
         ways = row_layout(spacing=theme.GAP)
         ways.addStretch(1)
         ways.addWidget(back)
@@ -235,11 +237,11 @@ class Elsewhere(QFrame):
         column.addStretch(1)
 
     def say(self, place: str) -> None:
-        """Say where the content is.
+        """Show the sentence that says where the content is.
 
         Args:
-            place: Name of the screen, if there are several screens.
+            place: Name of the screen; empty for a single screen.
         """
         where = f", on {place}" if place else ""
-        self._words.setText(f"The {self._what} is in a window of its own{where}.")
+        self._words.setText(f"The {self._what} is in its own window{where}.")
         self.setAccessibleName(self._words.text())

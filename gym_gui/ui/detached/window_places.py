@@ -1,4 +1,4 @@
-"""Places of detached windows: saved for the next start and fitted to the screens that exist then."""
+"""Positions of detached windows: saved for the next start and fitted to the screens that exist then."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from PyQt6.QtCore import QPoint, QRect, QSettings, QSize
 
 _KEPT = "window/apart"
 _MOST = 40
-"""Number of places that are kept, the last used ones."""
+"""Largest number of saved positions; the oldest are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPlace:
-    """Place of a window.
+    """Saved position and state of a window.
 
     Attributes:
-        open: Whether the window was open when the program ended.
-        rect: Left, top (both with the frame), width, height (both without), in desktop pixels.
-        screen: Name of the screen.
+        open: Whether the window was open when its position was saved.
+        rect: Left and top of the frame, width and height without it, in pixels; ``None`` if unknown.
+        screen: Name of the window's screen.
         full: Whether the window was full screen.
     """
 
@@ -32,11 +32,11 @@ class KeptPlace:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A screen that windows can be placed on.
+    """A screen on which windows can be placed.
 
     Attributes:
         name: The system's name of the screen.
-        room: Part of the desktop that the screen shows, without panels.
+        room: Area of the desktop on this screen, without panels, in pixels.
     """
 
     name: str
@@ -44,21 +44,21 @@ class Screen:
 
 
 def fitted(place: KeptPlace, screens: Sequence[Screen], first: QSize) -> tuple[Screen, QRect]:
-    """Return the screen and the rectangle for a window, always inside the screen.
+    """Return the screen and the rectangle for a window, always inside that screen.
 
     Args:
-        place: Last place of the window.
-        screens: Existing screens, the main one first; at least one.
+        place: Saved position of the window.
+        screens: Existing screens, the main window's first; at least one.
         first: Size for a window that was never shown.
 
     Returns:
-        The window's last screen if it exists, else the main one; left and top include the frame.
+        The window's last screen if it exists, else the first screen; left and top are of the frame.
     """
     rect = QRect(*place.rect) if place.rect is not None else None
     named = [each for each in screens if each.name == place.screen]
     # Screens of one model may share a name: prefer the one that the window overlapped.
-    lain = [each for each in named if rect is not None and each.room.intersects(rect)]
-    screen = (lain or named or list(screens))[0]
+    overlapped = [each for each in named if rect is not None and each.room.intersects(rect)]
+    screen = (overlapped or named or list(screens))[0]
     size = (rect.size() if rect is not None else first).boundedTo(screen.room.size())
     if rect is None or not named:
         corner = screen.room.center() - QPoint(size.width() // 2, size.height() // 2)
@@ -71,10 +71,10 @@ def fitted(place: KeptPlace, screens: Sequence[Screen], first: QSize) -> tuple[S
 
 
 class KeptPlaces:
-    """Places by name, written at every change, so that they survive a killed process.
+    """Saved positions of windows by name, written at every change so that they survive a killed process.
 
     Args:
-        layout: Settings that store the places.
+        layout: Settings that store the positions.
     """
 
     def __init__(self, layout: QSettings) -> None:
@@ -82,11 +82,11 @@ class KeptPlaces:
         self._places = _read(str(layout.value(_KEPT, "") or ""))
 
     def of(self, key: str) -> KeptPlace:
-        """Return the place of a window; an empty place if the window was never shown."""
+        """Return the saved position of a window; an empty one if the window was never shown."""
         return self._places.get(key, KeptPlace())
 
     def keep(self, key: str, place: KeptPlace) -> None:
-        """Save the place of a window."""
+        """Save the position of a window."""
         if self._places.get(key) == place:
             return
         self._places.pop(key, None)
@@ -96,13 +96,13 @@ class KeptPlaces:
         self._layout.setValue(_KEPT, json.dumps({name: asdict(p) for name, p in self._places.items()}))
 
     def close(self, key: str) -> None:
-        """Mark a window as closed, so that it does not open again by itself; its place stays known."""
+        """Save that a window is closed, so that it does not open again by itself; keep its position."""
         if self.of(key).open:
             self.keep(key, replace(self.of(key), open=False))
 
 
 def _read(text: str) -> dict[str, KeptPlace]:
-    """Return the places by name, parsed from the stored JSON; empty if the JSON is not valid."""
+    """Return the positions by name, parsed from the stored JSON; empty if the JSON is invalid."""
     try:
         found = json.loads(text or "{}")
         return {name: _place(**values) for name, values in found.items()}

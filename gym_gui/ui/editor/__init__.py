@@ -1,1 +1,1 @@
-"""File editor for programs, experiments, environments and policies, with mistakes at their lines."""
+"""Text editor for programs, experiments, environments and policies, which marks errors at their lines."""

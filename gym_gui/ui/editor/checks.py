@@ -1,4 +1,4 @@
-"""Checks that find mistakes in a text by a worker's module, a data format's reader or Python's parser."""
+"""Checks that find errors in a text with a worker's module, a data format's parser or Python's parser."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ from gym_gui.workers.manifest import parse_manifest
 from gym_gui.workers.settings.settings_schema import Setting
 
 Find = Callable[[Path, str], "MosaicError | None"]
-"""Function that returns the first mistake in a file's text, with its place, or ``None``."""
+"""Function that returns the first error in a file's text, with its line and column, or ``None``."""
 Offer = Callable[[str, str, int], "Offers | None"]
-"""Function that returns completions for a suffix, a text and the cursor's offset."""
+"""Function that returns completions for a file suffix, a text and the cursor's offset, or ``None``."""
 
 
 class WorkerCheck:
-    """Check that asks a worker's module or command, so that the window need not know the language.
+    """Check that runs a worker's module or command, so that the window does not depend on the file's
+    language.
 
     Args:
-        worker: Worker type that the file is for.
+        worker: Worker type that reads the file.
         setting: Setting that names the module or the command.
-        actions: Names of the slot's actions, if known.
+        actions: Names of the slot's actions; empty if unknown.
     """
 
     def __init__(self, worker: WorkerTypeDefinition, setting: Setting, actions: tuple[str, ...]) -> None:
@@ -42,7 +43,7 @@ class WorkerCheck:
         self._conversation = Conversation(worker, setting)
 
     async def ask(self, path: Path | None, written: str) -> Checked:
-        """See :class:`FileCheck`."""
+        """Check a text in a process of the worker's module."""
         question: dict[str, Any] = {"name": path.name if path is not None else "", "text": written}
         if path is not None:
             question["folder"] = str(path.parent)
@@ -56,11 +57,11 @@ class WorkerCheck:
             text(said.get("ending")) or ".txt",
             tuple((str(rule[0]), str(rule[1])) for rule in rules if len(rule) == 2),
             tuple((text(t.get("name")) or "Example", text(t.get("text")) or "") for t in templates),
-            "" if self.actions else "actions are checked once the environment is known",
+            "" if self.actions else "actions cannot be checked until the environment is known",
         )
 
     def offers(self, path: Path | None, written: str, at: int) -> Offers | None:
-        """Return ``None``: a worker's module offers no completions."""
+        """Return ``None``, because a worker's module offers no completions."""
         return None
 
     async def close(self) -> None:
@@ -72,8 +73,8 @@ class TextCheck:
     """Check that parses a text in a thread, as the engine does, without running it.
 
     Args:
-        find: Returns the mistake in a text.
-        unchecked: Note about mistakes that the check does not find.
+        find: Returns the first error in a text, or ``None``.
+        unchecked: Note about errors that the check cannot find.
         offer: Returns completions for a suffix, a text and an offset.
     """
 
@@ -81,29 +82,29 @@ class TextCheck:
         self._find, self._unchecked, self._offer = find, unchecked, offer
 
     async def ask(self, path: Path | None, written: str) -> Checked:
-        """See :class:`FileCheck`."""
+        """Check a text in a thread."""
         error = await asyncio.to_thread(self._find, path or Path("file"), written)
         problems = () if error is None else (problem_of(error),)
         return Checked(problems, unchecked=self._unchecked)
 
     def offers(self, path: Path | None, written: str, at: int) -> Offers | None:
-        """See :class:`FileCheck`."""
+        """Return completions at an offset of a text; ``None`` if there are none."""
         return self._offer(path.suffix, written, at) if self._offer is not None and path is not None else None
 
     async def close(self) -> None:
-        """Do nothing: there is no process to end."""
+        """Do nothing, because the check has no process."""
 
 
 def check_of(path: Path, *, experiment: bool = False) -> FileCheck:
-    """Return the check for a file that no setting names.
+    """Return the check for a file by its suffix.
 
     Args:
         path: The file.
-        experiment: Whether a ``.py`` file is an experiment; data files say so themselves.
+        experiment: Whether a ``.py`` file is an experiment; data files identify themselves by their keys.
     """
     if path.suffix == ".py" and experiment:
-        return TextCheck(_find_in_experiment, "a program is read when it is run", offers_in_experiment)
-    find, unchecked = _BY_SUFFIX.get(path.suffix, (_find_nothing, "nothing checks files of this kind here"))
+        return TextCheck(_find_in_experiment, "the program is not run by this check", offers_in_experiment)
+    find, unchecked = _BY_SUFFIX.get(path.suffix, (_find_nothing, "no check exists for this file type"))
     offer = offers_in_manifest if path.name == "worker.toml" else None
     return TextCheck(find, unchecked, offers_in_experiment if find is _find_in_experiment else offer)
 
@@ -115,14 +116,14 @@ def for_setting(
     actions: Sequence[str],
     choose: Callable[[str], None] | None,
 ) -> FileRequest:
-    """Return a request to edit the file of a setting; the worker's module or command checks it.
+    """Return a request to edit the file of a worker's setting, with a check by the worker.
 
     Args:
         worker: Worker type of the setting.
         setting: The setting.
-        path: Path of the file; empty if there is none yet.
-        actions: Names of the slot's actions, if known.
-        choose: Called with the path of the file each time it has been saved.
+        path: Path of the file; ``""`` if there is no file yet.
+        actions: Names of the slot's actions; empty if unknown.
+        choose: Called with the path of the file each time the file has been saved.
     """
     return FileRequest(path, WorkerCheck(worker, setting, tuple(actions)), setting.label, choose)
 
@@ -134,13 +135,13 @@ def at_place(
     experiment: bool = False,
     again: Action | None = None,
 ) -> FileRequest:
-    """Return a request to edit a file at a place, with the problem there.
+    """Return a request to edit a file at a line, with a problem marked there.
 
     Args:
         place: File, line and column.
-        sentence: Description of the problem.
-        experiment: Whether a ``.py`` file is an experiment; data files say so themselves.
-        again: Text and function of a button for the time after the correction.
+        sentence: Description of the problem; ``""`` for no problem.
+        experiment: Whether a ``.py`` file is an experiment; data files identify themselves by their keys.
+        again: Text and function of a button that the user presses after the correction.
     """
     said = (Problem(place.line, sentence, column=place.column),) if sentence else ()
     return FileRequest(
@@ -203,7 +204,7 @@ def _find_in_toml(path: Path, written: str) -> MosaicError | None:
 
 
 _BY_SUFFIX: Final[Mapping[str, tuple[Find, str]]] = {
-    ".py": (_find_in_python, "it is not run here"),
+    ".py": (_find_in_python, "the program is not run by this check"),
     ".yaml": (_find_in_experiment, ""),
     ".yml": (_find_in_experiment, ""),
     ".json": (_find_in_experiment, ""),

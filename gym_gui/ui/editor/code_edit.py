@@ -1,4 +1,4 @@
-"""Text field for programs with line numbers, colors, and marks for mistakes."""
+"""Text field for programs with line numbers, syntax colors and error marks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ _ROLES: Final = {
 
 
 class Coloring(QSyntaxHighlighter):
-    """Colors text by patterns (later ones win) or by a lexer's spans; follows the theme."""
+    """Syntax highlighter that colors text by regular expressions or by a lexer's spans, in the colors of
+    the theme.
+    """
 
     def __init__(self, document: QTextDocument | None) -> None:
         super().__init__(document)
@@ -48,13 +50,13 @@ class Coloring(QSyntaxHighlighter):
         theme.current().changed.connect(self._on_theme_changed)
 
     def set_rules(self, rules: Sequence[tuple[str, str]]) -> None:
-        """Set the color rules: pattern and kind of text."""
+        """Set the coloring rules: regular expression and kind of text; later rules win."""
         made = tuple((QRegularExpression(pattern), role) for pattern, role in rules)
         self._rules = tuple((pattern, role) for pattern, role in made if pattern.isValid() and role in _ROLES)
         self.rehighlight()
 
     def set_spans(self, spans: Sequence[Sequence[Span]]) -> None:
-        """Set the colored spans of the current text, by line; redraw only lines that differ."""
+        """Set the colored spans of the current text, by line; redraw only lines whose spans changed."""
         before, self._spans = self._spans, spans
         document = self.document()
         for number, line in enumerate(spans):
@@ -64,7 +66,7 @@ class Coloring(QSyntaxHighlighter):
                     self.rehighlightBlock(block)
 
     def highlightBlock(self, text: str | None) -> None:
-        """Color a line."""
+        """Color one line of the text."""
         number = self.currentBlock().blockNumber()
         for span in self._spans[number] if number < len(self._spans) else ():
             self.setFormat(span.start, span.length, self._forms[span.role])
@@ -79,7 +81,7 @@ class Coloring(QSyntaxHighlighter):
         self.rehighlight()
 
     def _make_forms(self) -> None:
-        """Make the text formats, once per theme: choosing readable colors is slower than coloring a line."""
+        """Create the text formats once per theme, because finding readable colors is slow."""
         self._forms = {role: _form(role) for role in _ROLES}
 
 
@@ -95,14 +97,14 @@ def _color(role: str) -> QColor:
 
 
 class CodeEdit(QPlainTextEdit):
-    """Text field for programs with line numbers, colors, and marks for mistakes."""
+    """Text field for programs with line numbers, syntax colors and error marks."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(False)
-        self.setAccessibleDescription("Tab indents; Ctrl+Tab goes to the next control")
+        self.setAccessibleDescription("Tab indents; Ctrl+Tab moves to the next control")
         self.coloring = Coloring(self.document())
         self._wrong: Mapping[int, Problem] = {}
         self._numbers = _Numbers(self)
@@ -114,22 +116,22 @@ class CodeEdit(QPlainTextEdit):
 
     @property
     def text(self) -> str:
-        """The text with each character unchanged (Qt's ``toPlainText`` turns all spaces into plain ones)."""
+        """Text with every character unchanged; Qt's ``toPlainText`` replaces non-breaking spaces."""
         document = self.document()
         return "" if document is None else document.toRawText().replace("\u2029", "\n")
 
     @property
     def problems(self) -> Mapping[int, Problem]:
-        """The marked problems, by line."""
+        """Marked problems by line number."""
         return self._wrong
 
     def show_problems(self, problems: Sequence[Problem]) -> None:
-        """Mark problems; for a line with several, the first counts."""
+        """Mark problems in the text; a line shows only its first problem."""
         self._wrong = {each.line: each for each in reversed(problems) if each.line}
         self._mark(problems)
 
     def go_to(self, line: int, column: int = 0) -> None:
-        """Move the cursor to a line (from 1) and column; past the end, to the last line."""
+        """Move the cursor to a line (from 1) and column; for a line past the end, to the last line."""
         document = self.document()
         if document is None:
             return
@@ -141,7 +143,7 @@ class CodeEdit(QPlainTextEdit):
         self.setFocus()
 
     def replace_all(self, words: str) -> None:
-        """Replace the whole text; Undo restores it, and cursor line and scroll position stay."""
+        """Replace the whole text, with Undo; keep the cursor's line and the scroll position."""
         line, column = self.textCursor().blockNumber(), self.textCursor().positionInBlock()
         top = self.verticalScrollBar()
         seen = top.value() if top is not None else 0
@@ -157,7 +159,7 @@ class CodeEdit(QPlainTextEdit):
             top.setValue(seen)
 
     def keyPressEvent(self, e: QKeyEvent | None) -> None:
-        """Indent by four with Tab, keep the indent at Enter, and leave the field with Ctrl+Tab."""
+        """Indent by four spaces with Tab, keep the indent at Enter, and leave the field with Ctrl+Tab."""
         if e is None:
             return
         modifiers, key = e.modifiers(), e.key()
@@ -227,7 +229,7 @@ class CodeEdit(QPlainTextEdit):
 
     @property
     def numbers_width(self) -> int:
-        """Width of the line numbers in pixels."""
+        """Width of the column with line numbers, in pixels."""
         digits = max(2, len(str(self.blockCount())))
         return 2 * _SIDE + digits * self.fontMetrics().horizontalAdvance("9")
 
@@ -246,12 +248,12 @@ class CodeEdit(QPlainTextEdit):
             self._numbers.update(0, rect.y(), self._numbers.width(), rect.height())
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """Fit the line numbers to the new size."""
+        """Fit the column of line numbers to the new size."""
         super().resizeEvent(e)
         self._place()
 
     def paint_numbers(self, painter: QPainter, area: QRect) -> None:
-        """Draw the visible line numbers; those of lines with a mistake in red, with a bar."""
+        """Draw the visible line numbers; the number of a line with an error is red and has a bar."""
         now, block = theme.current(), self.firstVisibleBlock()
         painter.setFont(self.font())
         top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()

@@ -1,4 +1,4 @@
-"""Colors a text in a thread after each pause in typing."""
+"""Background syntax coloring of a text after each pause in typing."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gym_gui.ui.editor.lexing import LEXERS, spans_of
 from gym_gui.ui.typing_pause import TypingPause
 
 COLOR_MS: Final = 40
-"""Milliseconds without a key press after which the text is colored."""
+"""Pause in typing, in ms, after which the text is colored."""
 
 
 class Colorer(TypingPause):
-    """Colors a text by its file's suffix; without a lexer for the suffix the text keeps its colors.
+    """Timer that colors a text after a pause in typing, in a thread.
 
     Args:
         context: The window's services.
         edit: The text field.
-        suffix: Returns the current suffix of the file.
+        suffix: Returns the file's suffix; an unknown suffix keeps the colors.
     """
 
     def __init__(self, context: AppContext, edit: CodeEdit, suffix: Callable[[], str]) -> None:

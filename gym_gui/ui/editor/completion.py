@@ -1,4 +1,4 @@
-"""Completions for experiment files and worker manifests: declared keys and their values."""
+"""Completions of declared keys and their values in experiment files and worker manifests."""
 
 from __future__ import annotations
 
@@ -90,5 +90,5 @@ def _values(suffix: str, spot: Spot, listed: Mapping[str, Key[Any]]) -> list[Off
 
 
 def plain(markdown: str) -> str:
-    """Return a sentence of the documentation without Markdown links and backticks."""
+    """Return a Markdown sentence without links and backticks."""
     return _LINK.sub(r"\1", markdown).replace("`", "")

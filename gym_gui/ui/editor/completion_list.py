@@ -1,4 +1,4 @@
-"""List of completions below the cursor; the text keeps the focus."""
+"""Popup list of completions below the cursor, while the text keeps the focus."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.picker_list import ItemDelegate, ItemsModel, ItemsView, PickerItem
 
 LONGEST: Final = 60_000
-"""Longest text, in characters, that is searched at every key; for a longer one press Ctrl+Space."""
+"""Longest text, in characters, for which completions open while typing; longer texts need Ctrl+Space."""
 _WIDTH, _ROWS, _ABOUT = 640, 8, 44
 _ACCEPT: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
 _COMMANDS: Final = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
 
 class CompletionList(QFrame):
-    """Opens while the user types, or by Ctrl+Space; arrows choose, Enter or Tab inserts, Esc closes.
+    """Popup list of completions, which opens while typing or on Ctrl+Space.
+
+    Arrow keys choose, Enter or Tab inserts, Esc closes.
 
     Args:
         edit: The text field.
         offers: Returns completions for a text and an offset.
-        parent: Widget that the list lies in.
+        parent: Widget that contains the list.
     """
 
     def __init__(self, edit: CodeEdit, offers: Callable[[str, int], Offers | None], parent: QWidget) -> None:
@@ -38,7 +40,7 @@ class CompletionList(QFrame):
         self._edit, self._find = edit, offers
         self._offers: Offers | None = None
         self._model = ItemsModel(self)
-        self._list = ItemsView(self._model, "completion-list", "What fits here", self)
+        self._list = ItemsView(self._model, "completion-list", "Completions", self)
         self._list.setItemDelegate(ItemDelegate(self._list))
         # Qt tells a screen reader of the current item of the view that has the focus.
         self._list.setFocusProxy(edit)
@@ -56,7 +58,9 @@ class CompletionList(QFrame):
         self.hide()
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Use the text's keys for the list while it is open; open it while the user types."""
+        """Handle the keys of the text field: choose in the open list, or open the list while the user
+        types.
+        """
         if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress:
             return self._on_key(a1)
         if a1 is not None and a1.type() in (QEvent.Type.FocusOut, QEvent.Type.Wheel):
@@ -64,7 +68,7 @@ class CompletionList(QFrame):
         return super().eventFilter(a0, a1)
 
     def open(self) -> None:
-        """Show the completions for the cursor's place."""
+        """Show the completions at the cursor."""
         self._renew(begun=False)
 
     def _on_key(self, event: QKeyEvent) -> bool:
@@ -90,7 +94,7 @@ class CompletionList(QFrame):
         return True
 
     def _renew(self, *, begun: bool) -> None:
-        """Show the current completions; with ``begun``, only if a part of the word is typed."""
+        """Show the current completions; with ``begun``, only if the user has typed a part of the word."""
         offers = self._find(self._edit.text, self._place())
         self._offers = offers
         if offers is None or (begun and not offers.begun):
@@ -104,7 +108,7 @@ class CompletionList(QFrame):
         self.raise_()
 
     def _place(self) -> int:
-        """Return the cursor's offset in the text: Qt counts a character beyond U+FFFF as two."""
+        """Return the cursor's offset in Python characters; Qt counts a character beyond U+FFFF as two."""
         cursor = self._edit.textCursor()
         before = QTextCursor(cursor)
         before.setPosition(0)
@@ -141,7 +145,7 @@ class CompletionList(QFrame):
         self._take(index)
 
     def _take(self, index: QModelIndex) -> None:
-        """Insert a completion; after a key, the list then shows its values."""
+        """Insert a completion; after a key, show the completions for its value."""
         row, offers = self._model.row(index.row()), self._offers
         self.hide()
         if not isinstance(row, PickerItem) or not isinstance(row.value, Offer) or offers is None:

@@ -1,4 +1,4 @@
-"""Open file editors: one window for each file."""
+"""Registry of open file editors: one window for each file."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gym_gui.ui.editor.file_request import FileRequest, Problem
 
 
 class Editors(QObject):
-    """Opens an editor per file, and passes on the problems that a run found in a file (:meth:`tell`).
+    """Registry that opens one editor window per file, and shows an editor the problems found by a run.
 
     Args:
         context: The window's services.
-        window: The window that the editors lie above.
+        window: Window over which the editors are shown.
     """
 
     def __init__(self, context: AppContext, window: QWidget) -> None:
@@ -41,7 +41,7 @@ class Editors(QObject):
         return editor
 
     def tell(self, path: str, problems: Sequence[Problem]) -> None:
-        """Show a file's problems, perhaps none, if the file is open in an editor."""
+        """Show a file's problems (an empty list removes them) if the file is open in an editor."""
         editor = self._of(path)
         if editor is not None:
             editor.tell(problems)
@@ -56,7 +56,7 @@ class Editors(QObject):
             self._open.remove(editor)
 
     async def close(self) -> None:
-        """Close all editors with the window and keep unsaved text as drafts."""
+        """Close all editors when the window closes; keep unsaved text as drafts."""
         for editor in self._open:
             await editor.shut_down()
         self._open.clear()

@@ -1,7 +1,7 @@
-"""Editor window for one text file that marks mistakes at their lines.
+"""Editor window for one text file, which marks errors at their lines.
 
-The check in the editor's request (:mod:`gym_gui.ui.editor.checks`) finds the mistakes; the editor itself
-knows no file format.
+The check in the editor's request (:mod:`gym_gui.ui.editor.checks`) finds the errors; the editor itself
+does not depend on file formats.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout
 
 IDLE_MS: Final = 400
-"""Milliseconds without a key press after which the text is checked."""
+"""Pause in typing, in ms, after which the text is checked."""
 
 
 class FileEditor(Dialog):
-    """Window that edits, checks and saves one file.
+    """Window that edits, checks and saves one text file.
 
     Args:
         context: The window's services.
@@ -63,7 +63,7 @@ class FileEditor(Dialog):
         self._make_shortcuts()
         self._load()
         self._editor.textChanged.connect(self._on_typed)
-        self._tell()
+        self._update_title()
         self._draft.offer(self._editor.text)
         self._colors.now()
         self.show_request(request)
@@ -71,7 +71,7 @@ class FileEditor(Dialog):
 
     @property
     def path(self) -> Path | None:
-        """The file's path; ``None`` if there is no file yet or it cannot be read."""
+        """Path of the file; ``None`` if there is no file yet or it cannot be read."""
         return self._file.path
 
     def _make(self) -> None:
@@ -80,7 +80,7 @@ class FileEditor(Dialog):
         self._where = ElidedLabel("", "muted", mode=Qt.TextElideMode.ElideMiddle, name="file-where")
         self._editor = CodeEdit(self)
         self._editor.setObjectName("file-text")
-        self._editor.setAccessibleName(f"{title}: its text")
+        self._editor.setAccessibleName(f"{title}: text")
         self._finder = FindBar(self._editor, self)
         self._completion = CompletionList(
             self._editor, lambda text, at: self.request.check.offers(self.path, text, at), self
@@ -91,13 +91,15 @@ class FileEditor(Dialog):
         self.state = muted_label("", name="file-state")
         self._menu = QMenu(self)
         self._menu.setObjectName("file-menu")
-        self._new = QuietButton("New from", menu=self._menu, name="file-new", tooltip="Begin with an example")
+        self._new = QuietButton(
+            "New from example", menu=self._menu, name="file-new", tooltip="Replace the text by an example"
+        )
         self._new.hide()
         self._find = QuietButton(
             "Find",
             name="file-find",
             key="Ctrl+F",
-            tooltip="Find words, or go to a line",
+            tooltip="Find text or go to a line",
             on_click=self._on_find,
         )
         self._save_as = QuietButton(
@@ -110,13 +112,13 @@ class FileEditor(Dialog):
 
     def _make_messages(self) -> None:
         self._trouble = InlineMessage("error", "")
-        self._unsaved = InlineMessage(
-            "warning", "What you typed is not saved.", ("Throw it away", self._on_discard)
+        self._unsaved = InlineMessage("warning", "Your changes are not saved.", ("Discard", self._on_discard))
+        self._changed = InlineMessage(
+            "warning", "Another program changed the file on disk while you were editing it."
         )
-        self._changed = InlineMessage("warning", "The file was changed on disk, and here as well.")
         self._changed.setObjectName("file-changed")
-        self._changed.add_action("Keep mine", self._on_keep_mine, name="file-keep-mine")
-        self._changed.add_action("Take the one on disk", self.take_from_disk, name="file-take-other")
+        self._changed.add_action("Keep my text", self._on_keep_mine, name="file-keep-mine")
+        self._changed.add_action("Load from disk", self.take_from_disk, name="file-take-other")
         self._draft = DraftKeeper(self._context, self._draft_name, self._unsaved_text, self)
         self._draft.brought_back.connect(self.begin_with)
         self._draft.troubled.connect(self.state.setText)
@@ -161,17 +163,19 @@ class FileEditor(Dialog):
     # -- request ---------------------------------------------------------------------
 
     def show_request(self, request: FileRequest) -> None:
-        """Take a new request for the open file, perhaps with another line and another follow-up action."""
+        """Apply a new request for the open file, with its problems, line and follow-up action."""
         self.request = request
         again = request.again
         self._run_again.setVisible(again is not None)
         if again is not None:
             self._run_again.set_text(again[0])
-            self._run_again.setToolTip("Save it, and do this (Ctrl+R)")
+            self._run_again.setToolTip("Save the file, then perform this action (Ctrl+R)")
         self.tell(request.problems)
 
     def tell(self, problems: Sequence[Problem]) -> None:
-        """Show problems of the saved file that a run or another reader found; go to the first with a line."""
+        """Show problems of the saved file that a run or another reader found; go to the first one with a
+        line.
+        """
         self._wrong.told = tuple(problems)
         self._show_problems()
         first = next((problem for problem in problems if problem.line), None)
@@ -179,7 +183,7 @@ class FileEditor(Dialog):
             self._editor.go_to(first.line, first.column)
 
     def run_again(self) -> None:
-        """Save the file if necessary, then run the request's follow-up action."""
+        """Save the file if necessary, then call the request's follow-up action."""
         if self.request.again is None:
             return
         if self.dirty:
@@ -209,14 +213,14 @@ class FileEditor(Dialog):
         try:
             text = self._file.read()
         except UsageError as error:
-            self._complain(error.sentence)
+            self._show_error(error.sentence)
             return
         if text is not None:
             self._editor.setPlainText(text)
             self._kept = self._seen = self._editor.text
 
     def keep(self) -> None:
-        """Save the text and report the file's path to the request; without a path, ask for one."""
+        """Save the text and pass the file's path to the request; for a new file, ask for a path."""
         if self.path is None:
             self._on_save_as()
             return
@@ -224,7 +228,7 @@ class FileEditor(Dialog):
         try:
             self._file.save(written)
         except UsageError as error:
-            self._complain(error.sentence)
+            self._show_error(error.sentence)
             return
         self._kept = written
         self._trouble.hide()
@@ -234,11 +238,11 @@ class FileEditor(Dialog):
             self.request.choose(self._file.given)
         self._wrong.told = ()
         self._show_problems()
-        self._tell()
-        self.state.setText("Saved: it counts from the next start on")
+        self._update_title()
+        self.state.setText("Saved. Changes take effect at the next start")
 
     def save_to(self, path: str) -> None:
-        """Save under a path; a path without a suffix gets the usual suffix of such files."""
+        """Save under a path; add the usual suffix of the file type to a path without a suffix."""
         chosen = Path(path)
         self._file.move(chosen if chosen.suffix or not self._ending else chosen.with_suffix(self._ending))
         self.keep()
@@ -254,11 +258,11 @@ class FileEditor(Dialog):
         dialog.open()
 
     def begin_with(self, words: str) -> None:
-        """Replace the text by an example; Undo restores the old text."""
+        """Replace the text by an example or a draft, with Undo."""
         self._editor.replace_all(words)
         self._editor.setFocus()
 
-    def _tell(self) -> None:
+    def _update_title(self) -> None:
         name = self.path.name if self.path is not None else "New file"
         self._title.setText(name)
         self.setWindowTitle(f"{name}{' (changed)' if self.dirty else ''}")
@@ -270,12 +274,12 @@ class FileEditor(Dialog):
             return  # its colors have changed
         self._seen = self._editor.text
         self._unsaved.hide()
-        self._tell()
+        self._update_title()
         self._asking.typed()
         self._colors.typed()
         self._draft.typed()
 
-    def _complain(self, sentence: str) -> None:
+    def _show_error(self, sentence: str) -> None:
         self._trouble.set_text(sentence)
         self._trouble.show()
 
@@ -284,12 +288,12 @@ class FileEditor(Dialog):
     def _on_changed_on_disk(self, text: str) -> None:
         if not self.dirty:
             self.take_from_disk()
-            self.state.setText("Read again: it was changed on disk")
+            self.state.setText("Reloaded: another program changed the file")
         elif text != self._editor.text:
             self._changed.show()
 
     def take_from_disk(self) -> None:
-        """Replace the text by the file's content on disk; Undo restores the old text."""
+        """Replace the text by the file's content on disk, with Undo."""
         text = self._file.take()
         if text is None:
             return
@@ -297,7 +301,7 @@ class FileEditor(Dialog):
         self._kept = self._editor.text
         self._changed.hide()
         self._draft.end(self._draft_name)
-        self._tell()
+        self._update_title()
 
     def _on_keep_mine(self) -> None:
         self._file.accept()  # Save then replaces the other program's text
@@ -307,7 +311,7 @@ class FileEditor(Dialog):
     # -- problems ----------------------------------------------------------------------
 
     def check(self) -> None:
-        """Start a check of the text; one check runs at a time."""
+        """Start a check of the text; only one check runs at a time."""
         self._asking.now()
 
     def _on_check_began(self) -> None:
@@ -320,7 +324,7 @@ class FileEditor(Dialog):
         except MosaicError as error:
             self.state.setText("")
             self._unanswered = True
-            self._complain(error.sentence)
+            self._show_error(error.sentence)
         else:
             if self._unanswered:
                 self._unanswered = False
@@ -329,10 +333,12 @@ class FileEditor(Dialog):
             if written == self._editor.text:
                 self._wrong.found = said.problems
                 self._show_problems()
-                self._say_checked(said)
+                self._show_check_result(said)
 
     def _learn(self, said: Checked) -> None:
-        """Take file suffix, color rules and templates from the first check result; they never change."""
+        """Set file suffix, color rules and templates from the first check result, because later results
+        have the same.
+        """
         if self._learned:
             return
         self._learned, self._ending = True, said.ending
@@ -351,25 +357,27 @@ class FileEditor(Dialog):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """All problems: those that readers of the saved file reported, then other ones from the check."""
+        """All problems: first those that readers of the saved file reported, then others found by the
+        check.
+        """
         return self._wrong.problems
 
     def _show_problems(self) -> None:
         self._wrong.file = self.path.name if self.path is not None else ""
         self._editor.show_problems(self._wrong.renew())
 
-    def _say_checked(self, said: Checked) -> None:
+    def _show_check_result(self, said: Checked) -> None:
         problems = self.problems
-        many = f"{len(problems)} mistake{'' if len(problems) == 1 else 's'}"
+        many = f"{len(problems)} error{'' if len(problems) == 1 else 's'}"
         unchecked = f" ({said.unchecked})" if said.unchecked else ""
-        self.state.setText(f"{many}, F8 goes to the next" if problems else f"No mistake is known{unchecked}")
+        self.state.setText(f"{many}; press F8 for the next" if problems else f"No errors found{unchecked}")
 
     def next_problem(self) -> None:
-        """Go to the next line with a mistake; after the last, to the first."""
+        """Move the cursor to the next line with an error; after the last error, to the first."""
         self._to_problem(1)
 
     def previous_problem(self) -> None:
-        """Go to the previous line with a mistake; before the first, to the last."""
+        """Move the cursor to the previous line with an error; before the first error, to the last."""
         self._to_problem(-1)
 
     def _to_problem(self, way: int) -> None:
@@ -393,18 +401,18 @@ class FileEditor(Dialog):
         self.done(0)
 
     def done(self, a0: int) -> None:
-        """Close the editor; with unsaved changes, stay open and ask to save or discard them."""
+        """Close the editor; with unsaved changes, stay open and ask the user to save or discard them."""
         if self.dirty:
             self._unsaved.show()
             self.save.setFocus()
             return
         self._let_go()
-        self._context.spawn(self.request.check.close(), "Ending what checks a file")
+        self._context.spawn(self.request.check.close(), "Ending the check of a file")
         super().done(a0)
         self.closed.emit()
 
     async def shut_down(self) -> None:
-        """Close the editor with the window and keep unsaved text as a draft."""
+        """Close the editor when the window closes; keep unsaved text as a draft."""
         self._let_go()
         await self._draft.write()
         await self.request.check.close()

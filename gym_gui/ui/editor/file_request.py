@@ -12,13 +12,13 @@ from gym_gui.ui.widgets.message_panels import Action
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem in a text.
+    """Problem in a text, with its position.
 
     Attributes:
-        line: Line, from 1; 0 for the whole text.
+        line: Line number, from 1; 0 for the whole text.
         text: Description of the problem, as a sentence.
-        word: The wrong word; empty if all text from ``column`` on is wrong.
-        column: Column, from 1; 0 for the whole line.
+        word: The wrong word; ``""`` if all text from ``column`` on is wrong.
+        column: Column number, from 1; 0 for the whole line.
     """
 
     line: int
@@ -29,14 +29,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Result of a check.
+    """Result of checking a text.
 
     Attributes:
-        problems: Problems, by line.
-        ending: Usual suffix of such files; empty if any suffix is usual.
-        colors: Patterns, each with its kind of text; if empty, a lexer for the suffix colors the file.
+        problems: Problems, sorted by line.
+        ending: Usual file suffix; ``""`` if the file type has no usual suffix.
+        colors: Pairs of a regular expression and its kind of text; if empty, a lexer for the suffix colors
+            the file.
         templates: Examples to start from: name and text.
-        unchecked: Note about what was not checked, shown after "No mistake is known".
+        unchecked: Note about what was not checked, shown after "No errors found".
     """
 
     problems: tuple[Problem, ...] = ()
@@ -47,13 +48,13 @@ class Checked:
 
 
 class Offer(NamedTuple):
-    """One completion.
+    """One completion that the editor offers.
 
     Attributes:
-        name: Name that people see.
+        name: Name that the user sees.
         written: Text that is inserted.
         about: Description.
-        usual: Default value; empty for values.
+        usual: Default value of a key, or ``required``; ``""`` for values.
     """
 
     name: str
@@ -63,12 +64,12 @@ class Offer(NamedTuple):
 
 
 class Offers(NamedTuple):
-    """Completions for a place in a text.
+    """Completions for a position in a text.
 
     Attributes:
         start: Start offset of the text that a completion replaces.
         end: End offset of that text.
-        begun: Whether a part of the word is typed.
+        begun: Whether the user has typed a part of the word.
         fitting: Completions, the best first.
     """
 
@@ -79,14 +80,18 @@ class Offers(NamedTuple):
 
 
 class FileCheck(Protocol):
-    """Finds problems in a text; it answers one question at a time."""
+    """Protocol of a check that finds problems in a text; one call at a time."""
 
     async def ask(self, path: Path | None, written: str) -> Checked:
-        """Return the problems. Raises :class:`~gym_gui.core.errors.MosaicError` if the check fails."""
+        """Return the problems of a text.
+
+        Raises:
+            MosaicError: The check itself fails.
+        """
         ...
 
     def offers(self, path: Path | None, written: str, at: int) -> Offers | None:
-        """Return completions at an offset of a text; ``None`` if there are none or the check knows none."""
+        """Return completions at an offset of a text; ``None`` if there are none or the check offers none."""
         ...
 
     async def close(self) -> None:
@@ -96,15 +101,15 @@ class FileCheck(Protocol):
 
 @dataclass(frozen=True)
 class FileRequest:
-    """A request to open a file in the editor.
+    """Request to open a file in the editor.
 
     Attributes:
-        path: The file; empty: there is none yet.
+        path: Path of the file; ``""`` for a new file.
         check: Check that finds problems in the file's text.
-        title: Kind of file, in words for the user: ``"Program"``.
-        choose: Called with the path of the file each time it has been saved.
+        title: Kind of file as the user reads it, such as ``"Program"``.
+        choose: Called with the path of the file each time the file has been saved.
         problems: Problems found by code that read, ran or played the file.
-        again: Action to offer once the file is corrected: the text of a button, and its function.
+        again: Action to offer after the correction: the text of a button, and its function.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""Bar that finds words in a text and goes to a line."""
+"""Search bar of the text editor, which finds words and goes to a line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.ui.widgets.search_field import search_field
 
 
 class FindBar(QWidget):
-    """Finds words while the user types them; a colon with digits goes to a line.
+    """Search bar that finds words while the user types them; a colon and digits go to a line.
 
     Args:
         edit: The text field.
@@ -28,14 +28,21 @@ class FindBar(QWidget):
         self._edit = edit
         self.field = search_field(
             "find-words",
-            "Find, or :12 for a line",
+            "Find text, or :12 for line 12",
             self._on_text_changed,
-            called="Find words, or a line by its number after a colon",
+            called="Find words, or type a colon and a line number",
             parent=self,
         )
         self.count = muted_label("", name="find-count")
-        before = QuietButton("Previous", name="find-previous", tooltip="Shift+F3", on_click=self.previous)
-        after = QuietButton("Next", name="find-next", tooltip="F3 or Enter", on_click=self.next)
+        before = QuietButton(
+            "Previous",
+            name="find-previous",
+            tooltip="Select the previous match (Shift+F3)",
+            on_click=self.previous,
+        )
+        after = QuietButton(
+            "Next", name="find-next", tooltip="Select the next match (F3 or Enter)", on_click=self.next
+        )
         close = IconButton("close", "Close (Esc)", name="find-close", on_click=self.shut)
         row = row_layout(self)
         row.addWidget(self.field, 1)
@@ -45,7 +52,7 @@ class FindBar(QWidget):
         self.hide()
 
     def open(self, words: str = "") -> None:
-        """Show the bar with given words, else the selected ones, else those of the last time."""
+        """Show the bar with the given words, else the selected words, else those of the last search."""
         selected = self._edit.textCursor().selectedText()
         self.show()
         self.field.setText(words or (selected if "\u2029" not in selected else "") or self.field.text())
@@ -62,15 +69,15 @@ class FindBar(QWidget):
         self.closed.emit()
 
     def next(self) -> None:
-        """Go to the next match; after the last, to the first."""
+        """Select the next match; after the last match, the first."""
         self._find(forward=True)
 
     def previous(self) -> None:
-        """Go to the previous match; before the first, to the last."""
+        """Select the previous match; before the first match, the last."""
         self._find(forward=False)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Find the next match with Enter, the previous one with Shift+Enter; close with Esc."""
+        """Find the next match with Enter and the previous one with Shift+Enter; close the bar with Esc."""
         key = a0.key() if a0 is not None else None
         if a0 is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if self.field.text().startswith(":"):

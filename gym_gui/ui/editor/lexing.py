@@ -1,4 +1,4 @@
-"""Splits a text into spans with their kinds by a lexer (Pygments)."""
+"""Function that splits a program text into colored spans with a Pygments lexer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Final, NamedTuple
 
 
 class Span(NamedTuple):
-    """Part of a line and its kind: ``comment``, ``text``, ``number``, ``keyword`` or ``variable``."""
+    """Part of a line with its kind of text: ``comment``, ``text``, ``number``, ``keyword`` or
+    ``variable``.
+    """
 
     start: int
     length: int
@@ -15,7 +17,7 @@ class Span(NamedTuple):
 
 
 LEXERS: Final = {".py": "python", ".yaml": "yaml", ".yml": "yaml", ".json": "json", ".toml": "toml"}
-"""Pygments lexer names, by suffix."""
+"""Name of the Pygments lexer for each file suffix."""
 MOST: Final = 400_000
 """Longest text, in characters, that is colored."""
 _ROLES: Final = (
@@ -33,11 +35,13 @@ _ROLES: Final = (
 
 
 def spans_of(suffix: str, text: str) -> Sequence[Sequence[Span]]:
-    """Return spans by line. It imports the lexer and takes a second per megabyte: call it in a thread.
+    """Return the colored spans of a text, by line.
+
+    It imports the lexer and takes a second per megabyte: call it in a thread.
 
     Args:
         suffix: Suffix of the file.
-        text: Text of the file, lines ending in ``\\n``.
+        text: Text of the file, with lines that end in ``\\n``.
     """
     name = LEXERS.get(suffix)
     lines: list[list[Span]] = [[]]

@@ -1,4 +1,4 @@
-"""Links from a message to the line of a file that the message is about."""
+"""Links from a message to the line of a file that the message names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gym_gui.workers.settings.settings_schema import Setting
 
 
 class Opens(Protocol):
-    """Window services that open files."""
+    """Protocol of window services that open files in the editor."""
 
     def edit(self, request: FileRequest) -> None:
         """Open a file in the editor."""
@@ -35,7 +35,9 @@ def link_of(
     experiment: bool = False,
     again: Action | None = None,
 ) -> Action | None:
-    """Return text and function of a button beside a message; ``None`` without an existing file in it.
+    """Return text and function of a button that opens the file named in a message.
+
+    Returns ``None`` if the message names no existing file.
 
     Args:
         context: The window's services.
@@ -45,7 +47,7 @@ def link_of(
         folders: Other folders in which files may lie.
         place: File and line, if known; otherwise the message is searched for a file and line.
         experiment: Whether the file is an experiment file.
-        again: Text and function of a button for the time after the correction.
+        again: Text and function of a button that the user presses after the correction.
     """
     beside = folders_of(operator) if operator is not None else []
     found = place or place_in(sentence, [*folders, *beside])
@@ -77,7 +79,7 @@ def _open(
 
 
 def _reader_of(place: Place, operator: OperatorConfig | None) -> tuple[WorkerTypeDefinition, Setting] | None:
-    """Return the worker and the setting that read a file, if the worker can check it."""
+    """Return the worker and the setting that use a file, if the worker can check it, else ``None``."""
     from gym_gui.workers.registry import WorkerTypeRegistry
 
     for player in operator.resolved_slots().values() if operator is not None else ():
@@ -93,6 +95,6 @@ def _reader_of(place: Place, operator: OperatorConfig | None) -> tuple[WorkerTyp
 
 
 def words_for(place: Place) -> str:
-    """Return the text of a link to a place."""
+    """Return the text of a link to a file, such as ``Open a.py, line 12``."""
     name = Path(place.file).name
     return f"Open {name}, line {place.line}" if place.line else f"Open {name}"

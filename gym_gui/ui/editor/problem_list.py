@@ -1,4 +1,4 @@
-"""List below a text with one line for each problem."""
+"""List below the editor's text with one row for each problem."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from PyQt6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 from gym_gui.ui.editor.file_request import Problem
 
 _LINE, _LINES = 24, 5
-"""Height of a row in pixels, and the number of rows visible at once."""
+"""Height of a row in pixels, and the number of rows visible without scrolling."""
 _BESIDE: Final = 140
-"""Pixels of the window's width that a row cannot use."""
+"""Width in pixels of the window that a row's text cannot use."""
 
 
 class ProblemList(QListWidget):
-    """List of problems: those from reading, running or playing the file, then others from the check.
+    """List of problems: first those from reading, running or playing the file, then others from the check.
 
     Args:
         parent: Qt owner.
 
     Attributes:
-        file: Name of the file; a sentence that begins with this name (and line numbers) is shown without it.
+        file: Name of the file, which is removed from the start of each problem's sentence.
         told: Problems of the saved file, found by code that read, ran or played the file.
         found: Problems that the check finds in the editor's text.
     """
 
     chosen = pyqtSignal(int, int)
-    """The user clicks or activates a problem: its line and column."""
+    """Emits line and column of a problem that the user clicks or activates."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("file-problems")
-        self.setAccessibleName("What is wrong")
+        self.setAccessibleName("Problems")
         self.setProperty("role", "field")
         self.setWordWrap(True)
         self.file = ""
@@ -48,7 +48,7 @@ class ProblemList(QListWidget):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """All problems: ``told``, then those of ``found`` that are not among them."""
+        """All problems: those that readers of the saved file reported, then others from the check."""
         told, found = (tuple(map(self._here, some)) for some in (self.told, self.found))
         known = {(problem.line, problem.text) for problem in told}
         return (*told, *(each for each in found if (each.line, each.text) not in known))
@@ -76,7 +76,9 @@ class ProblemList(QListWidget):
         return problems
 
     def beyond(self, line: int, way: int) -> int | None:
-        """Return the next line with a mistake, down (1) or up (-1); after the last, the first."""
+        """Return the next line with a problem, below (1) or above (-1) a line, cyclically; ``None`` if
+        there is none.
+        """
         lines = sorted({problem.line for problem in self.problems if problem.line}, reverse=way < 0)
         return next((each for each in lines if (each - line) * way > 0), lines[0] if lines else None)
 

@@ -1,4 +1,4 @@
-"""Text file that is read, saved and watched for changes."""
+"""Text file that is read, saved and watched for changes by other programs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gym_gui.ui.timers import single_shot_timer
 from mosaic_worker.plain_files import read_file, replace_file
 
 DISK_MS: Final = 60
-"""Milliseconds to wait after a change on disk: a program may write a file in several steps."""
+"""Wait after a change on disk, in ms, because a program may write a file in several steps."""
 MOST: Final = 1 << 20
 
 
 class _Form(NamedTuple):
-    """Encoding details of a file that are kept when its text changes.
+    """Encoding details of a file, which are kept when its text changes.
 
     Attributes:
         mark: Byte order mark, or ``""``.
@@ -31,7 +31,7 @@ class _Form(NamedTuple):
 
     @classmethod
     def of(cls, content: bytes) -> tuple[_Form, str]:
-        """Return the form and the text of a file's content.
+        """Return the encoding details and the text of a file's content.
 
         Raises:
             ValueError: The content is not UTF-8.
@@ -41,15 +41,15 @@ class _Form(NamedTuple):
         return cls(mark, "\r\n" if "\r\n" in text else "\n"), text[len(mark) :]
 
     def encoded(self, text: str) -> bytes:
-        """Return a text as the bytes of such a file."""
+        """Return a text as bytes, with the file's byte order mark and line breaks."""
         return (self.mark + text.replace("\n", self.line_break)).encode()
 
 
 class TextFile(QObject):
-    """Text file for the editor; it never overwrites another program's changes without a warning.
+    """Text file for the editor, which does not overwrite another program's changes without a warning.
 
     Args:
-        path: Path of the file; empty if there is none yet.
+        path: Path of the file; ``""`` if there is no file yet.
         parent: Qt owner.
 
     Attributes:
@@ -57,7 +57,7 @@ class TextFile(QObject):
     """
 
     changed = pyqtSignal(str)
-    """Emitted with the text on disk after another program has written the file."""
+    """Emits the text on disk after another program has written the file."""
 
     def __init__(self, path: str, parent: QObject) -> None:
         super().__init__(parent)
@@ -73,14 +73,15 @@ class TextFile(QObject):
 
     @property
     def given(self) -> str:
-        """The path as it was given: experiments name their files by relative paths."""
+        """Path as the caller wrote it, which may be relative; the absolute path after :meth:`move`."""
         return self._written if self.path == self._asked else str(self.path)
 
     def read(self) -> str | None:
         """Return the file's text; ``None`` if there is no file yet.
 
         Raises:
-            UsageError: The file cannot be read. ``path`` is then ``None``, so that nothing overwrites the
+            UsageError: The file cannot be read. ``path`` is then ``None``, so that no later save overwrites
+                the
                 file.
         """
         if self.path is None:
@@ -91,7 +92,7 @@ class TextFile(QObject):
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            reason = (error.strerror if isinstance(error, OSError) else "") or "it is no text in UTF-8"
+            reason = (error.strerror if isinstance(error, OSError) else "") or "the file is not UTF-8 text"
             path, self.path = self.path, None
             raise UsageError(f"{path} cannot be read: {reason}") from error
         self._watch()
@@ -108,7 +109,7 @@ class TextFile(QObject):
         if self._known not in (None, before):
             raise UsageError(
                 f"{self.path} was changed by another program since it was read",
-                fix="Save again to write over that",
+                fix="Save again to overwrite those changes",
             )
         try:
             data = self._form.encoded(text)
@@ -116,24 +117,26 @@ class TextFile(QObject):
             # A symbolic link stays: write the file behind it.
             replace_file(self.path.resolve(), data, mode=_mode(self.path), sync=False)
         except (OSError, ValueError) as error:
-            reason = (error.strerror if isinstance(error, OSError) else "") or "it holds what is no character"
+            reason = (
+                error.strerror if isinstance(error, OSError) else ""
+            ) or "the text contains invalid characters"
             raise UsageError(
-                f"{self.path} cannot be written: {reason}", fix="Save it under another name"
+                f"{self.path} cannot be written: {reason}", fix="Save the file under another name"
             ) from error
         self._known = data
         self._watch()
 
     def move(self, path: Path) -> None:
-        """Use another path from now on; the caller has asked whether it may be overwritten."""
+        """Use another path from now on; the caller has asked the user whether to overwrite that file."""
         self.path = path
         self.accept()
 
     def accept(self) -> None:
-        """Take the content on disk as known, so that it may be overwritten."""
+        """Allow the next save to overwrite the current content on disk."""
         self._known = self._content()
 
     def take(self) -> str | None:
-        """Return the text on disk and take it as known; ``None`` if there is none."""
+        """Return the text on disk and allow the next save to overwrite it; ``None`` if it cannot be read."""
         content = self._content()
         if content is None:
             return None
@@ -149,14 +152,14 @@ class TextFile(QObject):
         self._disk.stop()
 
     def _content(self) -> bytes | None:
-        """Return the file's content; ``None`` if it is missing or cannot be read."""
+        """Return the file's content as bytes; ``None`` if the file is missing or cannot be read."""
         try:
             return read_file(self.path, links=True, limit=MOST) if self.path is not None else None
         except OSError:
             return None
 
     def _watch(self) -> None:
-        """Watch the file, and its folder, because most programs save by replacing the file."""
+        """Watch the file and its folder, because most programs save by replacing the file."""
         if self.path is None:
             return
         watched = [*self._watcher.files(), *self._watcher.directories()]
@@ -179,7 +182,7 @@ class TextFile(QObject):
 
 
 def _mode(path: Path) -> int:
-    """Return the permission bits of a file; 0o666 for a new one."""
+    """Return the permission bits of a file; 0o666 for a file that does not exist."""
     try:
         return stat.S_IMODE(path.stat().st_mode)
     except OSError:

@@ -28,18 +28,17 @@ _TOML_KEY: Final = re.compile(r"\s*(?P<key>[\w\"-]+)\s*=[ \t]*")
 
 
 class Spot(NamedTuple):
-    """Place in a file at which the user types a key or a value.
+    """Position in a file at which the user types a key or a value.
 
     Attributes:
         path: Path of the surrounding mapping: keys, and list indices from 0.
-        key: Key whose value is typed; empty while a key is typed.
+        key: Key whose value is typed; ``""`` while a key is typed.
         start: Offset at which the word begins, with its quotation mark.
-        end: Offset at which the word ends, behind the cursor.
+        end: Offset at which the word ends, at or after the cursor.
         typed: Part of the word before the cursor, without a quotation mark.
-        quote: Quotation mark with which the word begins.
+        quote: Quotation mark with which the word begins, or ``""``.
         written: Other keys of the mapping.
-        separated: Whether the separator already follows the word: a colon, an equals sign or a closing
-            bracket.
+        separated: Whether a colon, an equals sign or a closing bracket already follows the word.
         flow: Whether the mapping is written in brackets.
         table: Whether the word is the name of a TOML table.
     """
@@ -58,7 +57,7 @@ class Spot(NamedTuple):
 
 @dataclass
 class _Frame:
-    """Open mapping or list: its path (``None`` if unknown) and the state of reading it."""
+    """Open mapping or list during parsing: its path (``None`` if unknown) and the parsing state."""
 
     kind: str
     path: Path | None
@@ -70,7 +69,7 @@ class _Frame:
 
     @property
     def inner(self) -> Path | None:
-        """Path of the value at the place that is read; ``None`` if unknown."""
+        """Path of the value that is parsed now; ``None`` if unknown."""
         if self.path is None or self.kind == "(":
             return None
         if self.kind == "root":
@@ -81,7 +80,7 @@ class _Frame:
 
 @dataclass
 class _Found:
-    """Frame that contains the cursor, and the key and offset of the word there."""
+    """Mapping that contains the cursor, and the key and offset of the word at the cursor."""
 
     frame: _Frame
     key: str | None
@@ -91,7 +90,7 @@ class _Found:
 
 
 def spot_in(suffix: str, text: str, at: int) -> Spot | None:
-    """Return the place at which the user types a key or value.
+    """Return the key or value at the cursor of an unfinished text.
 
     Args:
         suffix: Suffix of the file: ``.py``, ``.json``, ``.yaml``, ``.yml`` or ``.toml``.
@@ -99,7 +98,7 @@ def spot_in(suffix: str, text: str, at: int) -> Spot | None:
         at: Offset of the cursor.
 
     Returns:
-        The place, or ``None`` if the cursor is at neither a key nor the value of one.
+        The position, or ``None`` if the cursor is at neither a key nor a value.
     """
     if suffix == ".py":
         found = _Brackets(text, at, python=True).read(_Frame("{", ()))
@@ -123,7 +122,7 @@ def _unquoted(word: str) -> str:
 
 
 def _is_open(match: re.Match[str]) -> bool:
-    """Return whether the token that ends at the cursor may continue; a comment may, too."""
+    """Return whether the token that ends at the cursor may continue, such as a word or an open string."""
     word = match[0]
     if match.lastgroup == "text":
         return len(word) == 1 or word[-1] != word[0]
@@ -131,7 +130,9 @@ def _is_open(match: re.Match[str]) -> bool:
 
 
 def _end_of_word(text: str, start: int, at: int) -> int:
-    """Return the end of the word that begins at an offset and contains the cursor, with its closing quote."""
+    """Return the end offset of the word that starts at ``start`` and contains the cursor, with its closing
+    quote.
+    """
     rest = _REST.match(text, at)
     end = rest.end() if rest is not None else at
     quote = text[start:at][:1]
@@ -139,7 +140,7 @@ def _end_of_word(text: str, start: int, at: int) -> int:
 
 
 class _Brackets:
-    """Reader of mappings and lists in brackets: Python, JSON, and bracketed parts of YAML and TOML.
+    """Parser of mappings and lists in brackets: Python, JSON, and bracketed parts of YAML and TOML.
 
     Args:
         text: The text.
@@ -154,7 +155,9 @@ class _Brackets:
         self.end = len(text)
 
     def read(self, root: _Frame, start: int = 0, *, one: bool = False) -> _Found | None:
-        """Read from an offset on; with ``one``, stop when the bracket that opens there is closed."""
+        """Parse from an offset on and return the word at the cursor; with ``one``, stop after the first
+        closed bracket.
+        """
         stack = [root]
         if start <= self._at:
             typed = self._at
@@ -215,7 +218,9 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _in_yaml(text: str, at: int) -> _Found | None:
-    """Find the cursor's place in YAML blocks by their indent; :class:`_Brackets` reads bracketed parts."""
+    """Find the word at the cursor in YAML blocks by their indent; :class:`_Brackets` parses bracketed
+    parts.
+    """
     stack = [_Frame("root", ())]
     found: _Found | None = None
     read_to = 0
@@ -261,14 +266,18 @@ def _in_yaml(text: str, at: int) -> _Found | None:
 def _flow(
     text: str, at: int, start: int, path: Path | None, separator: str = "colon"
 ) -> tuple[int, _Found | None]:
-    """Read a bracketed part; return its end and the mapping in it that contains the cursor."""
+    """Parse a bracketed part; return its end offset, and the mapping in it that contains the cursor or
+    ``None``.
+    """
     reader = _Brackets(text, at, separator=separator)
     found = reader.read(_Frame("root", path), start, one=True)
     return reader.end, found
 
 
 def _enter(stack: list[_Frame], indent: int, dashes: str) -> int:
-    """Close the frames that are deeper than a line and open list items for its dashes; return the indent."""
+    """Close mappings and lists deeper than a line, open list items for its dashes, and return its text's
+    indent.
+    """
     while stack[-1].indent > indent or (
         stack[-1].indent == indent and stack[-1].kind == "[" and not dashes and len(stack) > 1
     ):
@@ -285,7 +294,7 @@ def _enter(stack: list[_Frame], indent: int, dashes: str) -> int:
 
 
 def _mapping(stack: list[_Frame], indent: int) -> _Frame:
-    """Return the mapping with keys at an indent; open it if necessary."""
+    """Return the mapping whose keys have an indent; open a new mapping if necessary."""
     if stack[-1].kind != "map" or stack[-1].indent != indent:
         stack.append(_Frame("map", stack[-1].inner, indent))
     return stack[-1]

@@ -1,4 +1,4 @@
-"""Documentation of an environment: a summary in the inspector and the full text over the stage."""
+"""The documentation of an environment: a summary in the inspector, and the full text over the stage."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.rich_text import Prose
 
 _SHORT: Final = 420
-"""Maximum number of characters of the summary in the inspector."""
+"""Largest number of characters of the summary in the inspector."""
 
 
 class AboutSummary(QWidget):
-    """A short summary with a link to the full documentation.
+    """Short summary of an environment, with a link to its full documentation.
 
     Args:
         parent: Qt parent.
@@ -33,9 +33,9 @@ class AboutSummary(QWidget):
         self.text = muted_label("", wrap=True, name="about-text")
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._more = LinkButton(
-            "Read all of it…",
+            "Read the documentation…",
             name="read-documentation",
-            tooltip="Rules, observations, rewards: the environment's own documentation",
+            tooltip="Show the environment's documentation: rules, observations, rewards",
             on_click=self.more_wanted.emit,
         )
         layout.addWidget(self.text)
@@ -46,14 +46,19 @@ class AboutSummary(QWidget):
         self.set_text("")
 
     def set_text(self, summary: str, *, more: bool = False) -> None:
-        """Show a summary; ``more`` shows the link to the full text."""
+        """Show a summary, shortened if necessary.
+
+        Args:
+          summary: The text.
+          more: Whether to show the link to the full documentation.
+        """
         cut = summary if len(summary) <= _SHORT else summary[:_SHORT].rsplit(" ", 1)[0] + " …"
         self.text.setText(cut)
         self._more.setVisible(more)
 
 
 class Documentation(Card):
-    """The full documentation, in place of the stage.
+    """The full documentation of an environment, shown in place of the stage.
 
     Args:
         parent: Qt parent.
@@ -83,13 +88,19 @@ class Documentation(Card):
         self.add(self.browser, 1)
 
     def set_page(self, title: str, markdown: str, url: str) -> None:
-        """Show a page with a link to its source."""
+        """Show a page with a link to its source.
+
+        Args:
+          title: Heading of the page.
+          markdown: Text of the page.
+          url: Address of the source; empty for none.
+        """
         self._title.setText(title)
         link = f"\n\n[{url}]({url})\n" if url else ""
         self.browser.show_markdown(markdown + link)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Close on Escape."""
+        """Close the documentation when Escape is pressed."""
         if a0 is not None and a0.key() == Qt.Key.Key_Escape:
             self.closed.emit()
             return

@@ -1,4 +1,4 @@
-"""Button with a searchable list of all environments, grouped by family."""
+"""A button with a searchable list of all environments, grouped by family."""
 
 from __future__ import annotations
 
@@ -23,24 +23,25 @@ from gym_gui.ui.widgets import PickerButton, PickerItem
 
 _NOT_INSTALLED: Final = "Not installed"
 _ABSENT: Final = "family:"
-"""Prefix of values for a family that is not installed, or its environments (``family:box2d/ID``)."""
+"""Prefix of values for families that are not installed, and for their environments (``family:box2d/ID``)."""
 
 
 class EnvironmentPicker(PickerButton):
-    """Picker of an environment: :meth:`load` fills it, ``chosen`` emits the environment's id.
+    """Button that chooses an environment from a list; ``chosen`` emits the environment's id.
 
-    The list includes families that are not installed; choosing one offers to install it.
+    :meth:`load` fills the list. It includes families that are not installed; choosing one offers to install
+    it.
 
     Args:
-        context: Runs the installation; without a context, the picker offers none.
-        name: Qt object name.
-        pictures: Whether each environment has a small picture. A background task draws the pictures; the
-            owner of the picker awaits :meth:`closed` to end it.
+        context: Runs the installation; ``None`` to offer no installation.
+        name: The button's ``objectName``.
+        pictures: Whether each environment has a small picture. A background task draws the pictures;
+            await :meth:`closed` to end the task.
         parent: Qt parent.
     """
 
     installed = pyqtSignal()
-    """Emitted after an installation that this picker started."""
+    """Emitted after an installation that the user started in this list."""
 
     def __init__(
         self,
@@ -51,32 +52,32 @@ class EnvironmentPicker(PickerButton):
         parent: QWidget | None = None,
     ) -> None:
         self._context = context
-        self._looks = EnvironmentThumbnails(context) if pictures and context is not None else None
+        self._thumbnails = EnvironmentThumbnails(context) if pictures and context is not None else None
         super().__init__(
             placeholder="Choose an environment…",
             search_hint="Search environments",
             name=name,
             searchable=True,
             elide=Qt.TextElideMode.ElideMiddle,  # ids with one title differ at the end
-            pictures=self._looks.look if self._looks is not None else None,
+            pictures=self._thumbnails.look if self._thumbnails is not None else None,
             awaited="Listing the environments…",
             parent=parent,
         )
-        if self._looks is not None:
-            self._looks.setParent(self)
-            self._looks.came.connect(self._on_look)
+        if self._thumbnails is not None:
+            self._thumbnails.setParent(self)
+            self._thumbnails.came.connect(self._on_thumbnail)
         self.setAccessibleName("Environment")
         self._loaded = False
-        self._wanted = ""
+        self._chosen_after_install = ""
         if context is not None:
-            context.installed.connect(self._fill_anew)
+            context.installed.connect(self._refill)
 
     async def closed(self) -> None:
         """End the task that draws the pictures."""
-        if self._looks is not None:
-            await self._looks.close()
+        if self._thumbnails is not None:
+            await self._thumbnails.close()
 
-    def _on_look(self) -> None:
+    def _on_thumbnail(self) -> None:
         if self.popup is not None:
             self.popup.pictures_changed()
 
@@ -86,7 +87,7 @@ class EnvironmentPicker(PickerButton):
         return self._loaded
 
     def set_items(self, items: Sequence[PickerItem]) -> None:
-        """Offer items; an environment that is not installed can be chosen to install it."""
+        """Set the items of the list; environments that are not installed can be chosen to install them."""
         offered = [
             replace(item, reason="", detail=f"{item.detail} · Install…".removeprefix(" · "))
             if self._context and _is_absent(item.value)
@@ -110,15 +111,15 @@ class EnvironmentPicker(PickerButton):
         return next(lines, family)
 
     def _on_installed(self, env_id: str) -> None:
-        self._wanted = env_id
+        self._chosen_after_install = env_id
         self.renew()
 
     def renew(self) -> None:
-        """Fill the list again after an installation and emit ``installed``."""
-        self._fill_anew()
+        """Fill the list again after an installation, and emit ``installed``."""
+        self._refill()
         self.installed.emit()
 
-    def _fill_anew(self) -> None:
+    def _refill(self) -> None:
         forget_lookups()
         _listed.cache_clear()
         if self._loaded and self._context is not None:
@@ -126,12 +127,14 @@ class EnvironmentPicker(PickerButton):
             self._context.spawn(self.load(), "Listing the environments")
 
     async def load(self) -> None:
-        """Fill the list in a thread: the first read of the registries takes a second."""
+        """Fill the list in a thread, because the first read of the registries takes a second."""
         if not self._loaded:
             self.set_items(await asyncio.to_thread(catalog))
             self._loaded = True
-            wanted, self._wanted = self._wanted, ""
-            if any(item.value == wanted for item in self.items):  # its family was installed for it
+            wanted, self._chosen_after_install = self._chosen_after_install, ""
+            if any(
+                item.value == wanted for item in self.items
+            ):  # its family was installed because the user chose it
                 super()._on_picked(wanted)
 
 
@@ -142,8 +145,8 @@ def _is_absent(value: object) -> bool:
 def catalog() -> Sequence[PickerItem]:
     """Return items for all environments by family, and for families that are not installed.
 
-    A game that several families have gets one item, which names the others. All pickers share one list until
-    something is installed.
+    An environment that several families provide gets one item, which names the others. All pickers share one
+    list until something is installed.
     """
     return _listed(frozenset(name for name, family in envs.families().items() if family.installed))
 
@@ -176,7 +179,7 @@ def _listed(installed: frozenset[str]) -> Sequence[PickerItem]:
 
 
 def _known_of(family: Family) -> Iterator[PickerItem]:
-    """Yield items for the environments of a family that is not installed; a search finds them by name."""
+    """Yield items for the environments of a family that is not installed, which only a search shows."""
     for env_id, title in known_names().get(family.name, {}).items():
         value = f"{_ABSENT}{family.name}/{env_id}"
         yield PickerItem(
@@ -190,7 +193,7 @@ def _of_family(
     games: Mapping[str, Sequence[EnvSpec]],
     shared: frozenset[str],
 ) -> Iterator[PickerItem]:
-    """Yield items for a family's environments by title; equal titles show the id or the family."""
+    """Yield items for a family's environments, labeled by title; equal titles show the id or the family."""
     short = Counter(spec.id.rpartition("/")[2] for spec in specs)
     titles = {spec.id: family.title_of(spec) for spec in specs}
     same = Counter(titles.values())

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
 
 _MOST_WAITING = 16
-"""Maximum number of pictures that wait to be drawn; older requests are for rows that have scrolled away."""
+"""Largest number of requested pictures; older requests are dropped, because their rows have scrolled away."""
 
 
 class EnvironmentThumbnails(QObject):
-    """Returns the pictures that exist and draws those requested last, which are visible now.
+    """Returns existing pictures of environments, and draws those that were requested last.
 
     Args:
         context: Runs background tasks and names the data folders.
@@ -27,7 +27,7 @@ class EnvironmentThumbnails(QObject):
     """
 
     came = pyqtSignal()
-    """Emitted when one more picture is available."""
+    """Emitted when another picture has been drawn."""
 
     def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -39,7 +39,7 @@ class EnvironmentThumbnails(QObject):
         self._closed = False
 
     def look(self, value: object) -> QPixmap | None:
-        """Return the picture of an environment by its id; ``None`` if there is none yet."""
+        """Return the picture of an environment by its id; request it and return ``None`` if it is missing."""
         env_id = str(value)
         if env_id in self._known:
             return self._known[env_id]
@@ -51,7 +51,7 @@ class EnvironmentThumbnails(QObject):
         return None
 
     async def close(self) -> None:
-        """End the process that draws."""
+        """End the process that draws the pictures."""
         self._closed = True
         self._waiting.clear()
         await end_task(self._work)
@@ -75,7 +75,9 @@ class EnvironmentThumbnails(QObject):
 
 
 def _import() -> Any:
-    """Return a function that makes the picture drawer; its imports are slow, so call this in a thread."""
+    """Return a function that creates the drawer of pictures; call this in a thread, because its imports are
+    slow.
+    """
     from gym_gui.controllers.setup.environment_pictures import PICTURES_FOLDER, EnvironmentPictures
     from gym_gui.controllers.setup.environment_probe import EnvironmentProbe
 

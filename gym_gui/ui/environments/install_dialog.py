@@ -1,4 +1,4 @@
-"""Dialog that installs environments or a worker with ``mosaic … install`` in a separate process."""
+"""A dialog that installs environments or a worker with ``mosaic … install`` in a separate process."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from gym_gui.ui.widgets.message_panels import Action
 
 
 class InstallDialog(Dialog):
-    """Says what is missing and installs it on request; closing the dialog stops the installation.
+    """Names missing packages and installs them on request; closing the dialog stops the installation.
 
     Args:
         context: Runs background tasks.
-        missing: Package to install.
-        title: Display name; by default that of ``missing``.
+        missing: Environments or worker to install.
+        title: Displayed name; empty for that of ``missing``.
         parent: The window.
     """
 
     installed = pyqtSignal(str)
-    """Emitted with the installed name when the environments or the worker can be used."""
+    """Emits the installed name when the environments or the worker are ready for use."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class InstallDialog(Dialog):
         super().__init__("install-dialog", f"Install {title}", parent, width=420)
         self._context, self._missing, self._title = context, missing, title
         self.state = muted_label(
-            f"Downloads the missing packages and installs them for MOSAIC; nothing else changes.\n"
+            f"Download the missing packages and install them for MOSAIC; nothing else changes.\n"
             f"In a terminal: mosaic {missing.what} install {missing.name}",
             wrap=True,
         )
@@ -63,32 +63,32 @@ class InstallDialog(Dialog):
 
     @property
     def missing(self) -> Missing:
-        """The missing family or worker."""
+        """Environments or worker that the dialog installs."""
         return self._missing
 
-    def _entitle(self, words: str) -> None:
+    def _set_titles(self, words: str) -> None:
         """Set the window title and the heading."""
         self.setWindowTitle(words)
         self._heading.setText(words)
 
     def _on_start(self) -> None:
         self.start.setEnabled(False)
-        self._entitle(f"Installing {self._title}…")
+        self._set_titles(f"Installing {self._title}…")
         self._progress.show()
         self.take_on(self._context.spawn(self._install(), f"Installing {self._title}"))
 
     async def _install(self) -> None:
         command = (self._missing.what, "install", self._missing.name, "--json")
         try:
-            finished = await run_subprocess_job("gym_gui", *command, on_progress=self._tell)
+            finished = await run_subprocess_job("gym_gui", *command, on_progress=self._show_state)
             complaint = finished.complaint if finished.status else ""
         except MosaicError as error:
             complaint = error.sentence
         self.work = None  # from here on, closing the dialog stops nothing
         self._progress.hide()
         if complaint:
-            self._entitle(f"{self._title} could not be installed")
-            self._tell(complaint)
+            self._set_titles(f"{self._title} could not be installed")
+            self._show_state(complaint)
             self.start.set_text("Try again")
             self.start.setEnabled(True)
             return
@@ -100,7 +100,7 @@ class InstallDialog(Dialog):
         self._context.notify(f"{self._title} is installed")
         self.accept()
 
-    def _tell(self, text: object) -> None:
+    def _show_state(self, text: object) -> None:
         self.state.setText(str(text))
 
 
@@ -112,14 +112,14 @@ def open_install_dialog(
     *,
     title: str = "",
 ) -> InstallDialog:
-    """Offer to install something in a dialog that leaves the window usable.
+    """Open a dialog that installs environments or a worker; the window stays usable.
 
     Args:
         context: Runs background tasks.
-        missing: Family or worker to install.
-        parent: A widget of the window.
+        missing: Environments or worker to install.
+        parent: Any widget of the window.
         on_installed: Called after the installation.
-        title: Display name; by default that of ``missing``.
+        title: Displayed name; empty for that of ``missing``.
     """
     window = parent.window()
     for dialog in window.findChildren(InstallDialog) if window is not None else ():
@@ -129,7 +129,7 @@ def open_install_dialog(
             return dialog
     dialog = InstallDialog(context, missing, title, window)
     dialog.installed.connect(lambda _name: on_installed())
-    dialog.setModal(False)  # a download takes minutes, and the window stays usable
+    dialog.setModal(False)  # a download takes minutes, during which the window stays usable
     dialog.show()
     return dialog
 
@@ -142,11 +142,11 @@ def install_action(
     Args:
         context: Runs background tasks.
         sentence: The message.
-        parent: A widget of the window.
-        on_installed: Called after the installation, for example to try again.
+        parent: Any widget of the window.
+        on_installed: Called after the installation, for example to retry.
 
     Returns:
-        ``None`` if the message names nothing that can be installed.
+        Text and function; ``None`` if the message names no install command.
     """
     missing = missing_in(sentence)
     if missing is None:

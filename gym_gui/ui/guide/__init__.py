@@ -1,1 +1,1 @@
-"""The guide beside the window."""
+"""The guide beside the pages of the window."""

@@ -1,4 +1,4 @@
-"""Pages of the documentation that come with MOSAIC, converted to Qt's Markdown."""
+"""The pages of the documentation that come with MOSAIC, converted to Qt's Markdown."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _OF_PAGE: Final = re.compile(r"^\| \[([^\]]+)\]\((\w+\.md)\) \|", re.MULTILINE)
 
 
 class Book:
-    """The documentation.
+    """The documentation in a folder.
 
     Args:
-        roots: Possible folders; the first that exists is used.
+        roots: Possible folders; the first one with a guide is used.
     """
 
     def __init__(self, roots: tuple[Path, ...] = DOCS) -> None:
@@ -34,46 +34,48 @@ class Book:
         """Return the file of a page.
 
         Args:
-            page: Name of the page below the root, ``guide/play.md``.
+            page: Path of the page below the root folder, such as ``guide/play.md``.
 
         Raises:
-            UsageError: The page does not exist, or lies outside of the documentation.
+            UsageError: The page does not exist or is outside of the documentation.
         """
         if self.root is None:
-            raise UsageError(
-                "the guide is not in this installation", fix="Install mosaic-gym-gui again, it comes with it"
-            )
+            raise UsageError("this installation has no guide", fix="Install mosaic-gym-gui again")
         path = (self.root / page).resolve()
         if not path.is_relative_to(self.root) or path.suffix != ".md" or not path.is_file():
             raise UsageError(
-                f"the page {page} is not in this installation", fix="It is in docs of MOSAIC's source"
+                f"this installation has no page {page}", fix="Read it in the folder docs of MOSAIC's source"
             )
         return path
 
     def name(self, path: Path) -> str:
-        """Return the name of a page's file; ``""`` if the file is not part of the documentation."""
+        """Return the name of a page by its file; ``""`` if the file is not part of the documentation."""
         if self.root is None or path.suffix != ".md" or not path.resolve().is_relative_to(self.root):
             return ""
         return path.resolve().relative_to(self.root).as_posix()
 
     def text(self, page: str) -> str:
-        """Return the text of a page as written; raises as :meth:`path`."""
+        """Return the Markdown of a page as written; raises errors as :meth:`path` does."""
         return read_file(self.path(page)).decode("utf-8")
 
     def title(self, page: str) -> str:
-        """Return the first heading of a page; raises as :meth:`path`."""
+        """Return the first heading of a page; raises errors as :meth:`path` does."""
         found = _TITLE.search(self.text(page))
         return found.group(1) if found is not None else page
 
     def contents(self) -> list[tuple[str, str]]:
-        """Return name and title of the guide's pages, in the order of its first page."""
+        """Return names and titles of the guide's pages, in the order of the guide's first page."""
         listed = [(f"guide/{file}", title) for title, file in _OF_PAGE.findall(self.text(FIRST))]
         return [(FIRST, self.title(FIRST)), *listed]
 
     def markdown(self, page: str, *, dark: bool) -> str:
-        """Return a page for Qt: the theme's pictures link to themselves, Sphinx directives are removed.
+        """Return the Markdown of a page for Qt, without Sphinx directives.
 
-        Raises as :meth:`path`.
+        Each picture becomes a link to its file. Raises errors as :meth:`path` does.
+
+        Args:
+          page: Name of the page.
+          dark: Whether to use the dark variants of pictures.
         """
         path = self.path(page)
         text = _ROLE.sub(r"`\1`", _DIRECTIVE.sub("", self.text(page)))
@@ -92,5 +94,5 @@ class Book:
 
 
 def slug(heading: str) -> str:
-    """Return the anchor of a heading as MyST and GitHub make it."""
+    """Return the anchor of a heading as MyST and GitHub derive it."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")

@@ -1,4 +1,4 @@
-"""Dock with the guide beside the window: pages with pictures, links, history and search."""
+"""The dock with the guide beside the pages: text, pictures, links, history and search."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from gym_gui.ui.widgets.search_field import search_field
 WIDTH: Final = 400
 NARROWEST: Final = 280
 PAGE_NEEDS: Final = 840
-"""Pixels that pages and rail need; if the guide leaves less, it floats as a window of its own."""
+"""Width that pages and rail need, in pixels; if the guide leaves less, it floats in its own window."""
 _PAGE: Final = "guide/page"
 SHOWN: Final = "guide/shown"
 _WIDE: Final = "guide/width"
 _MOST: Final = 100
-"""Maximum number of places in the history."""
+"""Largest number of positions in the history."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place in the guide.
+    """A position in the guide.
 
     Attributes:
-        page: Name of the page, ``guide/play.md``.
+        page: Name of the page, such as ``guide/play.md``.
         heading: Anchor of a heading; empty for the start of the page.
         scroll: Scroll position in pixels.
     """
@@ -53,16 +53,16 @@ class Spot:
 
 
 class GuideDock(QDockWidget):
-    """Shows pages of the guide; remembers its page, its width and whether it is open.
+    """Shows pages of the guide, and remembers its page, its width and whether it is open.
 
     Args:
         context: The window's services.
         parent: The main window.
-        book: Documentation to show; by default the one that comes with MOSAIC.
+        book: Documentation to show; ``None`` for the one that comes with MOSAIC.
     """
 
     left = pyqtSignal()
-    """Emitted when the keyboard focus goes back to the page."""
+    """Emitted when the keyboard focus returns to the page of the window."""
     shown_page = pyqtSignal(str)
 
     def __init__(self, context: AppContext, parent: QWidget, book: Book | None = None) -> None:
@@ -119,7 +119,7 @@ class GuideDock(QDockWidget):
         self._pages.chosen.connect(self._on_page_chosen)
         self._float = IconButton(
             "expand",
-            "In a window of its own, or beside the page",
+            "Move the guide to its own window, or beside the page",
             name="guide-float",
             on_click=self._on_float,
         )
@@ -155,7 +155,7 @@ class GuideDock(QDockWidget):
         try:
             pages = self._book.contents()
         except UsageError as error:
-            self._tell(error)
+            self._show_warning(error)
             return
         self._pages.set_items([PickerItem(page, title) for page, title in pages])
 
@@ -167,7 +167,12 @@ class GuideDock(QDockWidget):
         return self._spot.page if self._spot is not None else ""
 
     def open(self, page: str = "", heading: str = "") -> None:
-        """Show the dock at a page; by default the page of the last time."""
+        """Show the dock at a page of the guide.
+
+        Args:
+          page: Name of the page; empty for the page that was shown last.
+          heading: Anchor of a heading on the page.
+        """
         self._context.layout.setValue(SHOWN, True)
         self.show()
         kept = str(self._context.layout.value(_PAGE, FIRST) or FIRST)
@@ -175,7 +180,7 @@ class GuideDock(QDockWidget):
             self.go(Spot(page or kept, heading))
 
     def shut(self) -> None:
-        """Hide the guide."""
+        """Hide the guide, and return the focus to the page of the window."""
         self.remember()
         self._context.layout.setValue(SHOWN, False)
         self.hide()
@@ -197,34 +202,34 @@ class GuideDock(QDockWidget):
 
     @property
     def wanted_width(self) -> int:
-        """Width of the last time, in pixels."""
+        """Saved width of the guide, in pixels."""
         return int(self._context.layout.value(_WIDE, WIDTH, type=int))
 
     def go(self, spot: Spot) -> bool:
-        """Go to a place and add the current one to the history; return ``False`` if there is no such page."""
+        """Show a position and add the current one to the history; return whether the page exists."""
         here = self._here()
         if not self._show(spot):
             return False
         if here is not None and replace(here, scroll=0) != replace(spot, scroll=0):
             self._back = [*self._back[1 - _MOST :], here]
             self._forward = []
-        self._tell_ways()
+        self._update_history_buttons()
         return True
 
     def go_back(self) -> None:
-        """Go back in the history."""
-        self._go_along(self._back, self._forward)
+        """Return to the previous position of the history."""
+        self._move_in_history(self._back, self._forward)
 
     def go_forward(self) -> None:
-        """Go forward in the history."""
-        self._go_along(self._forward, self._back)
+        """Go to the next position of the history."""
+        self._move_in_history(self._forward, self._back)
 
-    def _go_along(self, way: list[Spot], other: list[Spot]) -> None:
+    def _move_in_history(self, way: list[Spot], other: list[Spot]) -> None:
         here = self._here()
         if way and here is not None and self._show(way[-1]):
             way.pop()
             other.append(here)
-            self._tell_ways()
+            self._update_history_buttons()
 
     def follow(self, url: QUrl) -> None:
         """Follow a link to a page, a heading or a picture; web addresses open in the browser."""
@@ -235,13 +240,13 @@ class GuideDock(QDockWidget):
         if not target:
             self.go(Spot(self.page, heading))
             return
-        path = Path(url.toLocalFile()) if url.isLocalFile() else self._beside(target)
+        path = Path(url.toLocalFile()) if url.isLocalFile() else self._linked_file(target)
         if path.suffix == ".png":
             self._show_picture(path)
         elif page := self._book.name(path):
             self.go(Spot(page, heading))
         else:
-            self._context.notify(f"{path.name} is no page of the guide: it is in MOSAIC's source", "info")
+            self._context.notify(f"{path.name} is not part of the guide. Read it in MOSAIC's source", "info")
 
     def find_next(self) -> None:
         """Go to the next match of the searched words, on this page or a later one."""
@@ -249,7 +254,7 @@ class GuideDock(QDockWidget):
         if not words or self._spot is None:
             return
         if self.browser.find(words):
-            self._say_found("")
+            self._show_search_result("")
             return
         try:
             pages = [page for page, _ in self._book.contents()]
@@ -257,16 +262,16 @@ class GuideDock(QDockWidget):
             after = (*pages[at + 1 :], *pages[: at + 1])
             page = next((p for p in after if words.lower() in self._book.text(p).lower()), None)
         except UsageError as error:
-            self._tell(error)
+            self._show_warning(error)
             return
         if page is None:
-            self._say_found("Nowhere")
+            self._show_search_result("No match")
             return
         if page != self.page:
             self.go(Spot(page))
         self.browser.moveCursor(self.browser.textCursor().MoveOperation.Start)
         there = self.browser.find(words)
-        self._say_found("" if there else "Nowhere")
+        self._show_search_result("" if there else "No match")
 
     # ---------------------------------------------------------------- internal
 
@@ -281,7 +286,7 @@ class GuideDock(QDockWidget):
             try:
                 text = self._book.markdown(spot.page, dark=self._context.theme.dark)
             except (UsageError, OSError, UnicodeDecodeError) as error:
-                self._tell(error)
+                self._show_warning(error)
                 return False
             self.browser.show_markdown(text)
         self._spot = spot
@@ -301,7 +306,7 @@ class GuideDock(QDockWidget):
                 self.browser.show_block(block)
                 return
 
-    def _beside(self, target: str) -> Path:
+    def _linked_file(self, target: str) -> Path:
         return (self._book.path(self.page).parent / target).resolve()
 
     def _show_picture(self, path: Path) -> None:
@@ -323,10 +328,10 @@ class GuideDock(QDockWidget):
         layout.addWidget(shown)
         dialog.open()
 
-    def _tell(self, error: Exception) -> None:
+    def _show_warning(self, error: Exception) -> None:
         self._context.notify(str(error), "warning")
 
-    def _tell_ways(self) -> None:
+    def _update_history_buttons(self) -> None:
         self._back_button.setEnabled(bool(self._back))
         self._forward_button.setEnabled(bool(self._forward))
 
@@ -339,25 +344,25 @@ class GuideDock(QDockWidget):
         self.search.setFocus()
         self.search.selectAll()
 
-    def _say_found(self, words: str) -> None:
-        """Show a message beside the search field; ``""`` hides it."""
+    def _show_search_result(self, words: str) -> None:
+        """Show a message beside the search field; an empty text hides it."""
         self._found.setText(words)
         self._found.setVisible(bool(words))
 
     def _on_words_changed(self, _words: str) -> None:
-        self._say_found("")
+        self._show_search_result("")
 
     def _on_float(self) -> None:
         self.setFloating(not self.isFloating())
 
     def _on_theme_changed(self) -> None:
-        """Show the page with the pictures of the new theme, at the same place."""
+        """Show the page again with the pictures of the new theme, at the same position."""
         here, self._spot = self._here(), None
         if here is not None:
             self._show(here)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Return the keyboard focus to the page on Escape."""
+        """Return the keyboard focus to the page of the window on Escape."""
         if a0 is not None and a0.key() == Qt.Key.Key_Escape:
             self.left.emit()
             return

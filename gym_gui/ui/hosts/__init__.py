@@ -1,1 +1,1 @@
-"""Other machines that operators run on: the list of hosts and an operator's choice."""
+"""Other machines on which operators run: the list of hosts, and the choice of an operator's host."""

@@ -1,4 +1,4 @@
-"""Dialog to add, change, remove and check the user's hosts."""
+"""A dialog that adds, changes, removes and checks the user's hosts."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from gym_gui.ui.widgets.message_panels import MessageKind
 from gym_gui.workers.discovery import known_workers
 
 _ABOUT = (
-    "Machines that ssh reaches without a password and that have this version of MOSAIC, for operators and "
-    "for mosaic run --executor ssh. Ports, keys and gateways belong in\u00a0~/\u2060.ssh/\u2060config."
+    "Machines for operators and for mosaic run --executor ssh. ssh must reach them without a password, and "
+    "they need this version of MOSAIC. Ports, keys and gateways belong in\u00a0~/\u2060.ssh/\u2060config."
 )
 _SETUP_LINES = 3
 _LIST_WIDTH, _MARK = 230, 16
 
 
 class HostsDialog(Dialog):
-    """Shows a list of hosts and a form for the selected host, or for a new one.
+    """Shows the list of hosts, and a form for the selected host or a new one.
 
     Args:
         context: Runs background tasks.
@@ -50,15 +50,15 @@ class HostsDialog(Dialog):
     """
 
     changed = pyqtSignal()
-    """Emitted when the hosts file has been written."""
+    """Emitted after the hosts file was written."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__("hosts-dialog", "Hosts", parent, width=680)
         self._context = context
         self._profile: SshProfile | None = None
-        self._said: InlineMessage | None = None
-        self._found: dict[str, tuple[MessageKind, str]] = {}
-        """Kind and text of the last message about each host, by name."""
+        self._message: InlineMessage | None = None
+        self._messages: dict[str, tuple[MessageKind, str]] = {}
+        """Kind and text of the last message about each host, by the host's name."""
         self._build()
         context.spawn(self._read(), "Reading the hosts")
 
@@ -75,22 +75,22 @@ class HostsDialog(Dialog):
         self._remove = QuietButton(
             "Remove", icon_name="remove", name="hosts-remove", on_click=self._on_remove
         )
-        self._remove.setToolTip("Forget this host; nothing on it changes")
-        self._known = QWidget(self)
-        self._known.setFixedWidth(_LIST_WIDTH)
-        self._known.hide()  # shown once there are hosts; until then the form is for the first one
-        left = column_layout(self._known)
+        self._remove.setToolTip("Remove this host from the list; nothing changes on the machine")
+        self._list_column = QWidget(self)
+        self._list_column.setFixedWidth(_LIST_WIDTH)
+        self._list_column.hide()  # shown once there are hosts; until then the form adds the first host
+        left = column_layout(self._list_column)
         left.addWidget(self._list, 1)
         below = row_layout()
         below.addWidget(self._new, 1)
         below.addWidget(self._remove)
         left.addLayout(below)
         self._middle = row_layout(spacing=theme.PAGE)
-        self._middle.addWidget(self._known)
+        self._middle.addWidget(self._list_column)
         self._middle.addWidget(self._form(), 1)
         self._close = QuietButton("Close", name="hosts-close", on_click=self.accept)
         self._save = PrimaryButton("Save and check", name="hosts-save", on_click=self._on_save)
-        self._save.setToolTip("Keep it, reach it, and see what can play there")
+        self._save.setToolTip("Save the host, connect to it, and check which workers it has")
         self._column = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         self._column.addWidget(title_label("Hosts"))
         self._column.addWidget(muted_label(_ABOUT, wrap=True))
@@ -102,13 +102,15 @@ class HostsDialog(Dialog):
         self._host = form.add_row(
             "Host",
             _line("host-name", "such as me@two.example.org"),
-            tooltip="As ssh takes it: a name or an address",
+            tooltip="Name or address, as for ssh",
         )
         self._mosaic = form.add_row(
-            "Command", _line("host-mosaic", "mosaic"), tooltip="How MOSAIC is begun there"
+            "Command", _line("host-mosaic", "mosaic"), tooltip="Command that starts MOSAIC on the host"
         )
         self._setup = form.add_row(
-            "Before it", QPlainTextEdit(self), tooltip="Lines of shell before the command, in the home there"
+            "Setup",
+            QPlainTextEdit(self),
+            tooltip="Shell lines that run before the command, in the home directory on the host",
         )
         self._setup.setObjectName("host-setup")
         self._setup.setPlaceholderText("such as: . mosaic/.venv/bin/activate")
@@ -117,8 +119,9 @@ class HostsDialog(Dialog):
         self._keys = form.add_row(
             "Keys file",
             _line("host-keys", "none"),
-            tooltip="A file there with API keys, as lines NAME=VALUE, that is its owner's alone (chmod 600). "
-            "Keys of this machine are not sent",
+            tooltip="File on the host with API keys as lines NAME=VALUE, "
+            "readable by its owner alone (chmod 600). "
+            "MOSAIC sends no keys of this machine",
         )
         place = QWidget(self)
         column = column_layout(place, spacing=None)
@@ -133,7 +136,7 @@ class HostsDialog(Dialog):
         try:
             self._profile = await asyncio.to_thread(HostsFile().load)
         except MosaicError as error:
-            self._say("error", error.sentence)
+            self._show_message("error", error.sentence)
             for part in (self._save, self._new, self._remove):
                 part.setEnabled(False)
             return
@@ -143,11 +146,11 @@ class HostsDialog(Dialog):
         for name in names:
             self._list.addItem(QListWidgetItem(name))
             self._mark(name)
-        self._known.setVisible(bool(names))
+        self._list_column.setVisible(bool(names))
         if names:
             self._list.setCurrentRow(names.index(select) if select in names else 0)
         self._list.blockSignals(blocked)
-        if names or not first:  # keep what the user has typed about the first host
+        if names or not first:  # keep what the user has typed for the first host
             self._show_selected()
 
     @property
@@ -169,18 +172,18 @@ class HostsDialog(Dialog):
             self._host.setFocus()
 
     def _on_selected(self, now: QListWidgetItem | None, _before: QListWidgetItem | None) -> None:
-        self._say(*self._found.get(now.text() if now is not None else "", (None, "")))
+        self._show_message(*self._messages.get(now.text() if now is not None else "", (None, "")))
         self._show_selected()
 
     def _on_new(self) -> None:
         self._list.setCurrentItem(None)
-        self._say(None)
+        self._show_message(None)
         self._show_selected()
 
     # -- actions on the selected host ------------------------------------------------
 
     def _on_save(self) -> None:
-        self._begin(self._keep_and_check())
+        self._begin(self._save_and_check())
 
     def _on_remove(self) -> None:
         host = self._selected
@@ -189,20 +192,20 @@ class HostsDialog(Dialog):
 
     def _begin(self, work: object) -> None:
         assert asyncio.iscoroutine(work)
-        self.take_on(self._context.spawn(work, "Looking at a host"))
+        self.take_on(self._context.spawn(work, "Checking a host"))
 
     async def _forget(self, name: str) -> None:
         try:
             await asyncio.to_thread(HostsFile().remove, name)
         except MosaicError as error:
-            self._say("error", error.sentence)
+            self._show_message("error", error.sentence)
             return
-        self._found.pop(name, None)
+        self._messages.pop(name, None)
         await self._read()
-        self._say("info", f"{name} was removed.")
+        self._show_message("info", f"{name} was removed.")
         self.changed.emit()
 
-    async def _keep_and_check(self) -> None:
+    async def _save_and_check(self) -> None:
         before = self._selected
         written: dict[str, object] = {
             "host": self._host.text().strip(),
@@ -217,50 +220,50 @@ class HostsDialog(Dialog):
                 kept = replace(host.command, processes=before.command.processes)
                 host = replace(before, name=host.name, command=kept)
             await asyncio.to_thread(HostsFile().put, host, before.name if before is not None else "")
-            self._found.pop(before.name if before is not None else "", None)
+            self._messages.pop(before.name if before is not None else "", None)
             await self._read(host.name)
             self.changed.emit()
         except MosaicError as error:
-            self._say("error", error.sentence)
+            self._show_message("error", error.sentence)
         else:
-            await self._look_at(host)
+            await self._check_host(host)
 
-    async def _look_at(self, host: Host) -> None:
-        self._tell(host.name, "info", f"Reaching {host.name}…")
+    async def _check_host(self, host: Host) -> None:
+        self._set_message(host.name, "info", f"Connecting to {host.name}…")
         try:
             known = [worker.type_id for worker in await asyncio.to_thread(known_workers)]
             config = self._profile.ssh_config if self._profile is not None else ""
             report = await look_at_host(host, config, known)
-            self._tell(host.name, "warning" if report.missing else "ok", report.sentence)
+            self._set_message(host.name, "warning" if report.missing else "ok", report.sentence)
         except MosaicError as error:
-            self._tell(host.name, "error", error.sentence)
+            self._set_message(host.name, "error", error.sentence)
         except asyncio.CancelledError:  # the check of another host replaced this one
-            self._found.pop(host.name, None)
+            self._messages.pop(host.name, None)
             raise
 
-    def _tell(self, name: str, kind: MessageKind, text: str) -> None:
+    def _set_message(self, name: str, kind: MessageKind, text: str) -> None:
         """Store a host's message, and show it while the host is selected."""
-        self._found[name] = kind, text
+        self._messages[name] = kind, text
         self._mark(name)
         selected = self._list.currentItem()
         if selected is not None and selected.text() == name:
-            self._say(kind, text)
+            self._show_message(kind, text)
 
     def _mark(self, name: str) -> None:
-        kind, text = self._found.get(name, ("info", "Not checked yet"))
+        kind, text = self._messages.get(name, ("info", "Not checked yet"))
         for item in self._list.findItems(name, Qt.MatchFlag.MatchExactly):
             item.setIcon(icon("circle", "muted") if kind == "info" else icon(kind, kind))
             item.setToolTip(text)
             item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, text)
 
-    def _say(self, kind: MessageKind | None, text: str = "") -> None:
-        if self._said is not None:
-            self._said.hide()
-            self._said.deleteLater()
-            self._said = None
+    def _show_message(self, kind: MessageKind | None, text: str = "") -> None:
+        if self._message is not None:
+            self._message.hide()
+            self._message.deleteLater()
+            self._message = None
         if kind is not None:
-            self._said = InlineMessage(kind, text, parent=self)
-            self._column.insertWidget(self._column.count() - 1, self._said)
+            self._message = InlineMessage(kind, text, parent=self)
+            self._column.insertWidget(self._column.count() - 1, self._message)
 
 
 def _line(name: str, placeholder: str) -> QLineEdit:

@@ -1,4 +1,4 @@
-"""Choice of the machine that an operator runs on."""
+"""The choice of the machine on which an operator runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HOSTS: Final = "Hosts…"
 
 
 def open_hosts(context: AppContext, parent: QWidget | None) -> HostsDialog:
-    """Open the dialog with the user's hosts and return it."""
+    """Open the dialog with the user's hosts, and return the dialog."""
     from gym_gui.ui.hosts.hosts_dialog import HostsDialog
 
     dialog = HostsDialog(context, parent)
@@ -31,7 +31,7 @@ def open_hosts(context: AppContext, parent: QWidget | None) -> HostsDialog:
 
 
 class RunsOn(SteadyComboBox):
-    """Choice of this machine, one of the user's hosts, or the dialog with the hosts.
+    """Drop-down list with this machine, the user's hosts, and an entry that opens the hosts dialog.
 
     Args:
         context: Runs background tasks.
@@ -39,7 +39,7 @@ class RunsOn(SteadyComboBox):
     """
 
     host_chosen = pyqtSignal(str)
-    """Emitted with the name of a host; ``""`` for this machine."""
+    """Emits the name of the chosen host, or ``""`` for this machine."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,7 +50,11 @@ class RunsOn(SteadyComboBox):
         self._fill()
 
     def set_host(self, host: str) -> None:
-        """Show an operator's host, and read the list of hosts again."""
+        """Show an operator's host, and read the list of hosts again.
+
+        Args:
+          host: Name of the host; empty for this machine.
+        """
         self._host = host
         self._fill()
         self._read()

@@ -1,1 +1,1 @@
-"""Human input: keys, keyboards, mouse, and a form for actions."""
+"""Input of people: keys, keyboards, mouse, and a form for actions."""

@@ -1,4 +1,4 @@
-"""Form for actions that no key can express, for any action space."""
+"""A form for actions that no key can express, for any action space."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.number_fields import IntegerField, NumberField
 
 _MOST: Final = 12
-"""Maximum number of numbers that get a field each; a longer list is typed as JSON."""
-_FAR: Final = 1e6
+"""Largest number of components that each get a field; larger actions are typed as JSON."""
+_UNBOUNDED_LIMIT: Final = 1e6
 
 
 class ActionForm(QWidget):
-    """Fields for one action and a button that plays it.
+    """Form with fields for one action, and a button that plays it.
 
     Args:
         parent: Qt parent.
     """
 
     submitted = pyqtSignal(object)
-    """Emitted with the action as plain JSON data."""
+    """Emits the action as plain JSON data."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,7 +44,10 @@ class ActionForm(QWidget):
         self.message = InlineMessage("warning", "")
         self.message.hide()
         self.play = QuietButton(
-            "Play this action", name="play-action", tooltip="Answer with this action", on_click=self._on_play
+            "Play this action",
+            name="play-action",
+            tooltip="Play the action in the fields",
+            on_click=self._on_play,
         )
         foot = QHBoxLayout()
         foot.addStretch(1)
@@ -55,20 +58,24 @@ class ActionForm(QWidget):
         layout.addLayout(foot)
 
     def set_space(self, space: Mapping[str, Any]) -> None:
-        """Show fields for an action space, given as JSON data."""
+        """Show fields for an action space.
+
+        Args:
+          space: The space as JSON data.
+        """
         self._rows.clear()
         self.message.hide()
         self._read = self._fields(space, "Action")
 
     def set_asked(self, asked: bool) -> None:
-        """Set whether an action can be played now."""
+        """Enable the button if a person is asked for an action."""
         self.play.setEnabled(asked)
 
     def value(self) -> Any:
-        """Return the action in the fields.
+        """Return the action in the fields as plain JSON data, or ``None`` without a space.
 
         Raises:
-            ValueError: A JSON field contains no JSON.
+            ValueError: A JSON field contains invalid JSON.
         """
         return None if self._read is None else self._read()
 
@@ -76,7 +83,7 @@ class ActionForm(QWidget):
         try:
             action = self.value()
         except ValueError as error:
-            self.message.set_text(f"{error}. Write numbers, lists and texts as JSON, as [0, 1].")
+            self.message.set_text(f"{error}. Write numbers, lists and texts as JSON, such as [0, 1].")
             self.message.show()
             return
         self.message.hide()
@@ -97,7 +104,7 @@ class ActionForm(QWidget):
         if kind == "MultiBinary" and len(space["shape"]) == 1 and space["shape"][0] <= _MOST:
             return self._switches(int(space["shape"][0]), label)
         if kind == "Text":
-            return self._line(label, "Text to answer with").text
+            return self._line(label, "Text of the action").text
         if kind in ("Dict", "Tuple"):
             return self._part_fields(space)
         return self._json(label, kind)
@@ -112,7 +119,7 @@ class ActionForm(QWidget):
         spins: list[NumberField] = []
         for i, (low, high) in enumerate(zip(box.low, box.high, strict=True)):
             spin = NumberField(self)
-            least, most = (v if math.isfinite(v) else math.copysign(_FAR, v) for v in (low, high))
+            least, most = (v if math.isfinite(v) else math.copysign(_UNBOUNDED_LIMIT, v) for v in (low, high))
             spin.setRange(least, most)
             spin.setDecimals(6)
             spin.setSingleStep(min((most - least) / 20, 1.0))
@@ -155,7 +162,7 @@ class ActionForm(QWidget):
             try:
                 return json.loads(line.text())
             except ValueError as error:
-                raise ValueError(f"“{line.text()}” is no JSON ({error})") from error
+                raise ValueError(f"“{line.text()}” is not valid JSON ({error})") from error
 
         return read
 

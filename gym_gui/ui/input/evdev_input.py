@@ -1,8 +1,8 @@
-"""Reads one keyboard per player from the kernel (Linux, extra ``[evdev]``).
+"""Reads one keyboard per player from the Linux kernel (extra ``[evdev]``).
 
-A window cannot tell two keyboards apart; ``/dev/input`` can. The devices belong to the group ``input``, so
-the messages here say how to get access. Key presses count only while the window is in front: the kernel
-reports them even if another window has the focus.
+A window cannot distinguish two keyboards; ``/dev/input`` can. Its devices belong to the group ``input``, so
+messages say how to get access. The kernel also reports keys while another window has the focus, so keys are
+ignored unless this window is active.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ _NAMES: Final = {
     "BACKSLASH": "\\",
     "GRAVE": "`",
 }
-"""Qt's key names for kernel names that differ (US layout: the kernel knows positions, not letters)."""
+"""Qt's key names for kernel names that differ, for a US layout: the kernel reports positions, not letters."""
 
 
 class KeyboardSource(Protocol):
-    """The part of ``evdev.InputDevice`` that is used here."""
+    """Protocol with the methods of ``evdev.InputDevice`` that MOSAIC uses."""
 
     @property
     def path(self) -> str:
@@ -80,7 +80,7 @@ class KeyboardSource(Protocol):
 
     @property
     def fd(self) -> int:
-        """File descriptor; it is readable when there are events."""
+        """File descriptor, which is readable when there are events."""
         ...
 
     def read(self) -> Iterable[InputEvent]:
@@ -88,21 +88,21 @@ class KeyboardSource(Protocol):
         ...
 
     def grab(self) -> None:
-        """Take the keyboard's events exclusively."""
+        """Grab the keyboard, so that other programs do not get its events."""
         ...
 
     def ungrab(self) -> None:
-        """Share the keyboard's events again."""
+        """Release the grab, so that other programs get the events again."""
         ...
 
     def close(self) -> None:
-        """Close the device."""
+        """Close the device file."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Keyboard:
-    """A keyboard that can be assigned to a player.
+    """A keyboard that can be assigned to a person.
 
     Attributes:
         path: Device file, which identifies the keyboard.
@@ -119,7 +119,7 @@ class Keyboards:
 
     Attributes:
         found: Keyboards that can be read.
-        problem: Sentence that says why no keyboard was found and what to do; else empty.
+        problem: Sentence that says why no keyboard was found and what to do; empty if one was found.
     """
 
     found: tuple[Keyboard, ...] = ()
@@ -129,7 +129,7 @@ class Keyboards:
 def find_keyboards(
     paths: Callable[[], Iterable[str]] | None = None, open_device: Callable[[str], Any] | None = None
 ) -> Keyboards:
-    """Return the keyboards of this machine; it opens files, so call it off the GUI thread.
+    """Return the keyboards of this machine; the search opens files, so call it outside the GUI thread.
 
     Args:
         paths: Lists device files; those of ``/dev/input`` by default.
@@ -155,16 +155,16 @@ def find_keyboards(
             device.close()
     if refused and not found:
         return Keyboards(
-            problem="The keyboards in /dev/input may not be read by you. "
+            problem="You have no permission to read the keyboards in /dev/input. "
             f"Join the group input and log in again: {LET_IN}"
         )
     if not found:
-        return Keyboards(problem="No keyboard was found in /dev/input; plug one in and look again")
+        return Keyboards(problem="No keyboard was found in /dev/input; connect one and search again")
     return Keyboards(tuple(found))
 
 
 def _evdev() -> Any:
-    """Import and return the package ``evdev``, which is an extra."""
+    """Import and return the package ``evdev``, which is an optional extra."""
     import evdev
 
     return evdev
@@ -175,14 +175,14 @@ def _event_files() -> list[str]:
 
 
 def _is_keyboard(device: Any) -> bool:
-    """Return whether a device has letter keys and a space bar; power buttons and mice have keys, too."""
+    """Return whether a device has letter keys and a space bar, unlike power buttons and mice."""
     ecodes = _evdev().ecodes
     keys = device.capabilities().get(ecodes.EV_KEY, ())
     return ecodes.KEY_A in keys and ecodes.KEY_SPACE in keys
 
 
 def key_name_of(code: int) -> str:
-    """Return a key scheme's name for a kernel key code; empty for keys without one."""
+    """Return the name of a kernel key code in key schemes, or ``""`` if it has none."""
     names: Any = _evdev().ecodes.KEY.get(code, "")
     name = names if isinstance(names, str) else names[0]
     name = name.removeprefix("KEY_")
@@ -194,7 +194,7 @@ def key_name_of(code: int) -> str:
 
 
 class EvdevInput(QObject):
-    """Reads keyboards and reports which key was pressed or released on which device.
+    """Reads keyboards and emits each press and release of a key with its device.
 
     Args:
         open_device: Opens a device file; ``evdev.InputDevice`` by default.
@@ -202,10 +202,10 @@ class EvdevInput(QObject):
     """
 
     pressed = pyqtSignal(str, str)
-    """Emitted with key and device of a key press."""
+    """Emits a key and its device when the key is pressed."""
     released = pyqtSignal(str, str)
     lost = pyqtSignal(str, str)
-    """Emitted when a keyboard disappears: its device, and a sentence."""
+    """Emits the device and a sentence when a keyboard is disconnected."""
 
     def __init__(
         self, open_device: Callable[[str], KeyboardSource] | None = None, parent: QObject | None = None
@@ -220,7 +220,7 @@ class EvdevInput(QObject):
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """Device files of the keyboards that are read."""
+        """Device files of the keyboards that are being read."""
         return tuple(self._devices)
 
     def open(self, path: str, *, grab: bool = False) -> str:
@@ -228,14 +228,15 @@ class EvdevInput(QObject):
 
         Args:
             path: Device file.
-            grab: Take the keyboard's keys exclusively, so that not even this window's shortcuts receive them.
+            grab: Whether to grab the keyboard, so that no program and no shortcut of this window gets its
+                keys.
 
         Returns:
-            Sentence that says why it cannot be read and what to do; empty on success.
+            Sentence that says why the keyboard cannot be read and what to do; empty on success.
         """
         if path not in self._devices:
             try:
-                device = self._make(path)
+                device = self._open(path)
             except OSError as error:
                 return _sentence(path, error)
             self._devices[path] = device
@@ -245,7 +246,7 @@ class EvdevInput(QObject):
         return self.set_grabbed(path, grab)
 
     def set_grabbed(self, path: str, grab: bool) -> str:
-        """Take a keyboard's keys exclusively or share them; returns a problem as :meth:`open` does."""
+        """Grab a keyboard exclusively or release the grab; return an error sentence as :meth:`open` does."""
         device = self._devices.get(path)
         if device is None or grab == (path in self._grabbed):
             return ""
@@ -253,13 +254,16 @@ class EvdevInput(QObject):
             (device.grab if grab else device.ungrab)()
         except OSError as error:
             if error.errno == errno.EBUSY:
-                return f"{device.name} is kept by another program; close that one, or play without keeping it"
+                return (
+                    f"another program has grabbed {device.name}; close that "
+                    "program, or play without grabbing the keyboard"
+                )
             return _sentence(path, error)
         (self._grabbed.add if grab else self._grabbed.discard)(path)
         return ""
 
     def close(self, path: str) -> None:
-        """Stop reading a keyboard."""
+        """Stop reading a keyboard and close its device."""
         if path not in self._devices:
             return
         self.set_grabbed(path, False)
@@ -279,7 +283,7 @@ class EvdevInput(QObject):
         for path in self.devices:
             self.close(path)
 
-    def _make(self, path: str) -> KeyboardSource:
+    def _open(self, path: str) -> KeyboardSource:
         if self._open_device is not None:
             return self._open_device(path)
         device: Any = _evdev().InputDevice(path)
@@ -298,7 +302,7 @@ class EvdevInput(QObject):
             name = device.name
             self.close(path)
             self.lost.emit(
-                path, f"{name} is gone ({error.strerror or error}); plug it in and choose it again"
+                path, f"{name} is disconnected ({error.strerror or error}); connect it and choose it again"
             )
             return
         for event in events:
@@ -316,5 +320,5 @@ class EvdevInput(QObject):
 
 def _sentence(path: str, error: OSError) -> str:
     if isinstance(error, PermissionError):
-        return f"{path} may not be read by you. Join the group input and log in again: {LET_IN}"
+        return f"You have no permission to read {path}. Join the group input and log in again: {LET_IN}"
     return f"{path} cannot be read: {error.strerror or error}. Choose another keyboard"

@@ -1,4 +1,4 @@
-"""Editor in which a person chooses an action and presses its new key."""
+"""An editor in which a person chooses an action and presses its new key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Target = int | tuple[int, float]
 
 
 def rows_of(scheme: KeyScheme, words: Mapping[int, str]) -> list[KeyRow]:
-    """Return a row for each action, or for each push of a continuous action, with or without a key."""
+    """Return a row for each action, or each direction of a continuous action, with or without a key."""
     if scheme.axes:
         return [_row_of_axis(axis) for axis in scheme.axes]
     keys: dict[int, list[str]] = {}
@@ -39,19 +39,19 @@ def _row_of_axis(axis: Axis) -> KeyRow:
 
 
 def push_word(component: int, value: float) -> str:
-    """Return the name of a continuous action's push that has no name of its own."""
+    """Return the text for one direction of a continuous action without a name, such as ``part 1 +1``."""
     return f"part {component + 1} {local(value):+g}"
 
 
 class KeyEditor(QWidget):
-    """Key list in edit mode; each change is emitted at once.
+    """Key list in which the user changes keys; each change is emitted at once.
 
     Args:
         parent: Qt parent.
     """
 
     changed = pyqtSignal(object)
-    """Emitted with the new scheme after each key that was bound."""
+    """Emits the new key scheme after a key was bound."""
     done = pyqtSignal()
     reset_wanted = pyqtSignal()
 
@@ -81,11 +81,11 @@ class KeyEditor(QWidget):
         self.reset = QuietButton(
             "Reset",
             name="keys-reset",
-            tooltip="Back to the keys that come with the program",
+            tooltip="Restore the default keys",
             on_click=self.reset_wanted.emit,
         )
         finish = PrimaryButton(
-            "Done", name="keys-done", tooltip="Keep these keys and play on (Esc)", on_click=self._on_done
+            "Done", name="keys-done", tooltip="Close the editor (Esc)", on_click=self._on_done
         )
         row.addWidget(self.reset)
         row.addStretch(1)
@@ -94,7 +94,7 @@ class KeyEditor(QWidget):
 
     @property
     def scheme(self) -> KeyScheme | None:
-        """The key scheme as shown."""
+        """Key scheme with the changes so far; ``None`` before a slot is edited."""
         return self._scheme
 
     @property
@@ -104,7 +104,7 @@ class KeyEditor(QWidget):
 
     @property
     def waiting(self) -> Target | None:
-        """Action that waits for a new key, or ``None``."""
+        """Action for which the next key press is taken, or ``None``."""
         return self._waiting
 
     def edit(
@@ -116,36 +116,36 @@ class KeyEditor(QWidget):
         others: Mapping[str, tuple[KeyScheme, str]] | None = None,
         device: str = "",
     ) -> None:
-        """Show a slot's keys.
+        """Edit the keys of a slot.
 
         Args:
-            slot: Slot whose keys are edited.
-            scheme: Current keys.
+            slot: The slot.
+            scheme: Current keys of the slot.
             words: Name of each action number.
-            others: Keys and keyboard of the other people's slots, to name shared keys.
-            device: Keyboard of the slot.
+            others: Keys and keyboard of other people's slots, to find keys that several slots use.
+            device: Keyboard of the slot; empty for the window's keyboard.
         """
         self._slot, self._words = slot, words
         self._others, self._device = others or {}, device
         self._show(scheme, "")
 
     def forget(self) -> None:
-        """Forget the shown keys, so that the next :meth:`edit` starts afresh."""
+        """Forget the edited slot, so that the next :meth:`edit` shows its keys anew."""
         self._scheme, self._slot = None, ""
 
     def _show(self, scheme: KeyScheme, note: str) -> None:
         self._scheme, self._waiting = scheme, None
         self._list.set_rows(rows_of(scheme, self._words))
         shared = shared_keys({**self._others, self._slot: (scheme, self._device)})
-        mine = {
+        own_shared = {
             key: [s for s in slots if s != self._slot] for key, slots in shared.items() if self._slot in slots
         }
-        if mine:
-            key, slots = next(iter(mine.items()))
-            more = f" and {len(mine) - 1} more" if len(mine) > 1 else ""
+        if own_shared:
+            key, slots = next(iter(own_shared.items()))
+            more = f" and {len(own_shared) - 1} more" if len(own_shared) > 1 else ""
             note = (
                 f"{note} {key_sign(key)}{more} also plays {', '.join(slots)}: "
-                "it counts for the slot that is asked."
+                "the key acts for the slot that has to move."
             )
         self.message.set_text(note.strip())
         self.message.setVisible(bool(note))
@@ -175,7 +175,7 @@ class KeyEditor(QWidget):
         self._waiting = None
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Take the next key press as the action's new key, even if it is a shortcut."""
+        """Bind the next key press to the chosen action, even if the key is a shortcut."""
         if not isinstance(a0, KeyRowButton) or a1 is None:
             return False
         if a1.type() == QEvent.Type.FocusOut:
@@ -185,10 +185,10 @@ class KeyEditor(QWidget):
         if a1.type() == QEvent.Type.ShortcutOverride:
             a1.accept()
         elif a1.type() == QEvent.Type.KeyPress and not a1.isAutoRepeat():
-            self._take_key(key_name(a1))
+            self._bind_key(key_name(a1))
         return True
 
-    def _take_key(self, key: str) -> None:
+    def _bind_key(self, key: str) -> None:
         target, scheme = self._waiting, self._scheme
         if target is None or scheme is None:
             return
@@ -196,7 +196,9 @@ class KeyEditor(QWidget):
             self._stop_waiting()
             return
         if not key or key in NOT_FOR_PLAY:
-            self.message.set_text(f"{key_sign(key) or 'That key'} belongs to the window; choose another key.")
+            self.message.set_text(
+                f"{key_sign(key) or 'This key'} is reserved for the window; choose another key."
+            )
             self.message.show()
             return
         after = (
@@ -218,7 +220,7 @@ class KeyEditor(QWidget):
         )
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Finish with Escape."""
+        """Close the editor when Escape is pressed."""
         if a0 is not None and a0.key() == Qt.Key.Key_Escape:
             self._on_done()
             return

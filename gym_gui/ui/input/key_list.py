@@ -1,4 +1,4 @@
-"""List with a button for each action of a slot that also shows its keys."""
+"""A list with a button for each action of a slot, which also shows the action's keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class KeyRow:
     """One action and its keys.
 
     Attributes:
-        target: The action's number, or (component, value) of a push in a continuous action.
+        target: The action's number, or (component, value) in a continuous action.
         word: Name of the action.
         keys: Keys of the action.
     """
@@ -32,7 +32,7 @@ class KeyRow:
 
 
 class KeyRowButton(QPushButton):
-    """Row of the list; a click does the same as its keys."""
+    """Row of the list of keys; a click does the same as the action's keys."""
 
     def __init__(self, row: KeyRow, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,7 +65,7 @@ class KeyRowButton(QPushButton):
         self.setAccessibleName(f"{self.row.word}: {keys}")
 
     def say(self, text: str) -> None:
-        """Show a text in place of the keys, such as a request for a new key; ``""`` shows the keys."""
+        """Show a text in place of the keys, such as ``press a key…``; an empty text shows the keys."""
         empty(self._caps)
         if text:
             note = QLabel(text)
@@ -83,18 +83,18 @@ class KeyRowButton(QPushButton):
 
 
 class KeyList(QWidget):
-    """Rows for all actions of a slot.
+    """List with a row for each action of a slot.
 
     Args:
         rows: Rows to show.
-        most: Largest number of rows; the rest is cut off.
+        most: Largest number of rows; further ones are left out.
         parent: Qt parent.
     """
 
     triggered = pyqtSignal(object)
-    """Emitted with a row's target after a click."""
+    """Emits the action of a clicked row."""
     pushed = pyqtSignal(object, bool)
-    """Emitted with the target of a continuous action's row and whether the row is held down."""
+    """Emits the action of a continuous action's row, and whether the row is pressed or released."""
 
     def __init__(self, rows: Sequence[KeyRow] = (), *, most: int = 20, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -106,11 +106,11 @@ class KeyList(QWidget):
 
     @property
     def buttons(self) -> Mapping[int | tuple[int, float], KeyRowButton]:
-        """The row buttons by target."""
+        """Buttons of the rows, by action."""
         return self._buttons
 
     def set_rows(self, rows: Sequence[KeyRow]) -> None:
-        """Replace the rows."""
+        """Replace all rows of the list."""
         empty(self._layout)
         self._buttons = {}
         for place, row in enumerate(rows[: self._most]):
@@ -120,12 +120,12 @@ class KeyList(QWidget):
             if isinstance(row.target, tuple):
                 button.pressed.connect(self._on_pressed)
                 button.released.connect(self._on_released)
-                button.setToolTip(f"Hold to push {row.word}; the same as holding its key")
+                button.setToolTip(f"Hold for {row.word}; the same as holding its key")
             else:
                 button.clicked.connect(self._on_clicked)
                 button.setToolTip(f"Play “{row.word}”; the same as pressing its key")
             self._layout.addWidget(button)
-            button.show()  # at once, not with the next event: it may get the keyboard focus right away
+            button.show()  # at once, because the button may get the keyboard focus before the next event
             self._buttons[row.target] = button
 
     def set_legal(self, legal: Sequence[int] | None) -> None:

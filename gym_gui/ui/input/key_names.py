@@ -1,4 +1,4 @@
-"""Key names: from Qt's events to key schemes, and from key schemes to people."""
+"""Names of keys: from Qt's events to key schemes, and from key schemes to displayed text."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _MODIFIERS: Final = {
     Qt.Key.Key_Meta: "Meta",
     Qt.Key.Key_AltGr: "AltGr",
 }
-"""Keys that Qt's key sequences cannot name alone."""
+"""Names of modifier keys, which Qt's key sequences cannot name alone."""
 NOT_FOR_PLAY: Final = frozenset({"Esc", "Tab", "Backtab", "Meta", "AltGr", "Alt", "Ctrl", "F1"})
-"""Keys that belong to the window and cannot be bound."""
+"""Keys that are reserved for the window and cannot be bound to actions."""
 _SIGNS: Final = {
     "Up": "↑",
     "Down": "↓",
@@ -31,7 +31,7 @@ _SIGNS: Final = {
 
 
 def key_name(event: QKeyEvent) -> str:
-    """Return a key's name in key schemes (``Up``, ``W``, ``Shift``); empty if it has none."""
+    """Return the name of an event's key in key schemes, such as ``Up``, ``W`` or ``Shift``, or ``""``."""
     key = event.key()
     if key in _MODIFIERS:
         return _MODIFIERS[Qt.Key(key)]
@@ -41,7 +41,7 @@ def key_name(event: QKeyEvent) -> str:
 
 
 def key_sign(name: str) -> str:
-    """Return the text of a keycap: arrows as symbols, chords with a plus."""
+    """Return the displayed text of a key: arrows as symbols, combinations with a plus sign."""
     if name == "+":
         return name
     return " + ".join(_SIGNS.get(part, part) for part in name.split("+") if part) or name

@@ -1,4 +1,4 @@
-"""Panel that assigns a keyboard to each person."""
+"""A panel that assigns a keyboard to each person."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Find = Callable[[], Keyboards]
 
 
 class KeyboardsPanel(QWidget):
-    """Shows a row per person, with this window's keyboard or a separate one.
+    """Panel with a row per person that chooses the window's keyboard or a separate one.
 
     Args:
         find: Searches for keyboards; called in a thread.
@@ -25,7 +25,7 @@ class KeyboardsPanel(QWidget):
     """
 
     chosen = pyqtSignal(str, str)
-    """Emitted with slot and keyboard."""
+    """Emits a slot and the keyboard that was chosen for it."""
     grab_changed = pyqtSignal(bool)
     look_wanted = pyqtSignal()
 
@@ -34,19 +34,21 @@ class KeyboardsPanel(QWidget):
         self.setObjectName("keyboards-panel")
         self._find = find
         self._found = Keyboards()
-        self._looked = False
+        self._has_searched = False
         self._pickers: dict[str, PickerButton] = {}
         self._rows = FormRows(parent=self)
         self.message = InlineMessage("info", "", name="keyboards-message")
         self.message.hide()
-        self.keep = QCheckBox("Keep their keys to the game")
+        self.keep = QCheckBox("Use these keyboards for the game only")
         self.keep.setObjectName("grab-keyboards")
-        self.keep.setToolTip("Keys of these keyboards then do nothing else, in this window or any other")
+        self.keep.setToolTip(
+            "Grab the separate keyboards, so that their keys have no other effect in any window"
+        )
         self.keep.toggled.connect(self.grab_changed)
         self._look = LinkButton(
             "One keyboard each…",
             name="look-for-keyboards",
-            tooltip="Look for keyboards that can be told apart",
+            tooltip="Search for separate keyboards",
             on_click=self.look_wanted.emit,
         )
         row = QHBoxLayout()
@@ -60,15 +62,15 @@ class KeyboardsPanel(QWidget):
 
     @property
     def pickers(self) -> dict[str, PickerButton]:
-        """The keyboard picker of each person's slot."""
+        """Keyboard picker of each person, by slot."""
         return self._pickers
 
     def set_people(self, devices: dict[str, str], names: Mapping[str, str] | None = None) -> None:
-        """Show slots and the keyboard of each.
+        """Show the slots that people play and the keyboard of each.
 
         Args:
             devices: Keyboard by slot.
-            names: Names of slots in this game, for slots that have one.
+            names: Names of the slots in this game.
         """
         if list(devices) != list(self._pickers):
             self._rows.clear()
@@ -78,7 +80,7 @@ class KeyboardsPanel(QWidget):
                 picker.setProperty("slot", slot)
                 picker.chosen.connect(self._on_chosen)
                 seat = (names or {}).get(slot, slot)
-                self._rows.add_row(seat, picker, tooltip=f"The keyboard of {seat}")
+                self._rows.add_row(seat, picker, tooltip=f"Keyboard of {seat}")
                 self._pickers[slot] = picker
         for slot, device in devices.items():
             self._pickers[slot].set_items(self._items())
@@ -86,16 +88,16 @@ class KeyboardsPanel(QWidget):
         self._show()
 
     async def look_again(self) -> None:
-        """Search for keyboards, in a thread."""
+        """Search for keyboards in a thread, then update the lists."""
         self._found = await asyncio.to_thread(self._find)
-        self._looked = True
+        self._has_searched = True
         for picker in self._pickers.values():
             picker.set_items(self._items())
         self.say(self._found.problem)
         self._show()
 
     def say(self, sentence: str) -> None:
-        """Show why a keyboard cannot be used; ``""`` hides the message."""
+        """Show why a keyboard cannot be used; an empty sentence hides the message."""
         self.message.set_text(f"{sentence}." if sentence and not sentence.endswith(".") else sentence)
         self.message.setVisible(bool(sentence))
 
@@ -107,7 +109,7 @@ class KeyboardsPanel(QWidget):
         several = bool(self._found.found)
         self._rows.setVisible(several and bool(self._pickers))
         self.keep.setVisible(several and any(p.value != KEYBOARD for p in self._pickers.values()))
-        self._look.setText("Look again" if self._looked else "One keyboard each…")
+        self._look.setText("Search again" if self._has_searched else "One keyboard each…")
 
     def _on_chosen(self, device: object) -> None:
         sender = self.sender()

@@ -1,4 +1,4 @@
-"""Panel with the keys of each person who plays: a list of buttons, a form, and a key editor."""
+"""A panel with the keys of each person who plays: a list of buttons, a form, and a key editor."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class PersonKeys:
     """Keys and keyboard of one person.
 
     Attributes:
-        scheme: The keys.
+        scheme: Key scheme of the person's slot.
         words: Name of each action number.
         action: Action space as JSON data.
         device: Device file of the person's keyboard; empty for the window's keyboard.
-        own: Whether the person has changed the keys.
-        noop: Whether there is an action that does nothing.
+        own: Whether the person has changed the default keys.
+        noop: Whether the environment has an action without effect.
     """
 
     scheme: KeyScheme
@@ -49,11 +49,12 @@ class KeysPanel(QWidget):
     """
 
     acted = pyqtSignal(str, object)
-    """Emitted with slot and action after a click on a row or in the form."""
+    """Emits a slot and an action after a click on a row or in the form."""
     pushed = pyqtSignal(str, str, bool)
-    """Emitted with slot, key and whether it is down, while a continuous action's row is held."""
+    """Emits a slot, a key and whether it is down, when the row of a continuous action is pressed or released.
+    """
     scheme_changed = pyqtSignal(str, object)
-    """Emitted with a slot and its new key scheme."""
+    """Emits a slot and its new key scheme."""
     reset_wanted = pyqtSignal(str)
     editing_changed = pyqtSignal(bool)
 
@@ -70,7 +71,7 @@ class KeysPanel(QWidget):
         self.form = ActionForm()
         self._editor = KeyEditor()
         self._edit = LinkButton(
-            "Edit keys…", name="edit-keys", tooltip="Choose other keys", on_click=self.start_editing
+            "Edit keys…", name="edit-keys", tooltip="Change the keys", on_click=self.start_editing
         )
         row = QHBoxLayout()
         row.addWidget(self._edit)
@@ -101,11 +102,11 @@ class KeysPanel(QWidget):
         return not self._editor.isHidden()
 
     def set_people(self, people: Mapping[str, PersonKeys], names: Mapping[str, str] | None = None) -> None:
-        """Show the keys of slots that people play.
+        """Show the keys of the slots that people play.
 
         Args:
             people: Keys by slot.
-            names: Names of slots in this game, for slots that have one.
+            names: Names of the slots in this game.
         """
         if list(people) != list(self._people):
             self._offer_slots([(slot, (names or {}).get(slot, slot)) for slot in people])
@@ -123,7 +124,7 @@ class KeysPanel(QWidget):
             self._show()
 
     def set_question(self, question: HumanQuestion | None) -> None:
-        """Enable the actions that a question allows the shown person; ``None`` if there is no question."""
+        """Enable the legal actions of a request; ``None`` disables the form and enables all rows."""
         self.list.set_legal(None if question is None else question.legal)
         self.form.set_asked(question is not None)
 
@@ -134,7 +135,7 @@ class KeysPanel(QWidget):
             self._switch = None
         if 1 < len(slots) <= 4:
             self._switch = SegmentedControl(slots, name="keys-of", parent=self)
-            self._switch.setAccessibleName("Whose keys")
+            self._switch.setAccessibleName("Slot whose keys are shown")
             self._switch.chosen.connect(self.show_slot)
             self._layout.insertWidget(0, self._switch)
 
@@ -144,7 +145,7 @@ class KeysPanel(QWidget):
         if person is None:
             self.list.set_rows([])
             self.form.hide()
-            self._note.setText("You play no slot at this window. Choose You for a slot above.")
+            self._note.setText("You play no slot. Choose You for a slot above.")
             self._note.show()
             return
         rows = rows_of(person.scheme, person.words) if _editable(person) else []
@@ -208,22 +209,22 @@ def _note(person: PersonKeys) -> str:
     scheme, space = person.scheme, person.action
     if scheme.mouse:
         more = " Keys work too." if scheme.bindings else " Arrow keys move the cursor, Enter plays."
-        return f"Click or drag on the board; where a piece may go is shown.{more}"
+        return f"Click or drag on the board, which shows the legal squares of a piece.{more}"
     if scheme.typed:
         first = int(space.get("start", 0))
         return f"Type a number from {first} to {first + int(space['n']) - 1} and press Enter."
     if scheme.pointer:
         return _mouse_note(scheme)
     if not scheme.playable:
-        return "This action has several parts. Put it together here and play it."
+        return "This action has several parts. Set them here, then play the action."
     return ""
 
 
 def _mouse_note(scheme: KeyScheme) -> str:
-    """Return a sentence that says what mouse buttons and motion do after a click in the picture."""
+    """Return a sentence that says what mouse buttons and motion do after a click on the picture."""
     clicks = {axis.key: axis.word for axis in scheme.pointer}
-    does = [f"{sign} is {clicks[key]}" for key, sign in _CLICKS.items() if key in clicks]
+    parts = [f"{sign} is {clicks[key]}" for key, sign in _CLICKS.items() if key in clicks]
     if any(motion in clicks for motion in MOTIONS):
-        does.insert(0, "moving it turns")
-    said = ", ".join(does)
-    return f"Click the picture to play with the mouse too: {said}. Esc gives it back."
+        parts.insert(0, "moving it turns")
+    effects = ", ".join(parts)
+    return f"Click the picture to also play with the mouse: {effects}. Esc releases the mouse."

@@ -17,20 +17,20 @@ BUTTONS: Final = {
 }
 """Names of mouse buttons in key schemes."""
 _FAR: Final = 80
-"""Pixels from the center at which the pointer is moved back, before it reaches the screen's edge."""
+"""Distance from the center, in pixels, at which the pointer is moved back to the center."""
 _UNUSED_MS: Final = 1500
-"""Milliseconds without a question after which the pointer is released: play has paused or ended."""
+"""Time without a request for an action after which the pointer is released, in milliseconds."""
 
 
 class MouseLook(QObject):
-    """Grabs the pointer at a click, reports its motion, and releases it.
+    """Grabs the pointer at a click, emits its motion, and releases it.
 
     Args:
         parent: Qt parent.
     """
 
     moved = pyqtSignal(int, int)
-    """Emitted with the pixels moved to the right and down."""
+    """Emits how many pixels the pointer moved right and down."""
     pressed = pyqtSignal(str)
     released = pyqtSignal(str)
     caught_changed = pyqtSignal(bool)
@@ -40,7 +40,7 @@ class MouseLook(QObject):
         self._widget: QWidget | None = None
         self._wanted = False
         self._tracked = False
-        self._last, self._middle, self._put_back = QPoint(), QPoint(), False
+        self._last, self._center, self._recentered = QPoint(), QPoint(), False
         self._unused = single_shot_timer(self, _UNUSED_MS, self.give_back)
 
     @property
@@ -49,10 +49,10 @@ class MouseLook(QObject):
         return self._widget is not None
 
     def use(self, wanted: bool) -> None:
-        """Set whether the person who must act now plays with the mouse.
+        """Set whether the person who has to act plays with the mouse.
 
         Args:
-            wanted: Whether this person plays with the mouse; otherwise with keys only.
+            wanted: Whether the person plays with mouse and keys, not with keys only.
         """
         self._wanted = wanted
         if wanted:
@@ -64,7 +64,7 @@ class MouseLook(QObject):
         """Handle an event of the widget that shows the game.
 
         Returns:
-            Whether the event is part of mouse play, so that no other handler may receive it.
+            Whether the event was used for mouse play; other handlers must not get it.
         """
         kind = event.type()
         if isinstance(event, QKeyEvent):
@@ -73,11 +73,11 @@ class MouseLook(QObject):
             return False
         if not self.caught:
             if self._wanted and kind == QEvent.Type.MouseButtonPress and event.button() in BUTTONS:
-                self._catch(widget, event.globalPosition().toPoint())
-            return False  # Qt also gives the widget the keyboard focus at this click
+                self._grab(widget, event.globalPosition().toPoint())
+            return False  # this click must also give the widget the keyboard focus
         name = BUTTONS.get(event.button(), "")
         if kind == QEvent.Type.MouseMove:
-            self._follow(event.globalPosition().toPoint())
+            self._emit_motion(event.globalPosition().toPoint())
         elif kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick) and name:
             self.pressed.emit(name)
         elif kind == QEvent.Type.MouseButtonRelease and name:
@@ -85,10 +85,10 @@ class MouseLook(QObject):
         return True
 
     def give_back(self) -> None:
-        """Release the pointer and stop mouse play until the next :meth:`use`."""
+        """Release the pointer, and ignore the mouse until the next :meth:`use`."""
         self._unused.stop()
         self._wanted = False
-        self._let_go()
+        self._release()
 
     def _take_key(self, event: QKeyEvent) -> bool:
         if not self.caught or event.key() != Qt.Key.Key_Escape:
@@ -96,18 +96,18 @@ class MouseLook(QObject):
         if event.type() == QEvent.Type.ShortcutOverride:
             event.accept()
         elif event.type() == QEvent.Type.KeyPress:
-            self._let_go()
+            self._release()
         return True
 
-    def _catch(self, widget: QWidget, at: QPoint) -> None:
+    def _grab(self, widget: QWidget, at: QPoint) -> None:
         self._widget, self._tracked = widget, widget.hasMouseTracking()
-        self._middle = widget.mapToGlobal(widget.rect().center())
-        self._last, self._put_back = at, False
+        self._center = widget.mapToGlobal(widget.rect().center())
+        self._last, self._recentered = at, False
         widget.setMouseTracking(True)
         widget.grabMouse(QCursor(Qt.CursorShape.BlankCursor))
         self.caught_changed.emit(True)
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         widget, self._widget = self._widget, None
         if widget is None:
             return
@@ -117,18 +117,18 @@ class MouseLook(QObject):
             self.released.emit(name)
         self.caught_changed.emit(False)
 
-    def _follow(self, at: QPoint) -> None:
+    def _emit_motion(self, at: QPoint) -> None:
         """Emit how far the pointer moved, and move it back to the center before it reaches an edge.
 
-        Moves already under way when the pointer is moved back still report the old position. If the platform
-        cannot move the pointer (Wayland), all moves do.
+        Events that were sent before the move to the center still report the old position. If the platform
+        cannot move the pointer (Wayland), all events report it.
         """
-        off = (at - self._middle).manhattanLength()
-        if self._put_back and off <= _FAR // 2:
-            self._last, self._put_back = self._middle, False
+        off = (at - self._center).manhattanLength()
+        if self._recentered and off <= _FAR // 2:
+            self._last, self._recentered = self._center, False
         step, self._last = at - self._last, at
         if off > _FAR:
-            self._put_back = True
-            QCursor.setPos(self._middle)
+            self._recentered = True
+            QCursor.setPos(self._center)
         if not step.isNull():
             self.moved.emit(step.x(), step.y())

@@ -15,13 +15,13 @@ from gym_gui.ui.input.people import People
 
 
 class OwnKeyboards(QObject):
-    """Reads the keyboards that people chose and assigns them to their slots.
+    """Reads the keyboards that people chose, and assigns them to the people's slots.
 
     Args:
         spawn: Runs work in the background.
         people_input: Receives the key presses.
         people: Receives the keyboard of each slot.
-        panel: Panel in which people choose.
+        panel: Panel in which people choose keyboards.
         realtime: Returns whether the environment runs in real time.
         evdev: Reads the devices; by default those of this machine.
         parent: Qt parent.
@@ -49,11 +49,11 @@ class OwnKeyboards(QObject):
         panel.grab_changed.connect(self._on_grab_changed)
 
     def set_active(self, active: bool) -> None:
-        """Set whether the window is in front; key presses count only then."""
+        """Set whether the window is active; key presses have an effect only then."""
         self.evdev.active = active
 
     def close(self) -> None:
-        """Close all devices."""
+        """Stop reading all keyboards."""
         self.evdev.close_all()
 
     def _on_look_wanted(self) -> None:

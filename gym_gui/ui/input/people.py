@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 class People(QObject):
-    """Gives each person's slot its keys: the environment's, or those that the person chose.
+    """Assigns keys to each slot that a person plays: the environment's default keys or the person's own.
 
-    Of the people at a shared keyboard, the first uses the first set of keys and the second the second set. A
-    person with a separate keyboard uses the first set.
+    Of two people at a shared keyboard, one uses the first set of keys and the other the second set. A person
+    with a separate keyboard uses the first set.
 
     Args:
-        context: The window's services.
-        people_input: Receives the keys of each person's slot (``set_seats``).
-        parent: Qt parent.
+      context: The window's services.
+      people_input: Receives the keys of each person's slot (``set_seats``).
+      parent: Qt parent.
     """
 
     changed = pyqtSignal()
@@ -46,7 +46,7 @@ class People(QObject):
         self.keys: dict[str, PersonKeys] = {}
 
     def set_env_info(self, env_info: EnvironmentInfo | None) -> None:
-        """Set the environment and forget slots, keyboards and keys."""
+        """Set the environment; slots, keyboards and keys are cleared."""
         self._env_info = env_info
         self._slots = ()
         self.devices, self.keys = {}, {}
@@ -55,7 +55,7 @@ class People(QObject):
         """Set the slots that people play and the widget that receives their keys."""
         self._slots = tuple(slots)
         self.devices = {slot: self.devices.get(slot, KEYBOARD) for slot in slots}
-        self._give_keys()
+        self._assign_keys()
         self._input.attach(widget)
         self._input.set_seats(self._seats(realtime))
         self.changed.emit()
@@ -63,15 +63,15 @@ class People(QObject):
     def set_device(self, slot: str, device: str, *, realtime: bool) -> None:
         """Assign a keyboard to a slot."""
         self.devices[slot] = device
-        self._give_keys()
+        self._assign_keys()
         self._input.set_seats(self._seats(realtime))
         self.changed.emit()
 
     def set_scheme(self, slot: str, scheme: KeyScheme, *, realtime: bool) -> None:
-        """Save new keys for a slot; they hold for all environments of the family with these actions.
+        """Save new keys of a slot for all environments of the family that have these actions.
 
         Raises:
-            UsageError: The keys could not be saved; they hold until the window closes.
+            UsageError: The keys could not be saved; they are used until the window closes.
         """
         try:
             self._keymaps.save(self._name(slot), scheme)
@@ -79,26 +79,32 @@ class People(QObject):
             self._renew(realtime)
 
     def reset(self, slot: str, *, realtime: bool) -> None:
-        """Restore a slot's default keys; raises as :meth:`set_scheme`."""
+        """Restore a slot's default keys; raises errors as :meth:`set_scheme` does."""
         try:
             self._keymaps.reset(self._name(slot))
         finally:
             self._renew(realtime)
 
     def hands(self, slot: str, player: int | None = None) -> str:
-        """Return in words what a person in a slot plays with."""
+        """Return the input devices of a person in a slot as text, such as ``arrow keys``.
+
+        Args:
+          slot: The slot.
+          player: Set of keys, 0 or 1; ``None`` for the slot's current set.
+        """
         if self._env_info is None or slot not in self._env_info.slots:
             return ""
         scheme = self._scheme(slot, self._player(slot) if player is None else player)
         return hands(keys_of(scheme), mouse=scheme.mouse, typed=scheme.typed)
 
     def _renew(self, realtime: bool) -> None:
-        self._give_keys()
+        self._assign_keys()
         self._input.set_seats(self._seats(realtime))
         self.changed.emit()
 
     def _player(self, slot: str) -> int:
-        """Return which of the two sets of keys a slot uses; only people at the shared keyboard count."""
+        """Return which of the two sets of keys a slot uses, by its order among slots at the shared
+        keyboard."""
         device = self.devices.get(slot, KEYBOARD)
         if device != KEYBOARD:
             return 0
@@ -108,7 +114,7 @@ class People(QObject):
 
     def _name(self, slot: str) -> KeymapName:
         if self._env_info is None:
-            raise UsageError("no environment is chosen", fix="Choose one first")
+            raise UsageError("no environment is chosen", fix="Choose an environment first")
         known = self._env_info.slots[slot].words
         player = self._player(slot)
         scheme = self._env_info.page.keys[slot][player]
@@ -121,7 +127,7 @@ class People(QObject):
         scheme = self._env_info.page.keys[slot][player]
         return self._keymaps.apply(self._name(slot), scheme) if player == self._player(slot) else scheme
 
-    def _give_keys(self) -> None:
+    def _assign_keys(self) -> None:
         self.keys = {}
         if self._env_info is None:
             return

@@ -1,1 +1,3 @@
-"""Window parts for language models and programs: server settings, turns and prompts."""
+"""Widgets for language models and agent programs: server settings, model calls with their replies, and
+prompts.
+"""

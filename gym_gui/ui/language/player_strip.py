@@ -1,4 +1,4 @@
-"""Strip of a card that sums up a player's last turn and its cost.
+"""Strip on an operator's card that sums up the last model call or decision and the cost so far.
 
 The strip shows the last prompt and reply of a model, the intention of a program, or the scores of actions. It
 paints itself, because labels that change with every call would force a layout of the whole card.
@@ -31,7 +31,7 @@ _BAR_PX, _BAR_HEIGHT = 120, 8
 
 
 class _Row(NamedTuple):
-    """A line of the strip: a heading and words, or an action's score with a bar."""
+    """Line of the strip: a heading and a text, or an action's score with a bar."""
 
     head: str
     text: str
@@ -40,7 +40,7 @@ class _Row(NamedTuple):
 
 
 class CallStrip(QFrame):
-    """Three short lines about the last turn; a click opens the transcript.
+    """Strip of three short lines about the last model call or program decision; a click opens the transcript.
 
     Args:
         parent: Qt owner.
@@ -62,11 +62,11 @@ class CallStrip(QFrame):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines of text that it shows."""
+        """Text of each line that the strip shows."""
         return tuple(f"{row.head} {row.text}".strip() for row in self._rows)
 
     def show_call(self, turn: Turn, spending: Spending, *, several: bool = False) -> None:
-        """Show a turn and the cost of all calls.
+        """Show the last turn (a model call or a program's decision) and the cost of all calls.
 
         Args:
             turn: The newest turn.
@@ -87,32 +87,32 @@ class CallStrip(QFrame):
         self.setAccessibleName(". ".join(self.lines))
         self.update()
 
-    def clear(self, words: str = "No model has been asked yet") -> None:
-        """Show that there is no turn yet; the strip keeps its height, so that the card does not jump."""
+    def clear(self, words: str = "No model calls yet") -> None:
+        """Show that there is no turn yet; keep the height, so that the card does not resize."""
         self._rows, self._tip = (_Row("", words, "muted"),), None
         self.setToolTip("")
         self.setAccessibleName(". ".join(self.lines))
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the height of three lines."""
+        """Return a size with the height of three lines."""
         return QSize(160, HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the smallest size; longer words are cut."""
+        """Return the smallest size, at which longer lines are shortened."""
         return QSize(60, HEIGHT)
 
     def event(self, e: QEvent | None) -> bool:
-        """Make the tooltip with the full words only when Qt asks for it."""
+        """Create the tooltip with the full text only when Qt requests it."""
         if e is not None and e.type() == QEvent.Type.ToolTip and self._tip is not None:
             words = whole_words(self._tip)
             cut = f"{words[:_TIP]}…" if len(words) > _TIP else words
             lines = [part for line in cut.splitlines() for part in textwrap.wrap(line, _TIP_COLUMNS) or [""]]
-            self.setToolTip("\n".join((*lines, "", "Click to see the whole text")))
+            self.setToolTip("\n".join((*lines, "", "Click to show the whole text")))
         return super().event(e)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw each line, cut at the right edge."""
+        """Draw each line, shortened at the right edge."""
         super().paintEvent(a0)
         painter, now = QPainter(self), theme.current()
         painter.setFont(theme.tabular(theme.font(theme.SMALL_PX + 1)))
@@ -137,7 +137,7 @@ class CallStrip(QFrame):
             painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, -1), 7, 7)
 
     def _paint_bar(self, painter: QPainter, rect: QRect, row: _Row) -> None:
-        """Draw a row's bar and move its text to the right of the longest possible bar."""
+        """Draw a row's score bar and move its text to the right of the longest possible bar."""
         now, longest = theme.current(), min(_BAR_PX, rect.width() // 2)
         bar = QRectF(rect.left(), rect.center().y() + 1 - _BAR_HEIGHT / 2, longest, _BAR_HEIGHT)
         painter.fillRect(bar, now.color("line"))
@@ -146,18 +146,18 @@ class CallStrip(QFrame):
         rect.setLeft(rect.left() + longest + 8)
 
     def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
-        """Emit :attr:`opened` after a click."""
+        """Emit :attr:`opened` after a click with the left button."""
         if a0 is not None and a0.button() == Qt.MouseButton.LeftButton and self._tip is not None:
             self.opened.emit()
             a0.accept()
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
-        """Accept the event, so that the card below does not get the click."""
+        """Accept the event, so that the card below the strip does not receive the click."""
         if a0 is not None:
             a0.accept()
 
     def mouseDoubleClickEvent(self, a0: QMouseEvent | None) -> None:
-        """Accept the event, so that the card below does not get the double click."""
+        """Accept the event, so that the card below the strip does not receive the double click."""
         if a0 is not None:
             a0.accept()
 
@@ -170,13 +170,13 @@ class CallStrip(QFrame):
 
 
 def _scored(turn: Turn) -> str:
-    """Return the word for what was scored: actions, or plans that led to one."""
+    """Return the word for the scored items: ``action``, or ``choice`` for plans that lead to an action."""
     return "action" if any(score.word == turn.word for score in turn.scores) else "choice"
 
 
 def _call_rows(turn: Turn) -> tuple[_Row, ...]:
     answer = _Row(*_answer(turn), "error" if turn.failed else "text")
-    return _Row("Asked", asked_line(turn), "muted"), answer
+    return _Row("Prompt", asked_line(turn), "muted"), answer
 
 
 def _decision_rows(turn: Turn) -> tuple[_Row, ...]:
@@ -184,7 +184,7 @@ def _decision_rows(turn: Turn) -> tuple[_Row, ...]:
 
 
 def _thought_rows(turn: Turn, thought: Thought) -> tuple[_Row, ...]:
-    """Return goal and plan of a program; the plan without its place, which the transcript shows."""
+    """Return lines with the goal and plan of a program; the plan is shown without its source position."""
     if turn.failed:
         return _Row("Goal", thought.intention or "none", "muted"), _Row("Idle", idle_reason(turn), "error")
     plan = thought.plan.partition(": ")[2] or thought.plan
@@ -192,7 +192,7 @@ def _thought_rows(turn: Turn, thought: Thought) -> tuple[_Row, ...]:
 
 
 def _score_rows(turn: Turn) -> tuple[_Row, ...]:
-    """Return the played action's score and the best of the others, to show how close they were."""
+    """Return lines with the score of the played action and the best scores of other actions."""
     own = [score for score in turn.scores if score.word == turn.word]
     others = [score for score in turn.scores if score.word != turn.word]
     shown = [*own[:1], *others[: 2 - len(own[:1])]]
@@ -200,13 +200,13 @@ def _score_rows(turn: Turn) -> tuple[_Row, ...]:
 
 
 def idle_reason(turn: Turn) -> str:
-    """Return why a program chose no action."""
+    """Return a text that says why a program chose no action."""
     failed = turn.thought.failed if turn.thought is not None else ()
     return failed[-1] if failed else "nothing is left to do"
 
 
 def whole_words(turn: Turn) -> str:
-    """Return the full words of a reply or a thought."""
+    """Return the full text of a model's reply or of a program's decision."""
     if turn.thought is not None:
         return "\n\n".join(f"{heading}\n{words}" for heading, words in turn.thought.pieces())
     if turn.is_decision:
@@ -221,11 +221,11 @@ def _answer(turn: Turn) -> tuple[str, str]:
     if turn.kind == DRY:
         return "Not sent", "dry run"
     words = answer_line(turn)
-    return ("Unusable" if turn.refused else "Said"), words or "(nothing)"
+    return ("Unusable" if turn.refused else "Reply"), words or "(nothing)"
 
 
 def asked_line(turn: Turn) -> str:
-    """Return the last message to the model in one line, from its observation on."""
+    """Return the observation in the last message to the model, in one line."""
     text = turn.messages[-1].text if turn.messages else ""
     # Prompts begin and end with constant text; the observation is between tags.
     seen = text[:_LONGEST].partition(_SEEN)[2].partition("</")[0] or text[:_LONGEST]
@@ -233,7 +233,7 @@ def asked_line(turn: Turn) -> str:
 
 
 def answer_line(turn: Turn) -> str:
-    """Return a turn in one line.
+    """Return a model call or program decision in one line.
 
     For a model: the last line of its reply, which usually has the decision, and the tools it calls. For a
     program: its intention or the best scores, then the action that was played.
@@ -248,6 +248,6 @@ def answer_line(turn: Turn) -> str:
 
 
 def last_line(text: str) -> str:
-    """Return the last line of a text that has words, with its white space collapsed."""
+    """Return the last non-empty line of a text, with collapsed white space."""
     end = text[-4000:]
     return next((" ".join(line.split()) for line in reversed(end.splitlines()) if line.strip()), "")

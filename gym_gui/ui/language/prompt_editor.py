@@ -42,7 +42,7 @@ from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 IDLE_MS: Final = 500
-"""Milliseconds without a key press after which the preview is renewed."""
+"""Pause in typing, in ms, after which the preview is updated."""
 _ROLES: Final = {"system": "System", "user": "User", "assistant": "Assistant"}
 
 Look = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -50,13 +50,13 @@ Look = Callable[[], Awaitable[Mapping[str, Any]]]
 
 
 class PromptEditor(Dialog):
-    """Window with a list of prompt files, the text of one, and the prompt that results.
+    """Dialog with a list of prompt files, the text of the selected file, and a preview of the prompt.
 
     Args:
         context: The window's services.
         request: Worker and slot whose prompts are edited.
         files: The prompt files.
-        look: Asks the running session for the current decision; ``None`` if nothing plays.
+        look: Returns the current decision of the running session; ``None`` if no session runs.
         parent: Qt owner.
     """
 
@@ -94,13 +94,13 @@ class PromptEditor(Dialog):
         self.files.currentItemChanged.connect(self._on_file)
         self._editor = QPlainTextEdit(self)
         self._editor.setObjectName("prompt-text")
-        self._editor.setAccessibleName("The file's text")
+        self._editor.setAccessibleName("Text of the prompt file")
         self._editor.setTabChangesFocus(True)
         self._editor.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._editor.textChanged.connect(self._on_typed)
         self._shown = QTextEdit(self)
         self._shown.setObjectName("prompt-preview")
-        self._shown.setAccessibleName("What the model is asked")
+        self._shown.setAccessibleName("Prompt preview")
         self._shown.setReadOnly(True)
         self._trouble = InlineMessage("warning", "")
         self._trouble.hide()
@@ -108,29 +108,29 @@ class PromptEditor(Dialog):
         self.save = PrimaryButton("Save", name="prompt-save", key="Ctrl+S", on_click=self.keep)
         self.save.setShortcut("Ctrl+S")
         self._back = QuietButton(
-            "Put back",
+            "Restore default",
             name="prompt-back",
-            tooltip="The worker's own text instead of yours",
+            tooltip="Replace your text by the worker's default text",
             on_click=self._on_back,
         )
         self._fresh = QuietButton(
-            "Look again",
+            "Update preview",
             icon_name="seed",
             name="prompt-look",
-            tooltip="Preview what the agent sees now",
+            tooltip="Preview the prompt for the agent's current observation",
             on_click=self._on_fresh,
         )
 
     def _build(self) -> None:
         where = ElidedLabel(str(self._files.own), "muted", mode=Qt.TextElideMode.ElideMiddle)
-        where.setToolTip("Your files stand here, each in the place of the worker's own")
+        where.setToolTip("Folder of your prompt files; each file replaces the worker's default file")
         head = row_layout()
         head.addWidget(label(f"Prompts of {self._request.agent}", "title"))
         head.addWidget(where, 1)
         left, middle, right = (_column(self) for _ in range(3))
         _add(left, section_label("Files"), self.files)
         _add(middle, section_label("Text"), self._editor)
-        _add(right, section_label("What the model is asked"), self._trouble, self._shown)
+        _add(right, section_label("Prompt preview"), self._trouble, self._shown)
         split = QSplitter(self)
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.ROW)
@@ -182,11 +182,11 @@ class PromptEditor(Dialog):
         try:
             text = self._files.text(name)
         except MosaicError as error:
-            self._complain(error.sentence)
+            self._show_error(error.sentence)
             return
         self._name, self._kept = name, text
         self._editor.setPlainText(text)
-        self._tell()
+        self._update_buttons()
 
     def keep(self) -> None:
         """Save the text in the user's folder and set that folder in the slot's settings."""
@@ -196,30 +196,30 @@ class PromptEditor(Dialog):
         try:
             self._files.save(self._name, text)
         except MosaicError as error:
-            self._complain(error.sentence)
+            self._show_error(error.sentence)
             return
         self._kept = text
         self._request.choose(str(self._files.own))
         self._fill_list()
-        self._tell()
-        self.state.setText("Saved: it counts from the next start on (Stop all, then Run)")
+        self._update_buttons()
+        self.state.setText("Saved. Changes take effect at the next start (Stop all, then Run)")
 
     def _on_back(self) -> None:
         try:
             self._files.put_back(self._name)
         except MosaicError as error:
-            self._complain(error.sentence)
+            self._show_error(error.sentence)
             return
         self._fill_list()
         self._kept = self._editor.toPlainText()  # discard the text without asking
         self._open(self._name)
 
-    def _tell(self) -> None:
+    def _update_buttons(self) -> None:
         self.save.setEnabled(self.dirty)
         self._back.setEnabled(self._files.is_own(self._name))
 
     def _on_typed(self) -> None:
-        self._tell()
+        self._update_buttons()
         self._looking.typed()
 
     # -- preview -----------------------------------------------------------------------
@@ -229,23 +229,23 @@ class PromptEditor(Dialog):
         self.preview()
 
     def preview(self) -> None:
-        """Show the prompt that the texts give for the agent's current observation."""
+        """Show the prompt that the edited texts produce for the agent's current observation."""
         self._looking.now()
 
     def _on_preview_began(self) -> None:
-        self.state.setText("Looking…")
+        self.state.setText("Updating…")
 
     async def _preview(self) -> None:
         try:
             said = await self._asked()
         except MosaicError as error:
-            self._complain(error.sentence)
+            self._show_error(error.sentence)
         else:
             self._show(said)
 
     async def _asked(self) -> Mapping[str, Any]:
         if self._look is None:
-            return {"sentence": "Nothing plays: start this operator (Step or Run) to see its prompt here"}
+            return {"sentence": "No session runs. Start this operator (Step or Run) to preview its prompt"}
         if self._moment is None:
             self._moment = await self._look()
         request, name, text = self._request, self._name, self._editor.toPlainText()
@@ -266,7 +266,7 @@ class PromptEditor(Dialog):
         turn = turn_of({"messages": said.get("messages")})
         sentence = str(said.get("sentence") or "")
         if not turn.messages:
-            self._complain(sentence or "The worker made no prompt of it")
+            self._show_error(sentence or "The worker returned no prompt")
             return
         self._trouble.hide()
         self._said = said
@@ -282,7 +282,7 @@ class PromptEditor(Dialog):
         parts.append(f"about {local(tokens):,} tokens" if isinstance(tokens, int) else "")
         self.state.setText(" \N{MIDDLE DOT} ".join(part for part in parts if part))
 
-    def _complain(self, sentence: str) -> None:
+    def _show_error(self, sentence: str) -> None:
         self.state.setText("")
         self._trouble.set_text(sentence)
         self._trouble.show()
@@ -290,7 +290,7 @@ class PromptEditor(Dialog):
     # -- closing -----------------------------------------------------------------------
 
     def done(self, a0: int) -> None:
-        """Save the text and close, also on Escape; stay open if the text cannot be saved."""
+        """Save the text and close the dialog, also on Esc; stay open if the text cannot be saved."""
         if self.dirty:
             self.keep()
             if self.dirty:
@@ -302,9 +302,10 @@ class PromptEditor(Dialog):
 def open_prompt_editor(
     context: AppContext, request: PromptsRequest, look: Look | None, parent: QWidget
 ) -> PromptEditor | None:
-    """Open the editor over a window, or return ``None`` and show why it cannot be opened.
+    """Open the prompt editor over a window; show an error and return ``None`` if it cannot be opened.
 
-    If the setting names no folder, the user's files go to a folder for this worker in the data folder.
+    If the setting names no folder, the user's files are stored in a folder for this worker in the data
+    folder.
     """
     try:
         defaults = default_prompts(request.worker, request.setting.module)

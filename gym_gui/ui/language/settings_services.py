@@ -1,4 +1,4 @@
-"""Window services for forms with worker settings: test servers, keep keys, edit prompts and files."""
+"""Window services for forms with worker settings: test model servers, store keys, edit prompts and files."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ REMEMBERED: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class ServerLook:
-    """The result of testing a server.
+    """Result of testing a model server.
 
     Attributes:
         ok: Whether the server answers correctly.
-        sentence: The result in words; for a failure, also what to do about it.
+        sentence: The result as a sentence; for a failure, also the fix.
         models: Names of the server's models, if the server lists them.
-        at: Time of day of the test, ``21:14:03``.
+        at: Time of day of the test, such as ``21:14:03``.
     """
 
     ok: bool
@@ -40,14 +40,14 @@ class ServerLook:
 
 
 class SettingsServices:
-    """Services of one window page that its forms use.
+    """Services that one page of the window provides to its settings forms.
 
     Args:
         context: The window's services.
 
     Attributes:
-        unfolded: Whether forms show all settings; a new form starts as the last one was.
-        on_prompts: Called with a request when the user edits prompts.
+        unfolded: Whether forms show all settings; a new form starts in the state of the last one.
+        on_prompts: Called with a request when the user edits prompts; ``None`` for pages without prompts.
     """
 
     def __init__(self, context: AppContext) -> None:
@@ -66,15 +66,15 @@ class SettingsServices:
         return self._context.spawn(work, what)
 
     def known_models(self, request: ServerRequest) -> tuple[str, ...]:
-        """Return the models that the server listed last."""
+        """Return the models that the server listed at its last test."""
         return self._models.get(request.place, ())
 
     async def look(self, request: ServerRequest, *, talk: bool = False) -> ServerLook:
-        """Test a server; the result says what is wrong.
+        """Test a model server; the result also reports errors.
 
         Args:
             request: The server.
-            talk: Let the model answer with a word, which may cost a fraction of a cent.
+            talk: Whether the model answers with a word, which may cost a fraction of a cent.
         """
         try:
             key = await asyncio.to_thread(_key_of, request)
@@ -90,7 +90,7 @@ class SettingsServices:
         return ServerLook(bool(said.get("ok")), _sentence(said), models, _clock())
 
     def edit_file(self, request: FileRequest) -> None:
-        """Open the file editor."""
+        """Open a file in the text editor."""
         self._context.edit(request)
 
     def edit_prompts(self, request: PromptsRequest) -> None:
@@ -101,13 +101,13 @@ class SettingsServices:
 
 @dataclass(frozen=True)
 class ServerRequest:
-    """A server as a form describes it.
+    """Model server as a form's values describe it.
 
     Attributes:
         worker: Worker of the form.
-        module: Module that is run to ask the server.
-        settings: Settings that say which server and which model.
-        secret: Name of the setting with the key's reference, and that reference.
+        module: Python module that is run to query the server.
+        settings: Settings that identify the server and the model.
+        secret: Name of the setting with the reference to the API key, and that reference.
     """
 
     worker: WorkerTypeDefinition
@@ -117,7 +117,7 @@ class ServerRequest:
 
     @property
     def place(self) -> tuple[str, ...]:
-        """Identity of the server, without the chosen model."""
+        """Hashable identity of the server, without the chosen model."""
         kinds = {s.name: s.kind for s in self.worker.settings_schema}
         return (
             self.worker.type_id,
@@ -128,14 +128,14 @@ class ServerRequest:
 
 @dataclass(frozen=True)
 class PromptsRequest:
-    """A request to open the editor of a worker's prompts.
+    """Request to open the editor of a worker's prompts.
 
     Attributes:
         worker: The worker.
         setting: The setting that names the folder of prompts.
         settings: The slot's settings, defaults included.
         agent: The slot.
-        choose: Called with the folder that the user chooses.
+        choose: Called with the folder of the user's prompts after a save.
     """
 
     worker: WorkerTypeDefinition
@@ -148,7 +148,7 @@ class PromptsRequest:
 def server_request(
     worker: WorkerTypeDefinition, schema: Sequence[Setting], module: str, values: Mapping[str, Any]
 ) -> ServerRequest:
-    """Return the server that a form's values describe; other settings are left out."""
+    """Return the model server that a form's values describe, without the form's other settings."""
     providers = {setting.provider for setting in schema if setting.provider}
     about = [s for s in schema if s.kind in ("server", "model") or s.name in providers]
     settings = {s.name: v for s in about if (v := values.get(s.name, s.default)) not in (None, "")}
@@ -157,7 +157,7 @@ def server_request(
 
 
 def provider_of(setting: Setting, schema: Sequence[Setting], values: Mapping[str, Any]) -> Provider:
-    """Return the provider whose key a secret setting holds, as the keyring names it."""
+    """Return the provider whose API key a secret setting holds, named as in the keyring."""
     choice = next((s for s in schema if s.name == setting.provider), None)
     value = str(values.get(choice.name, choice.default) or "") if choice is not None else ""
     known = next((provider for provider in PROVIDERS if provider.id == value), None)
@@ -171,7 +171,7 @@ def provider_of(setting: Setting, schema: Sequence[Setting], values: Mapping[str
 
 
 def _key_of(request: ServerRequest) -> str:
-    """Return the key itself, for the child process's stdin.
+    """Return the API key itself, for the child process's stdin; ``""`` without a key setting.
 
     Raises:
         MosaicError: The key cannot be found.
@@ -184,7 +184,9 @@ def _key_of(request: ServerRequest) -> str:
 
 
 def _sentence(said: Mapping[str, Any]) -> str:
-    sentence = str(said.get("sentence") or ("It answers" if said.get("ok") else "It does not answer"))
+    sentence = str(
+        said.get("sentence") or ("The server answers" if said.get("ok") else "The server does not answer")
+    )
     latency = said.get("latency_ms")
     if isinstance(latency, (int, float)) and said.get("ok") and " ms" not in sentence:
         sentence = f"{sentence.rstrip('.')} ({local(latency):.0f} ms)"

@@ -1,4 +1,4 @@
-"""Panel that lists an operator's turns, filters them by agent and words, and shows one in full."""
+"""Panel that lists the model calls and decisions of an operator, filters them, and shows one in full."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from gym_gui.ui.widgets.search_field import search_field
 TYPING_MS: Final = 200
 GROWTH_MS: Final = 100
 _SEARCH_WIDEST: Final = 420
-"""Largest width of the search field in pixels."""
+"""Largest width of the search field, in pixels."""
 _SPACES: Final = re.compile(r"\s+")
 
 
 class TranscriptPanel(QWidget):
-    """List of turns and the selected turn.
+    """Panel with a list of turns (model calls or program decisions) and the selected turn.
 
     Args:
-        spawn: Runs work in the background (:meth:`AppContext.spawn`).
-        orientation: Horizontal puts the turn beside the list, vertical below it.
+        spawn: Runs work in the background.
+        orientation: Horizontal places the turn beside the list, vertical below it.
         parent: Qt owner.
     """
 
     step_chosen = pyqtSignal(int, int)
-    """Emitted with episode and step of a turn that the user has selected."""
+    """Emits episode and step of a model call or decision that the user has selected."""
 
     def __init__(
         self,
@@ -76,8 +76,8 @@ class TranscriptPanel(QWidget):
     def _make_tools(self) -> None:
         self._agent = SteadyComboBox(self)
         self._agent.setObjectName("transcript-agent")
-        self._agent.setAccessibleName("Whose turns")
-        self._agent.setToolTip("Follow one agent")
+        self._agent.setAccessibleName("Agent")
+        self._agent.setToolTip("Show the calls and decisions of one agent")
         self._agent.activated.connect(self._on_wanted)
         self._search = search_field(
             "transcript-search",
@@ -88,7 +88,7 @@ class TranscriptPanel(QWidget):
         )
         self._failed = QCheckBox("Unusable", self)
         self._failed.setObjectName("transcript-failed")
-        self._failed.setToolTip("Only those after which no reply or action of their own could be played")
+        self._failed.setToolTip("Show only replies and decisions that could not be played")
         self._failed.toggled.connect(self._on_wanted)
         self.step = QLineEdit(self)
         self.step.setObjectName("transcript-step")
@@ -125,13 +125,15 @@ class TranscriptPanel(QWidget):
     # -- content -----------------------------------------------------------------------
 
     def show_turns(self, turns: Sequence[Turn]) -> None:
-        """Show the turns of a finished episode."""
+        """Show the model calls and decisions of a finished episode."""
         agents = tuple(dict.fromkeys(turn.agent for turn in turns))
         self._show(EpisodeTurns(turns), agents)
         self._list.select(0)
 
     def follow(self, log: CallLog | None) -> None:
-        """Show the turns of a running operator, and those to come; ``None`` if there are none yet."""
+        """Show the model calls and decisions of a running operator as they arrive; ``None`` shows an empty
+        list.
+        """
         if log is not None and self.log is log:
             return
         if log is None:
@@ -142,20 +144,20 @@ class TranscriptPanel(QWidget):
 
     @property
     def log(self) -> CallLog | None:
-        """The call log that the panel follows; ``None`` for a finished episode."""
+        """Call log of the running operator; ``None`` for a finished episode."""
         return self._source.log if isinstance(self._source, LiveTurns) else None
 
     def on_grown(self) -> None:
-        """Show new turns soon, after a short pause."""
+        """Show new turns after a short pause."""
         if not self._growth.isActive():
             self._growth.start()
 
     def go_to(self, step: int, agent: str = "", episode: int | None = None) -> bool:
-        """Select the turn of a step, without the signal that a user's choice emits.
+        """Select the turn of a step without emitting :attr:`step_chosen`; return whether a turn was found.
 
         Args:
             step: Environment step, from 0.
-            agent: Slot; empty for any.
+            agent: Slot; ``""`` for any slot.
             episode: Episode index; ``None`` for the last one.
         """
         here = self.view.turn
@@ -171,14 +173,14 @@ class TranscriptPanel(QWidget):
         return True
 
     def choose_agent(self, agent: str) -> None:
-        """Show only one agent's turns; an empty id shows all."""
+        """Show only the turns of one agent; ``""`` shows all turns."""
         place = self._agent.findData(agent)
         if place >= 0 and place != self._agent.currentIndex():
             self._agent.setCurrentIndex(place)
             self._on_wanted()
 
     def select_last(self) -> None:
-        """Select the newest turn, and keep the newest selected."""
+        """Select the newest model call or decision, and keep following the newest one."""
         self._list.select(self.model.rowCount() - 1)
 
     def _show(self, source: TurnSource, agents: tuple[str, ...]) -> None:
@@ -219,7 +221,7 @@ class TranscriptPanel(QWidget):
             self._refresh(row)
 
     def _refresh(self, row: int) -> None:
-        """Show the selected turn again if it changed: the outcome of its reply may be known now."""
+        """Show the selected turn again if it changed, because the outcome of its reply may be known now."""
         turn = self.model.turn(row)
         if turn is not None and turn != self.view.turn:
             self.view.show_turn(turn, self.model.before(row), self.wanted.words)
@@ -228,7 +230,7 @@ class TranscriptPanel(QWidget):
 
     @property
     def wanted(self) -> Wanted:
-        """The filter that the controls describe."""
+        """Filter that the controls describe."""
         agent = str(self._agent.currentData() or "")
         return Wanted(agent, _SPACES.sub(" ", self._search.text()).strip(), self._failed.isChecked())
 

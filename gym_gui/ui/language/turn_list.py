@@ -1,4 +1,4 @@
-"""List view of turns with two lines each."""
+"""List view of model calls and program decisions, with two lines each."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _SIDE: Final = 10
 
 
 class TurnDelegate(QStyledItemDelegate):
-    """Draws a turn: step and agent, tokens and latency, and a one-line summary."""
+    """Delegate that draws a turn: step and agent, tokens and latency, and a one-line summary."""
 
     several = False
-    """Whether agents are named."""
+    """Whether each turn names its agent."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
-        """Return the size, the same for all rows."""
+        """Return the size of a row; all rows have the same height."""
         return QSize(120, ROW)
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        """Draw a turn."""
+        """Draw one model call or decision of the list."""
         turn = index.data(TURN_ROLE)
         if painter is None or not isinstance(turn, Turn):
             return
@@ -78,19 +78,19 @@ def _draw(painter: QPainter, rect: QRect, text: str, font: QFont, color: QColor)
 
 
 def heading_of(turn: Turn, *, several: bool) -> str:
-    """Return a turn's heading: ``Step 12`` or ``Step 12 · green_0 · asked again``."""
+    """Return the heading of a model call: ``Step 12`` or ``Step 12 · green_0 · retry``."""
     parts = [f"Step {turn.step}"]
     if several:
         parts.append(turn.agent)
     if turn.attempt:
-        parts.append("asked again" if turn.attempt == 1 else f"asked again ({turn.attempt})")
+        parts.append("retry" if turn.attempt == 1 else f"retry {turn.attempt}")
     if turn.turn:
         parts.append(f"call {turn.turn + 1}")
     return " \N{MIDDLE DOT} ".join(parts)
 
 
 def facts_of(turn: Turn) -> str:
-    """Return a turn's tokens and latency: ``512 + 8 tokens · 35 ms``."""
+    """Return the tokens and latency of a model call: ``512 + 8 tokens · 35 ms``."""
     parts: list[str] = []
     if turn.input_tokens or turn.output_tokens:
         parts.append(f"{local(turn.input_tokens):,} + {local(turn.output_tokens):,} tokens")
@@ -103,7 +103,7 @@ def facts_of(turn: Turn) -> str:
 
 
 def summary_of(turn: Turn) -> str:
-    """Return the reply in one line, with the error if there is one."""
+    """Return a model's reply in one line, or its error."""
     if turn.thought is not None and turn.refused:
         return f"No action: {idle_reason(turn)}"
     if turn.error:
@@ -115,7 +115,7 @@ def summary_of(turn: Turn) -> str:
 
 
 class TurnList(QListView):
-    """List of turns; :attr:`turn_selected` emits the selected row."""
+    """List view of model calls and decisions; :attr:`turn_selected` emits the number of the selected row."""
 
     turn_selected = pyqtSignal(int)
 
@@ -137,7 +137,7 @@ class TurnList(QListView):
 
     @property
     def at_end(self) -> bool:
-        """Whether the newest turn, or none, is selected."""
+        """Whether the newest row or no row is selected."""
         row = self.currentIndex().row()
         return row < 0 or row >= self.turns.rowCount() - 1
 
@@ -155,7 +155,7 @@ class TurnList(QListView):
             self.scrollTo(self.currentIndex())
 
     def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
-        """Emit the newly selected row."""
+        """Emit the number of the newly selected row."""
         super().currentChanged(current, previous)
         if current.isValid():
             self.turn_selected.emit(current.row())

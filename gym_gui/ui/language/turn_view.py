@@ -24,28 +24,30 @@ from gym_gui.ui.widgets import ElidedLabel, LinkButton
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 MOST: Final = 40_000
-"""Maximum number of characters of one text that are laid out; Copy takes all."""
+"""Largest number of characters of one text that are shown; the Copy button copies the whole text."""
 _MARKS: Final = 500
 _BAR: Final = 12
-"""Characters of the longest bar; short enough that its word fits beside it in a narrow column."""
+"""Length of the longest score bar in characters, short enough to leave space for the action beside it."""
 _ROLES: Final = {
     "system": "System",
-    "user": "Asked",
-    "assistant": "Answered before",
-    "tool": "Result of a tool",
+    "user": "User",
+    "assistant": "Assistant",
+    "tool": "Tool result",
 }
 
 _ROW_OF_A_BOARD: Final = re.compile(r"\s*(\d+ )?\S( \S){2,}\s*")
-"""Row of a text board such as ``8 r n b q k b n r``; a monospaced font aligns its columns."""
+"""Regular expression of a row of a text board such as ``8 r n b q k b n r``, which needs a monospaced
+font.
+"""
 
 SCORES: Final = "Scores"
-"""Heading of the action scores."""
+"""Heading of the section with action scores."""
 Section = tuple[str, str, str]
-"""Heading, text, and color token of the text."""
+"""Section of a turn's text: heading, text, and color token of the text."""
 
 
 class TurnView(QWidget):
-    """Shows a turn and marks searched words in it.
+    """View of a model call or program decision, which marks searched words.
 
     Args:
         parent: Qt owner.
@@ -59,14 +61,14 @@ class TurnView(QWidget):
         self._words = ""
         self._all = False
         self.action_words: Callable[[Turn], str] | None = None
-        """Returns the words for a turn's action; by default the turn's own word or its number."""
+        """Returns the words for a turn's action; by default the turn's own word or the action's number."""
         self._facts = ElidedLabel("", "muted", name="turn-facts")
         self.one_episode = False
-        """Whether all turns are of one episode, which is named elsewhere."""
+        """Whether the view leaves out the episode of a turn."""
         self.one_agent = False
-        """Whether all turns are of one agent, so that the agent is not named."""
+        """Whether the view leaves out the agent of a turn."""
         self.copy = LinkButton(
-            "Copy", name="turn-copy", tooltip="Copy all of it, uncut", on_click=self._on_copy
+            "Copy", name="turn-copy", tooltip="Copy the complete text", on_click=self._on_copy
         )
         self._whole = LinkButton("", name="turn-whole", on_click=self._on_whole)
         self._whole.hide()
@@ -88,16 +90,16 @@ class TurnView(QWidget):
 
     @property
     def turn(self) -> Turn | None:
-        """The turn on the screen."""
+        """Model call or decision that is shown, or ``None``."""
         return self._turn
 
     @property
     def words(self) -> str:
-        """The marked words."""
+        """Words that are marked in the text."""
         return self._words
 
     def mark(self, words: str) -> None:
-        """Mark these words in the shown turn instead of the current ones."""
+        """Mark other words in the shown turn."""
         self._words = words
         self._mark()
 
@@ -106,7 +108,7 @@ class TurnView(QWidget):
 
         Args:
             turn: The turn; ``None`` for nothing.
-            before: The same agent's previous turn; the messages that both have are hidden.
+            before: The same agent's previous turn; messages that both turns contain are hidden.
             words: Words to mark in the text.
         """
         place = self.text.verticalScrollBar()
@@ -118,7 +120,7 @@ class TurnView(QWidget):
             place.setValue(at)  # the shown turn has grown: keep the user's place in it
 
     def refresh(self) -> None:
-        """Write the turn again, after the words for actions have become known."""
+        """Write the turn again after the words for actions have become known."""
         self._fill()
 
     def _fill(self) -> None:
@@ -130,7 +132,7 @@ class TurnView(QWidget):
         old = min(old, len(turn.messages) - 1) if turn is not None and turn.messages else 0
         self._whole.setVisible(old > 0)
         self._whole.set_text(f"{old} earlier message{'' if old == 1 else 's'}")
-        self._whole.setToolTip("They stood in the call before as well: show them")
+        self._whole.setToolTip("Show the messages that the previous call contained too")
         write_sections(self.text, sections(turn, old, action=self._action(turn)) if turn is not None else ())
         self._mark()
 
@@ -172,19 +174,19 @@ class TurnView(QWidget):
 
 
 def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") -> Iterator[Section]:
-    """Yield the sections of a turn, in order.
+    """Yield the sections of text that describe a model call or decision, in order.
 
     Args:
-        turn: The turn.
+        turn: The model call or decision.
         old: Number of messages at the start of the prompt to leave out.
-        cut: Whether long texts are cut.
+        cut: Whether long texts are shortened.
         action: Words for the action that was played.
     """
 
     def fit(text: str) -> str:
         if not cut or len(text) <= MOST:
             return text
-        return f"{text[:MOST]}\n… {local(len(text) - MOST):,} more characters; Copy has all of it"
+        return f"{text[:MOST]}\n… {local(len(text) - MOST):,} more characters; Copy copies the whole text"
 
     if turn.is_decision:
         yield from _decision(turn, fit, action)
@@ -192,16 +194,16 @@ def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") ->
     if turn.error:
         yield "No reply", fit(turn.error), "error"
     elif turn.kind == DRY:
-        yield "Not sent", "A dry run: this would have been asked.", "muted"
+        yield "Not sent", "In this dry run the prompt was not sent.", "muted"
     if turn.reply or not (turn.error or turn.tools or turn.kind == DRY):
-        heading = "Reply, which could not be played" if turn.refused else "Reply"
+        heading = "Unusable reply" if turn.refused else "Reply"
         yield heading, fit(turn.reply) or "(nothing)", "error" if turn.refused else "text"
     if turn.why_refused:
-        yield "Why not", turn.why_refused, "error"
+        yield "Reason", turn.why_refused, "error"
     if turn.tools:
-        yield "Tools it called", fit("\n".join(turn.tools)), "text"
+        yield "Tool calls", fit("\n".join(turn.tools)), "text"
     if turn.said:
-        yield "Said to its team", fit(turn.said), "text"
+        yield "Message to the team", fit(turn.said), "text"
     if turn.source:
         yield "Played", _played(turn, action or str(turn.action)), "text"
     yield from _scores(turn)
@@ -212,24 +214,26 @@ def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") ->
 
 
 def _decision(turn: Turn, fit: Callable[[str], str], action: str) -> Iterator[Section]:
-    """Yield a program's action and intention, then its beliefs, which may be long."""
+    """Yield the sections of a program's decision: action and intention, then its beliefs, which may be
+    long.
+    """
     if turn.source:
         yield "Played", _played(turn, action or _short(turn.action)), "error" if turn.refused else "text"
     if turn.why_refused:
-        yield "Why not its own", turn.why_refused, "error"
+        yield "Reason for the replacement", turn.why_refused, "error"
     if turn.said:
-        yield "Said to its team", fit(turn.said), "text"
+        yield "Message to the team", fit(turn.said), "text"
     yield from _scores(turn)
     if turn.planned is not None and turn.planned.earned:
         with in_sentences():
             earns = turn.planned.words
-        yield "Its plan is to earn", earns, "text"
+        yield "Expected reward of the plan", earns, "text"
     for heading, words in (turn.thought or Thought()).pieces():
         yield heading, fit(words), "error" if heading == FAILED else "text"
 
 
 def _scores(turn: Turn) -> Iterator[Section]:
-    """Yield a line for each action: score, bar, word, and below it the search's result."""
+    """Yield a section with one line per action: score, bar and action, and below it the search's result."""
     shown = listed(turn.scores, turn.word)
     if not shown:
         return
@@ -245,7 +249,7 @@ def _scores(turn: Turn) -> Iterator[Section]:
 
 
 def _short(action: Any) -> str:
-    """Return an action with its numbers rounded to four digits."""
+    """Return an action as text, with floating-point numbers rounded to four digits."""
     if isinstance(action, float):
         return f"{local(action):.4g}"
     if isinstance(action, list):
@@ -254,10 +258,10 @@ def _short(action: Any) -> str:
 
 
 def _played(turn: Turn, action: str) -> str:
-    missing = "its own" if turn.is_decision else "the reply"
+    missing = "its own action" if turn.is_decision else "the reply"
     how = {
         "policy": "",
-        "retry": "asked again",
+        "retry": "after a retry",
         "noop": f"no-op, in place of {missing}",
         "default": f"the environment's default, in place of {missing}",
         "random_legal": f"a random legal action, in place of {missing}",
@@ -278,13 +282,13 @@ def _facts(turn: Turn, *, agent: bool, episode: bool) -> str:
     if turn.retries:
         parts.append(f"sent {turn.retries + 1} times")
     if turn.finish and turn.finish not in ("stop", "end_turn"):
-        parts.append(f"ended by {turn.finish}")
+        parts.append(f"finish reason {turn.finish}")
     words = " \N{MIDDLE DOT} ".join(part for part in parts if part)
     return words if agent else words[:1].upper() + words[1:]
 
 
 def write_sections(where: QTextEdit, told: Iterable[Section]) -> None:
-    """Replace a text field's content by headings and texts."""
+    """Replace the content of a text field by sections of heading and text."""
     where.clear()
     document = where.document()
     if document is None:

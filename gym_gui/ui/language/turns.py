@@ -1,4 +1,4 @@
-"""Sources of turns (a running operator or a finished episode) and the list model over them."""
+"""Sources of turns (model calls and decisions of an operator) and a list model of them."""
 
 from __future__ import annotations
 
@@ -18,36 +18,38 @@ TURN_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 
 
 class TurnSource(Protocol):
-    """Source of turns by number."""
+    """Protocol of a numbered sequence of turns; a turn is a model call or a program's decision."""
 
     @property
     def unit(self) -> str:
-        """Word for one entry: a call, a decision, or a turn if there are both."""
+        """Singular noun for the entries: ``call``, ``decision``, or ``turn`` if there are both."""
         ...
 
     @property
     def first(self) -> int:
-        """Number of the oldest turn that is kept."""
+        """Number of the oldest turn that the source still has."""
         ...
 
     def __len__(self) -> int:
-        """Return the number after the newest turn."""
+        """Return the number of the newest turn plus one."""
         ...
 
     def turn(self, number: int) -> Turn:
-        """Return a turn."""
+        """Return the turn with a number."""
         ...
 
     def agent(self, number: int) -> str:
-        """Return the agent of a turn."""
+        """Return the agent of the turn with a number."""
         ...
 
     def place(self, number: int) -> tuple[int, int]:
-        """Return episode and step of a turn."""
+        """Return episode and step of the turn with a number."""
         ...
 
     def search(self, wanted: Wanted) -> Callable[[], list[int]]:
-        """Return a function that finds the wanted turns among the current ones; it may run in a thread."""
+        """Return a function, safe to call in a thread, that returns the numbers of the turns that match a
+        filter.
+        """
         ...
 
 
@@ -56,8 +58,8 @@ class Wanted:
     """Filter of turns.
 
     Attributes:
-        agent: Slot whose turns are shown; empty for all.
-        words: Words that a turn contains, in any case.
+        agent: Slot whose turns are shown; ``""`` for all slots.
+        words: Words that a turn must contain, ignoring case.
         failed: Whether only turns without a usable reply are shown.
     """
 
@@ -67,18 +69,18 @@ class Wanted:
 
     @property
     def quick(self) -> bool:
-        """Whether the filter can decide without reading the turns."""
+        """Whether the filter needs no texts of turns and is therefore fast."""
         return not self.words and not self.failed
 
     def takes(self, turn: Turn) -> bool:
-        """Return whether a turn passes the filter."""
+        """Return whether a model call or decision passes the filter."""
         if (self.agent and turn.agent != self.agent) or (self.failed and not turn.failed):
             return False
         return not self.words or turn.contains(self.words)
 
 
 class EpisodeTurns:
-    """Turns of a finished episode."""
+    """Source with the model calls and decisions of a finished episode."""
 
     first = 0
 
@@ -105,7 +107,7 @@ class EpisodeTurns:
 
 
 class LiveTurns:
-    """Turns of a running operator."""
+    """Source with the model calls and decisions of a running operator."""
 
     def __init__(self, log: CallLog) -> None:
         self.log = log
@@ -156,7 +158,7 @@ def _search(lines: Sequence[tuple[int, bytes]], refused: frozenset[int], wanted:
 
 
 class TurnModel(QAbstractListModel):
-    """List model of the turns that pass a filter, oldest first; each is read when it is shown."""
+    """List model of the model calls and decisions that pass a filter, oldest first, each read when shown."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -167,11 +169,11 @@ class TurnModel(QAbstractListModel):
 
     @property
     def source(self) -> TurnSource:
-        """Source of the turns."""
+        """Source whose turns are shown."""
         return self._source
 
     def show(self, source: TurnSource, numbers: Sequence[int] | None = None) -> None:
-        """Show the turns of a source.
+        """Show the turns of another source.
 
         Args:
             source: The source.
@@ -188,7 +190,7 @@ class TurnModel(QAbstractListModel):
         self.endResetModel()
 
     def grow(self) -> None:
-        """Add the turns that have arrived and remove those that the source no longer keeps."""
+        """Add new turns of the source, and remove turns that the source no longer has."""
         source = self._source
         gone = 0
         while gone < len(self._rows) and self._rows[gone] < source.first:
@@ -210,7 +212,7 @@ class TurnModel(QAbstractListModel):
             self.endInsertRows()
 
     def retell(self) -> None:
-        """Repaint all rows: the outcome of some replies is known now."""
+        """Repaint all rows, because the outcome of some replies is known now."""
         if self._rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, 0))
 
@@ -219,7 +221,7 @@ class TurnModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self._rows)
 
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the turn itself, or its summary in one line."""
+        """Return the turn of a row, or its summary in one line."""
         if not index.isValid() or index.row() >= len(self._rows):
             return None
         if role not in (TURN_ROLE, Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
@@ -230,14 +232,14 @@ class TurnModel(QAbstractListModel):
         return f"{turn.agent}, step {turn.step}: {turn.error or answer_line(turn)}"
 
     def turn(self, row: int) -> Turn | None:
-        """Return the turn of a row; ``None`` if the source no longer keeps it."""
+        """Return the model call or decision in a row; ``None`` if the source no longer has it."""
         try:
             return self._source.turn(self._rows[row])
         except IndexError:
             return None
 
     def before(self, row: int) -> Turn | None:
-        """Return the same agent's turn before a row's turn, among the last 50 turns."""
+        """Return the same agent's previous turn before a row, within 50 turns, or ``None``."""
         number = self._rows[row]
         agent = self._source.agent(number)
         for other in range(number - 1, max(number - 50, self._source.first) - 1, -1):
@@ -246,14 +248,16 @@ class TurnModel(QAbstractListModel):
         return None
 
     def row_at(self, episode: int | None, step: int, agent: str = "") -> int | None:
-        """Return the row of a step's last turn; without one, that of an earlier turn, else of a later one.
+        """Return the row of a step's last turn, else of the nearest earlier turn, else of the nearest later
+        turn.
 
-        An earlier turn counts because a manager's option holds until the manager is asked again.
+        An earlier turn counts because a manager's option remains in effect until the manager's next decision.
+        Without a matching turn the result is ``None``.
 
         Args:
             episode: Index of the episode; ``None`` for the last one.
             step: Environment step, from 0.
-            agent: Slot of the agent; empty for any agent.
+            agent: Slot of the agent; ``""`` for any agent.
         """
         if not self._rows:
             return None

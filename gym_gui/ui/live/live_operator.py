@@ -1,4 +1,4 @@
-"""One live operator for Qt: it owns a player and emits the player's events as signals."""
+"""A live operator for Qt: it owns an episode player and emits the player's events as signals."""
 
 from __future__ import annotations
 
@@ -33,45 +33,45 @@ if TYPE_CHECKING:
 
 
 class LiveOperator(QObject):
-    """Emits the events of its player as signals; commands go to the player directly.
+    """Emits the events of an operator's episode player as Qt signals.
 
     Args:
         context: The window's services.
         config: Configuration of the operator.
         seeds: Seeds of the episodes, as for :class:`EpisodePlayer`.
-        run: Run that finished episodes are written to; ``None`` records nothing.
+        run: Run into which finished episodes are written; ``None`` to record nothing.
         open_session: Creates the session; by default in a host process.
         parent: Qt parent.
 
     Attributes:
-        player: Plays the episodes.
-        former_ids: Ids that the operator had before its players changed.
-        named_for: The configuration from which its id was made.
+        player: Plays the episodes; commands go to this object directly.
+        former_ids: Ids that the operator had before its slots got other policies.
+        named_for: Configuration from which the operator's current id was made.
     """
 
     state_changed = pyqtSignal(object)
     """Emits an ``OperatorState``, repeatedly while a policy or a person decides."""
     viewed = pyqtSignal(object)
-    """Emits a :class:`LiveView`."""
+    """Emits a :class:`LiveView` of the current step."""
     framed = pyqtSignal(object)
-    """Emits a frame, ``(height, width, 3)``, ``uint8``."""
+    """Emits a frame, shape ``(height, width, 3)``, ``uint8``."""
     asked = pyqtSignal(object)
-    """Emits a :class:`HumanQuestion`."""
+    """Emits a :class:`HumanQuestion`, a request to a person for an action."""
     withdrawn = pyqtSignal(int)
-    """Emits the id of a question whose answer the session no longer waits for."""
+    """Emits the id of a request to a person whose answer the session no longer needs."""
     episode_over = pyqtSignal(object)
-    """Emits the record line of an episode that ended by itself."""
+    """Emits the record line of an episode that was played to its end."""
     called = pyqtSignal(object)
-    """Emits a :class:`~gym_gui.analysis.transcripts.transcript.Turn` that is new or has grown.
+    """Emits a new or extended :class:`~gym_gui.analysis.transcripts.transcript.Turn`.
 
-    The turn is in the player's tally, too.
+    The turn is also in the player's tally.
     """
     broke = pyqtSignal(str)
-    """Emits a sentence that says why the operator cannot go on."""
+    """Emits a sentence that says why the operator cannot continue."""
     stepped = pyqtSignal()
-    """Emitted when a requested step has been taken."""
+    """Emitted after a requested step was taken."""
     config_changed = pyqtSignal(object)
-    """Emits the new :class:`OperatorConfig`."""
+    """Emits the operator's new :class:`OperatorConfig`."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class LiveOperator(QObject):
         )
 
     def go_by(self, config: OperatorConfig) -> None:
-        """Take another configuration with another id, from the next start on."""
+        """Replace the configuration by one with another id; it applies from the next start on."""
         self.former_ids = (self.former_ids | {self.player.config.operator_id}) - {config.operator_id}
         self.named_for = config
         self.setObjectName(f"operator.{config.operator_id}")

@@ -1,4 +1,4 @@
-"""The live operators of a deck, in order, and the operator that was removed last."""
+"""The live operators side by side, in order, and the operator that was removed last."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 MOST: Final = 8
 """Largest number of operators side by side."""
 HELD_MS: Final = 15_000
-"""How long a removed operator keeps its processes, so that undo can continue it, in ms."""
+"""Time for which a removed operator keeps its processes, so that undo can continue it, in milliseconds."""
 
 
 class LiveOperators(Sequence[LiveOperator]):
-    """The live operators of a deck, which configurations add, change and remove.
+    """Sequence of the live operators side by side, which configurations add, change and remove.
 
-    The service always has the same operators.
+    The operator service always holds the same operators.
 
     Args:
         service: Starts and stops operators.
         run: Records operators.
         make: Creates a live operator for a configuration.
-        added: Called with a new operator and its place.
+        added: Called with a new operator and its index.
         removed: Called with an operator that was removed.
-        forgotten: Called with a removed operator that has ended, so that undo cannot continue it.
+        forgotten: Called with a removed operator after its session ended, so that undo cannot continue it.
         parent: Qt owner.
     """
 
@@ -53,33 +53,33 @@ class LiveOperators(Sequence[LiveOperator]):
     ) -> None:
         self._service, self._run, self._make = service, run, make
         self._added, self._removed, self._forgotten = added, removed, forgotten
-        self._here: list[LiveOperator] = []
-        self._held: LiveOperator | None = None
-        self._hold = single_shot_timer(parent, HELD_MS, self.forget_removed)
+        self._operators: list[LiveOperator] = []
+        self._removed_last: LiveOperator | None = None
+        self._hold_timer = single_shot_timer(parent, HELD_MS, self.forget_removed)
 
     @overload
     def __getitem__(self, index: int) -> LiveOperator: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[LiveOperator]: ...
     def __getitem__(self, index: int | slice) -> LiveOperator | Sequence[LiveOperator]:
-        return self._here[index]
+        return self._operators[index]
 
     def __len__(self) -> int:
-        return len(self._here)
+        return len(self._operators)
 
     @property
     def configs(self) -> tuple[OperatorConfig, ...]:
         """Configurations of the operators, in order."""
-        return tuple(operator.player.config for operator in self._here)
+        return tuple(operator.player.config for operator in self._operators)
 
     def players(self) -> Sequence[EpisodePlayer]:
-        """Return the operators' players at this moment."""
-        return [operator.player for operator in self._here]
+        """Return the episode players of the current operators."""
+        return [operator.player for operator in self._operators]
 
     @property
     def full(self) -> bool:
-        """Whether no more operators fit."""
-        return len(self._here) >= MOST
+        """Whether the largest number of operators is reached."""
+        return len(self._operators) >= MOST
 
     @property
     def active(self) -> bool:
@@ -88,21 +88,21 @@ class LiveOperators(Sequence[LiveOperator]):
 
     @property
     def touched(self) -> bool:
-        """Whether any operator has played since the last reset."""
+        """Whether any operator has taken a step since the last reset."""
         return any(player.has_played for player in self.players())
 
     def find(self, operator_id: str) -> LiveOperator | None:
-        """Return the operator that has this id, or had it before its players changed; else ``None``."""
-        known = {operator.player.config.operator_id: operator for operator in self._here}
+        """Return the operator with this current or former id, or ``None``."""
+        known = {operator.player.config.operator_id: operator for operator in self._operators}
         return known.get(operator_id) or next(
-            (operator for operator in self._here if operator_id in operator.former_ids), None
+            (operator for operator in self._operators if operator_id in operator.former_ids), None
         )
 
     def get(self, operator_id: str) -> LiveOperator:
-        """Return the operator that has or had this id.
+        """Return the operator with this current or former id.
 
         Raises:
-            UsageError: There is no such operator.
+            UsageError: No operator has this id.
         """
         operator = self.find(operator_id)
         if operator is None:
@@ -112,18 +112,19 @@ class LiveOperators(Sequence[LiveOperator]):
     # -- ids -------------------------------------------------------------------------
 
     def with_free_name(self, config: OperatorConfig) -> OperatorConfig:
-        """Return a configuration whose id and name are free; those of the operator removed last are not."""
-        held = [self._held.player.config] if self._held is not None else []
+        """Return a configuration with an id and a name that no operator has, not even the last removed
+        one."""
+        held = [self._removed_last.player.config] if self._removed_last is not None else []
         return with_free_name(config, [*self.configs, *held])
 
     def following_id(self, operator: LiveOperator, before: OperatorConfig, after: OperatorConfig) -> str:
-        """Return the id of an operator after its players have changed."""
-        others = [other for other in self._here if other is not operator]
+        """Return the id that an operator gets after its slots got other policies."""
+        others = [other for other in self._operators if other is not operator]
         taken = {other.player.config.operator_id for other in others}
         return following_id(before, after, taken.union(*(other.former_ids for other in others)))
 
     def follow_rebinding(self, operator: LiveOperator) -> None:
-        """Give an operator a new id if other players took over its slots, so that it is recorded apart."""
+        """Give an operator a new id if other policies play its slots, so that it is recorded separately."""
         config = operator.player.config
         named_for = replace(config, workers=operator.named_for.workers, manager=operator.named_for.manager)
         operator_id = self.following_id(operator, named_for, config)
@@ -131,13 +132,13 @@ class LiveOperators(Sequence[LiveOperator]):
             self._identify(operator, replace(config, operator_id=operator_id))
 
     def identify(self, configs: Sequence[OperatorConfig]) -> tuple[OperatorConfig, ...]:
-        """Give one operator a new configuration and id, if it alone differs from ``configs``.
+        """Give one operator a new configuration and id, if only this operator differs from ``configs``.
 
-        Returns the configuration of that operator, or nothing.
+        Returns the configuration of that operator, or an empty tuple.
         """
-        here = self.configs
-        changed = [(a, b) for a, b in zip(here, configs, strict=False) if a != b]
-        if len(here) != len(configs) or len(changed) != 1:
+        current = self.configs
+        changed = [(a, b) for a, b in zip(current, configs, strict=False) if a != b]
+        if len(current) != len(configs) or len(changed) != 1:
             return ()
         ((before, after),) = changed
         if before.operator_id == after.operator_id:
@@ -153,45 +154,45 @@ class LiveOperators(Sequence[LiveOperator]):
     # -- adding and removing operators -----------------------------------------------
 
     def remove_others(self, ids: Sequence[str]) -> None:
-        """Remove the operators that have none of these ids; all, if others would have to change places."""
-        here = [config.operator_id for config in self.configs]
-        places = [ids.index(operator_id) for operator_id in here if operator_id in ids]
+        """Remove the operators whose ids are missing in ``ids``, or all if the rest would change order."""
+        current = [config.operator_id for config in self.configs]
+        places = [ids.index(operator_id) for operator_id in current if operator_id in ids]
         stay = ids if places == sorted(places) else ()
-        gone = [operator for operator in self._here if operator.player.config.operator_id not in stay]
-        # An operator that is removed alone is held for a while, so that undo can continue it.
-        hold = len(gone) == 1 and len(ids) == len(here) - 1
+        gone = [operator for operator in self._operators if operator.player.config.operator_id not in stay]
+        # If a single operator is removed, it keeps its processes for a while, so that undo can continue it.
+        hold = len(gone) == 1 and len(ids) == len(current) - 1
         for operator in gone:
-            self._take_off(operator, hold=hold)
+            self._remove(operator, hold=hold)
 
-    def _take_off(self, operator: LiveOperator, *, hold: bool) -> None:
+    def _remove(self, operator: LiveOperator, *, hold: bool) -> None:
         self.forget_removed()
-        self._here.remove(operator)
+        self._operators.remove(operator)
         operator.player.pause()
         operator.player.drive(False)
         self._service.remove_operator(operator.player.config.operator_id, stop=False)
         self._removed(operator)
-        self._held = operator
+        self._removed_last = operator
         if hold:
-            self._hold.start()
+            self._hold_timer.start()
         else:
             self.forget_removed()
 
     def forget_removed(self) -> None:
-        """End the operator that was removed last; if undo brings it back, it restarts."""
-        self._hold.stop()
-        held, self._held = self._held, None
+        """End the processes of the operator that was removed last; undo can then only restart it."""
+        self._hold_timer.stop()
+        held, self._removed_last = self._removed_last, None
         if held is not None:
             self._run.leave(held)
             self._forgotten(held)
-            if not self._here:
+            if not self._operators:
                 self._run.end(())
 
     def put(self, config: OperatorConfig, place: int) -> bool:
-        """Add or change an operator, so that it matches its configuration.
+        """Add or change an operator to match a configuration.
 
         Returns:
-            Whether the operator is new, or got a configuration that differs in more than the name;
-            false if it was just removed and continues.
+            Whether the operator is new or its configuration differs in more than the name; false if undo
+            continues a removed operator.
         """
         operator = self.find(config.operator_id)
         if operator is None:
@@ -205,18 +206,18 @@ class LiveOperators(Sequence[LiveOperator]):
         return not renamed
 
     def _insert(self, config: OperatorConfig, place: int) -> bool:
-        """Insert an operator at a place; one that was just removed continues where it stopped."""
-        operator = self._held
+        """Insert an operator at an index; the operator that was removed last continues where it stopped."""
+        operator = self._removed_last
         back = operator is not None and operator.player.config == config
         if operator is not None and back and operator.player.recording is self._run.recording:
-            self._held = None
-            self._hold.stop()
+            self._removed_last = None
+            self._hold_timer.stop()
             self._service.add_operator(config, operator.player)
         else:
             back = False
             self.forget_removed()
             operator = self._make(config)
             self._service.add_operator(config)
-        self._here.insert(place, operator)
+        self._operators.insert(place, operator)
         self._added(operator, place)
         return not back

@@ -1,4 +1,4 @@
-"""Up to eight live operators side by side, with one seed, one pace and one run folder."""
+"""Up to eight live operators side by side, with a common seed, pace and run folder."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Push:
-    """How to apply a change of the operators that the user has just made.
+    """How to apply a change of the operators that the user has made.
 
-    An earlier table that undo brings back has no push; it begins paused.
+    An earlier state that undo restores has no push; it begins paused.
 
     Attributes:
-        starts: Whether sessions of new operators start at once, to show their first frames.
-        anew: Whether operators that stay restart, too.
+        starts: Whether sessions of new operators start at once to show a first frame.
+        anew: Whether unchanged operators also restart.
     """
 
     starts: bool = True
@@ -59,14 +59,14 @@ class OperatorDeck(QObject):
         play: Runs, steps and pauses the operators.
         undo_stack: History of the operators and of the seed.
         seed: Environment seed of the first episode; :meth:`set_seed` changes it.
-        look: What the hosts draw (``rgb_array``, ``ansi`` or ``none``), and the most frames per second.
-            A change applies from the next start on.
+        look: Render mode (``rgb_array``, ``ansi`` or ``none``) and largest number of frames per second. A
+            change applies from the next start on.
     """
 
     added = pyqtSignal(object, int)
     removed = pyqtSignal(object)
     forgotten = pyqtSignal(object)
-    """Emits a removed operator that has ended, so that undo cannot continue it."""
+    """Emits a removed operator after its session ended, so that undo cannot continue it."""
     changed = pyqtSignal()
     run_changed = pyqtSignal()
 
@@ -109,7 +109,7 @@ class OperatorDeck(QObject):
 
     @property
     def recording(self) -> LiveRun | None:
-        """Run that finished episodes are written to, or ``None``."""
+        """Run into which finished episodes are written, or ``None``."""
         return self._run.recording
 
     # -- the operators ---------------------------------------------------------------
@@ -120,18 +120,18 @@ class OperatorDeck(QObject):
         return OperatorTable(self.operators.configs, self.seed)
 
     def add(self, config: OperatorConfig, *, start: bool = True) -> LiveOperator:
-        """Add an operator; if its id or name is taken, the new operator gets another one.
+        """Add an operator, with another id or name if its own is taken.
 
         Args:
             config: Configuration of the operator.
-            start: Whether to show its first frame at once. If others have played already, all operators
+            start: Whether to show a first frame at once. If other operators have played, all operators
                 restart, so that they stay comparable.
 
         Raises:
-            UsageError: There are eight operators already.
+            UsageError: There are already eight operators.
         """
         if self.operators.full:
-            raise UsageError(f"There is room for {MOST} operators", fix="Remove one first")
+            raise UsageError(f"at most {MOST} operators can be shown", fix="Remove an operator first")
         table, config = self.table, self.operators.with_free_name(config)
         table = replace(table, operators=(*table.operators, config))
         self._edit(table, f"add {config.display_name}", push=_Push(start))
@@ -142,12 +142,12 @@ class OperatorDeck(QObject):
         return self.add(self.operators.get(operator_id).player.config)
 
     def change(self, config: OperatorConfig) -> None:
-        """Change the operator that has this configuration's id; a new name alone interrupts nothing.
+        """Change the operator that has the configuration's id; a change of the name alone interrupts nothing.
 
-        If the id was not set in a file, it is made again from the operator's players.
+        If no file set the id, a new id is made from the operator's policies.
 
         Raises:
-            UsageError: There is no such operator.
+            UsageError: No operator has this id.
         """
         operator, table = self.operators.get(config.operator_id), self.table
         before = operator.player.config
@@ -162,7 +162,7 @@ class OperatorDeck(QObject):
     def replace(
         self, configs: Sequence[OperatorConfig], seed: int | None = None, *, run: bool = False
     ) -> None:
-        """Replace the operators by these, and begin at the seed.
+        """Replace all operators and restart at a seed.
 
         Args:
             configs: Configurations of the new operators.
@@ -173,7 +173,7 @@ class OperatorDeck(QObject):
             UsageError: There are more than eight configurations, or the seed is out of range.
         """
         if len(configs) > MOST:
-            raise UsageError(f"There is room for {MOST} operators, and these are {len(configs)}")
+            raise UsageError(f"at most {MOST} operators can be shown, not {len(configs)}")
         before, named = self.table, list[OperatorConfig]()
         for config in configs:
             named.append(with_free_name(config, named))
@@ -182,21 +182,21 @@ class OperatorDeck(QObject):
         if table != before:
             self._edit(table, "replace the operators", push=_Push(not run, anew=True))
         elif self.operators.touched:
-            self._begin_again()
+            self._begin_new_run()
         if run:
             self.play.run()
 
     def restore(self, table: OperatorTable) -> None:
-        """Put back the operators of the last session, without starting them and without a step to undo."""
+        """Restore the operators of the last session, without starting them and without an undo step."""
         self._arrange(table, _Push(starts=False))
 
     def show_beginnings(self) -> None:
-        """Start the operators that have no session, to show their first frames."""
+        """Start sessions for the operators that have none, to show their first frames."""
         if self.operators:
             self._prepare()
 
     def remove(self, operator_id: str) -> None:
-        """Remove an operator."""
+        """Remove an operator from those side by side."""
         operator, table = self.operators.get(operator_id), self.table
         left = tuple(o for o in table.operators if o.operator_id != operator_id)
         self._edit(replace(table, operators=left), f"remove {operator.player.config.display_name}")
@@ -204,7 +204,7 @@ class OperatorDeck(QObject):
     # -- changes of the table ------------------------------------------------------------
 
     def _edit(self, table: OperatorTable, text: str, field: str = "", push: _Push = _Push()) -> None:
-        """Replace the table, as a step that can be undone."""
+        """Replace the operators and the seed, with an undo step."""
         table = replace(table, operators=tuple(map(seated_as_written, table.operators)))
         if table == self.table:
             return
@@ -219,11 +219,11 @@ class OperatorDeck(QObject):
         self._arrange(table, push)
 
     def _arrange(self, table: OperatorTable, push: _Push | None) -> None:
-        """Replace the operators; those that stay continue, unless new ones begin beside them.
+        """Replace the operators; unchanged operators continue, but restart if a new run begins.
 
         Args:
-            table: The operators and the seed from now on.
-            push: How to apply the table; ``None`` if undo has brought it back.
+            table: The new operators and seed.
+            push: How to apply the table; ``None`` if undo restored it.
         """
         self.play.catch_up.end()
         operators, played, seeded = self.operators, self.operators.touched, table.seed != self.seed
@@ -235,13 +235,13 @@ class OperatorDeck(QObject):
         put = [operators.put(config, place) for place, config in enumerate(table.operators)]
         fresh = [c for c, is_fresh in zip(table.operators, put, strict=True) if is_fresh or c in renamed]
         if not operators or (fresh and (push is None or any(map(asks_models, fresh)))):
-            self.play.pause()  # the user has not started these operators, and asking a model costs money
+            self.play.pause()  # the user has not started these operators, and requests to a model cost money
         mixed = fresh and (played or not self._run.admit(fresh))
         # Episodes in flight of the current run belong to the old id.
         moved = bool(renamed) and self._run.recording is not None
         again = mixed or moved or (seeded and operators.active) or (played and anew)
         if again:
-            self._begin_again()
+            self._begin_new_run()
         if fresh and (push is None or push.starts):
             if not again:
                 self._start_anew(fresh)
@@ -252,7 +252,7 @@ class OperatorDeck(QObject):
         self._after_change()
 
     def _start_anew(self, fresh: Sequence[OperatorConfig]) -> None:
-        """Restart those changed operators that had a session, with their new configuration."""
+        """Restart changed operators that had a session, with their new configurations."""
         for config in fresh:
             operator = self.operators.get(config.operator_id)
             if operator.player.busy:
@@ -261,7 +261,7 @@ class OperatorDeck(QObject):
     # -- play ------------------------------------------------------------------------
 
     def set_seed(self, seed: int) -> None:
-        """Set the first seed; all operators restart.
+        """Set the first seed and restart all operators.
 
         Raises:
             UsageError: The seed is out of range.
@@ -270,12 +270,12 @@ class OperatorDeck(QObject):
 
     def reset_all(self) -> None:
         """Restart all operators at the first seed in a new run; they stay paused or running."""
-        self._begin_again()
+        self._begin_new_run()
         self._prepare()
         self.changed.emit()
 
-    def _begin_again(self) -> None:
-        """Begin a new run, and restart at the seed every operator that has begun."""
+    def _begin_new_run(self) -> None:
+        """Begin a new run, and restart all operators that have played."""
         self.play.catch_up.end()
         self.operators.forget_removed()
         for operator in self.operators:
@@ -288,10 +288,10 @@ class OperatorDeck(QObject):
             self.play.beat.start()
 
     def stop_all(self) -> None:
-        """End every session and the run."""
+        """End all sessions and the run."""
         self.play.stop()
         self.operators.forget_removed()
-        self._try(self.service.stop_all)
+        self._notify_errors(self.service.stop_all)
         self._run.end(self.operators)
         self.changed.emit()
 
@@ -313,7 +313,7 @@ class OperatorDeck(QObject):
         await asyncio.gather(*(player.close() for player in self.operators.players()))
 
     def _launch(self, config: OperatorConfig) -> EpisodePlayer:
-        """Start an operator (the launcher of :class:`MultiOperatorService`)."""
+        """Start an operator's session; this is the launcher of :class:`MultiOperatorService`."""
         operator = self.operators.get(config.operator_id)
         if not operator.player.trouble:  # A broken operator waits for the user.
             self._start(operator)
@@ -329,12 +329,12 @@ class OperatorDeck(QObject):
         operator.player.start(first.seed, render=render, fps=fps, paused=paused)
 
     def _prepare(self) -> None:
-        """Start the operators that have no session; if recording has failed, begin a new run first."""
+        """Start sessions for the operators that have none; after a recording error begin a new run first."""
         if self._run.recording is not None and self._run.recording.problem:
-            self._begin_again()
-        self._try(self.service.start_all)
+            self._begin_new_run()
+        self._notify_errors(self.service.start_all)
 
-    def _try(self, action: Callable[[], None]) -> None:
+    def _notify_errors(self, action: Callable[[], None]) -> None:
         try:
             action()
         except MosaicError as exc:
@@ -343,14 +343,14 @@ class OperatorDeck(QObject):
     # -- events of runs and operators --------------------------------------------------
 
     def _on_run_changed(self) -> None:
-        """Pause if the run can no longer be recorded, so that no unrecorded steps are played."""
+        """Pause all operators if the run can no longer be recorded, so that no step goes unrecorded."""
         run = self._run.recording
         if run is not None and run.problem and self.play.running:
             self.play.pause()
         self.run_changed.emit()
 
     def _on_state(self, state: object) -> None:
-        if state is not OperatorState.THINKING:  # This state is emitted repeatedly, with the seconds so far.
+        if state is not OperatorState.THINKING:  # This state is emitted repeatedly while the time passes.
             self._after_change()
 
     def _after_change(self) -> None:

@@ -1,4 +1,4 @@
-"""Runs the operators of a deck: in common steps or each at its own pace, continuously or step by step."""
+"""Runs operators side by side: in common steps or each at its own pace, continuously or step by step."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from gym_gui.ui.live.live_operators import LiveOperators
 
 
 class OperatorPlayback(QObject):
-    """Runs, steps and pauses the operators of a deck.
+    """Runs, steps and pauses the operators side by side.
 
     Args:
         operators: The operators.
-        prepare: Starts the operators that have no session.
+        prepare: Starts sessions for the operators that have none.
         parent: Qt owner.
 
     Attributes:
         running: Whether the operators play continuously.
-        lock_step: Whether all operators take a step before any takes the next.
+        lock_step: Whether all operators finish a step before any begins the next.
         beat: Requests the common steps.
-        catch_up: Lets operators that have finished fewer episodes play on; any other command ends this.
+        catch_up: Plays the missing episodes of operators that have finished fewer; any other command ends
+            this.
     """
 
     changed = pyqtSignal()
@@ -48,7 +49,7 @@ class OperatorPlayback(QObject):
 
         Args:
             rate: Largest number of steps per second; ``None`` for no limit.
-            lock_step: Whether no operator takes a step before all have taken the previous one.
+            lock_step: Whether all operators finish a step before any begins the next.
         """
         again = self.running and lock_step != self.lock_step
         self.beat.rate, self.lock_step = rate, lock_step
@@ -60,7 +61,7 @@ class OperatorPlayback(QObject):
         self.changed.emit()
 
     def run(self) -> None:
-        """Play continuously; operators that have no session are started."""
+        """Play continuously; start sessions for the operators that have none."""
         if not self._operators:
             return
         self.catch_up.end()
@@ -73,14 +74,14 @@ class OperatorPlayback(QObject):
         self.changed.emit()
 
     def set_off(self, operator: LiveOperator) -> None:
-        """Let a started operator play like the others: at their rate, or in common steps."""
+        """Let a started operator play at the common rate or in common steps."""
         operator.player.set_rate(None if self.lock_step else self.rate)
         operator.player.drive(self.lock_step)
         if not self.lock_step:
             operator.player.resume()
 
     def even_out(self) -> None:
-        """Play the episodes that some operators have finished and others have not."""
+        """Play the missing episodes of operators that have finished fewer than others."""
         self.pause()
         self._prepare()
         self.catch_up.begin()
@@ -93,7 +94,8 @@ class OperatorPlayback(QObject):
         self.changed.emit()
 
     def stop(self) -> None:
-        """Request no more steps; sessions that run by themselves go on until they are paused or ended."""
+        """Request no more steps; sessions that run without requests continue until they are paused or
+        ended."""
         self.catch_up.end()
         self.running = False
         self.beat.stop()
@@ -101,8 +103,8 @@ class OperatorPlayback(QObject):
             player.drive(False)
 
     def step_all(self) -> None:
-        """Let every operator take one step; does nothing while some operator is still taking the last one."""
-        self._hold()
+        """Let every operator take one step; do nothing while some operator still takes a step."""
+        self._pause_and_prepare()
         players = self._operators.players()
         if not any(player.stepping for player in players):
             for player in players:
@@ -110,12 +112,12 @@ class OperatorPlayback(QObject):
         self.changed.emit()
 
     def step_player(self, operator_id: str) -> None:
-        """Let one agent of one operator move; the other operators wait."""
-        self._hold()
+        """Let one agent of one operator act; the other operators wait."""
+        self._pause_and_prepare()
         self._operators.get(operator_id).player.step(by_agent=True)
         self.changed.emit()
 
-    def _hold(self) -> None:
+    def _pause_and_prepare(self) -> None:
         if self.running or self.catch_up.target:
             self.pause()
         self._prepare()
@@ -130,10 +132,10 @@ class OperatorPlayback(QObject):
 
 
 class LockStep(QObject):
-    """Requests a common step of all players at a rate, but not before all have taken the last one.
+    """Requests a common step of all players at a rate, after all have finished the previous step.
 
     Args:
-        players: Returns the players at that moment.
+        players: Returns the current players.
         parent: Qt owner.
 
     Attributes:
@@ -141,40 +143,40 @@ class LockStep(QObject):
     """
 
     exhausted = pyqtSignal()
-    """Emitted when no player can take another step by itself."""
+    """Emitted when no player can take another step."""
 
     def __init__(self, players: Callable[[], Sequence[EpisodePlayer]], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._players = players
         self.rate: float | None = None
-        self._on = False
+        self._is_on = False
         self._due = 0.0
-        self._beat = QTimer(self)
-        self._beat.setSingleShot(True)
-        self._beat.timeout.connect(self._on_beat)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._on_beat)
 
     def start(self) -> None:
-        """Begin to request steps; if it has begun already, the next step is due at once."""
-        self._on = True
+        """Begin to request steps; the first step is due at once."""
+        self._is_on = True
         self._due = time.monotonic()
         self.nudge()
 
     def stop(self) -> None:
         """Request no more steps."""
-        self._on = False
-        self._beat.stop()
+        self._is_on = False
+        self._timer.stop()
 
     def nudge(self) -> None:
-        """Request the next step at its time, if all players have taken the last one."""
-        if self._on and not self._beat.isActive() and not self._waited_for():
+        """Request the next step when it is due, if all players have finished the previous one."""
+        if self._is_on and not self._timer.isActive() and not self._is_step_pending():
             wait = self._due - time.monotonic()
-            self._beat.start(max(0, round(wait * 1000)))
+            self._timer.start(max(0, round(wait * 1000)))
 
-    def _waited_for(self) -> bool:
+    def _is_step_pending(self) -> bool:
         return any(player.stepping or player.busy for player in self._players())
 
     def _on_beat(self) -> None:
-        if not self._on or self._waited_for():
+        if not self._is_on or self._is_step_pending():
             return
         now = time.monotonic()
         self._due = max(self._due + (1.0 / self.rate if self.rate else 0.0), now)
@@ -189,15 +191,15 @@ class LockStep(QObject):
 
 
 class CatchUp:
-    """Lets players that are behind play on until all have finished as many episodes, of the same seeds.
+    """Lets players with fewer finished episodes play on, until all have finished the same seeds.
 
     Args:
-        players: Returns all players of the deck at that moment.
+        players: Returns the current players of all operators.
         on_changed: Called when catching up begins, advances and ends.
 
     Attributes:
-        target: Number of episodes that each player is to finish; 0 while no player is catching up.
-        missing: Number of episodes that were missing at the beginning.
+        target: Number of episodes that each player has to finish; 0 while no player is catching up.
+        missing: Number of missing episodes when catching up began.
     """
 
     def __init__(
@@ -208,7 +210,9 @@ class CatchUp:
         self.target = self.missing = 0
 
     def lacking(self) -> int:
-        """Return the number of episodes that players lack, compared with the one that has finished most."""
+        """Return how many episodes all players together lack, compared with the player that has finished
+        most.
+        """
         counts = [player.feed.played for player in self._players()]
         return sum(max(counts) - count for count in counts) if counts else 0
 
@@ -218,7 +222,8 @@ class CatchUp:
         return sum(max(self.target - player.feed.played, 0) for player in self._behind)
 
     def begin(self) -> None:
-        """Let the players that are behind play the missing episodes at their own pace; the others wait."""
+        """Let players with fewer finished episodes play the missing ones at their own pace; the others
+        wait."""
         players, self.missing = self._players(), self.lacking()
         if not self.missing:
             return
@@ -229,7 +234,7 @@ class CatchUp:
         self._on_changed()
 
     def look(self) -> None:
-        """Check the progress after a player has moved on or stopped; end once no player is catching up."""
+        """End catching up if all its players have finished or stopped; otherwise report the progress."""
         if self.target and not any(self._plays(player) for player in self._behind):
             self.end()
         elif self.target:
@@ -239,7 +244,7 @@ class CatchUp:
         return not (player.done or player.trouble or player.budget_message) and player.is_running()
 
     def end(self) -> None:
-        """End catching up: pause its players and remove their limit of episodes."""
+        """End catching up: pause its players and remove their limits of episodes."""
         if not self.target:
             return
         behind, self._behind, self.target = self._behind, [], 0

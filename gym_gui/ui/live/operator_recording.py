@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 
 class OperatorRecording:
-    """Begins a run, and ends it in the background once the last episodes of all operators are written.
+    """Begins a run, and ends it in the background after the last episodes of all operators are written.
 
     Args:
         context: The window's services.
-        changed: Called when the run, its folder or its figures have changed.
+        changed: Called when the run, its folder or its counts have changed.
 
     Attributes:
-        recording: The current run, or ``None``.
+        recording: The current run; ``None`` if nothing is recorded.
     """
 
     def __init__(self, context: AppContext, changed: Callable[[], None]) -> None:
         self._context, self._changed = context, changed
         self.recording: LiveRun | None = None
-        self._ending: set[asyncio.Task[None]] = set()
-        self._leaving: set[asyncio.Task[None]] = set()
+        self._closing_runs: set[asyncio.Task[None]] = set()
+        self._closing_operators: set[asyncio.Task[None]] = set()
 
     def begin(self, operators: Sequence[LiveOperator], seed: int) -> None:
-        """End the current run, and begin another one for these operators, if there are any."""
+        """End the current run and begin a new one, if there are operators."""
         from gym_gui.controllers.live_play.live_run import LiveRun
 
         self.end(operators)
@@ -48,33 +48,33 @@ class OperatorRecording:
             )
 
     def admit(self, configs: Sequence[OperatorConfig]) -> bool:
-        """Add operators to the current run, or change them in it, as long as the run holds no episodes.
+        """Add or change operators in the current run, as long as it has no episodes.
 
-        Returns whether that was possible; without a current run, it always is.
+        Returns whether this was possible; true without a current run.
         """
         return self.recording is None or all(map(self.recording.admit, configs))
 
     def describe(self, config: OperatorConfig) -> None:
-        """Record an operator's new name."""
+        """Record the new name of an operator."""
         if self.recording is not None:
             self.recording.describe(config)
 
     def end(self, operators: Sequence[LiveOperator]) -> None:
-        """Write these operators' current episodes as aborted, then close the run."""
+        """Write the operators' current episodes as aborted, then close the run."""
         run, self.recording = self.recording, None
         if run is not None:
-            self._background(self._close(run, list(operators)), self._ending)
+            self._spawn_in(self._close(run, list(operators)), self._closing_runs)
 
     async def _close(self, run: LiveRun, operators: Sequence[LiveOperator]) -> None:
-        if self._leaving:
-            await asyncio.wait(self._leaving)
+        if self._closing_operators:
+            await asyncio.wait(self._closing_operators)
         await asyncio.gather(*(operator.player.settled() for operator in operators))
         await run.close()
         self._changed()
 
     def leave(self, operator: LiveOperator) -> None:
-        """End a removed operator: write its current episode as aborted and end its processes."""
-        self._background(self._close_one(operator), self._leaving)
+        """Write a removed operator's current episode as aborted, and end its processes."""
+        self._spawn_in(self._close_one(operator), self._closing_operators)
 
     async def _close_one(self, operator: LiveOperator) -> None:
         await operator.player.close()
@@ -82,12 +82,12 @@ class OperatorRecording:
             operator.player.recording.withdraw(operator.player.config.operator_id)
         operator.deleteLater()
 
-    def _background(self, job: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> None:
-        task = self._context.spawn(job, "ending what is not needed any more")
+    def _spawn_in(self, job: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> None:
+        task = self._context.spawn(job, "Closing sessions and records")
         among.add(task)
         task.add_done_callback(among.discard)
 
     async def ended(self) -> None:
-        """Wait until all runs and removed operators have ended."""
-        while self._ending or self._leaving:
-            await asyncio.gather(*self._ending, *self._leaving, return_exceptions=True)
+        """Wait until all closing runs and removed operators have ended."""
+        while self._closing_runs or self._closing_operators:
+            await asyncio.gather(*self._closing_runs, *self._closing_operators, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Words and colors for the states of a live operator."""
+"""Texts and colors for the states of a live operator."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def state_words(state: OperatorState, *, thinking_s: float = 0.0, done: bool = F
 
     Args:
         state: The state.
-        thinking_s: Seconds for which the policies have been thinking.
-        done: Whether every requested episode has been played.
+        thinking_s: Seconds since the policies received their observations.
+        done: Whether all requested episodes have been played.
     """
     if state is OperatorState.THINKING:
         return f"Thinking {local(thinking_s):.1f} s"
@@ -45,7 +45,7 @@ def state_words(state: OperatorState, *, thinking_s: float = 0.0, done: bool = F
 
 
 def words_of(player: EpisodePlayer) -> str:
-    """Return a player's state as its card shows it; after an error or a used-up budget, the reason."""
+    """Return the text of a player's state; for an error or a used-up budget, the reason."""
     if player.state is OperatorState.BROKEN:
         return player.trouble
     if player.state is OperatorState.SPENT:
@@ -59,13 +59,12 @@ def starting_words(compiling: Compiling | None) -> tuple[str, str]:
     """Return title and text that a card shows before the first frame.
 
     Args:
-        compiling: Progress of compiling functions of the environment, or ``None`` if nothing is
-            compiled.
+        compiling: Progress of compiling the environment's functions; ``None`` if nothing is compiled.
     """
     if compiling is None:
         return "Starting…", ""
     how_far = f"{len(compiling.functions)} of {compiling.total} functions are ready"
-    return f"Compiling {compiling.title}…", f"{how_far}. This is done once on a machine."
+    return f"Compiling {compiling.title}…", f"{how_far}. This happens once per machine."
 
 
 def state_tone(state: OperatorState) -> str:

@@ -1,4 +1,4 @@
-"""A pane that shows an episode from elsewhere: from a running experiment or a policy in training."""
+"""A pane that shows episodes of a running experiment or of a policy in training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gym_gui.ui.widgets.layouts import row_layout
 
 
 class WatchPane(Card):
-    """Shows episodes and accepts no moves.
+    """Shows episodes that another process plays; accepts no moves.
 
     Args:
         current: Theme with the colors.
@@ -27,13 +27,15 @@ class WatchPane(Card):
     """
 
     closed = pyqtSignal()
-    """Emitted when the user closes the pane (with its button or Escape)."""
+    """Emitted when the user closes the pane with its button or with Escape."""
 
     def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("watch-pane")
         self.name = ElidedLabel("", "strong", parent=self, name="watch-name")
-        self._close = IconButton("close", "Look no more (Esc)", name="watch-close", on_click=self.closed.emit)
+        self._close = IconButton(
+            "close", "Stop watching (Esc)", name="watch-close", on_click=self.closed.emit
+        )
         self._close.setFixedSize(24, 24)
         head = row_layout()
         head.addWidget(self.name, 1)
@@ -50,10 +52,10 @@ class WatchPane(Card):
         """Clear the pane until the first view arrives.
 
         Args:
-            name: Name of the operator or policy that is watched.
-            seats: Who plays each slot.
-            title: Shown until there is a frame.
-            text: Shown below the title.
+            name: Name of the watched operator or policy.
+            seats: Player of each slot.
+            title: Text that is shown until the first frame.
+            text: Text below the title.
         """
         self.name.setText(name)
         self.dock_slot.set_title(f"Watching {name}")
@@ -64,19 +66,19 @@ class WatchPane(Card):
         self.facts.setText(title)
 
     def show_view(self, view: LiveView) -> None:
-        """Show a view of the current step."""
+        """Show the live view of a step: its picture or text, and a line of facts."""
         self.stage.show_view(view)
         if not self.stage.ways:
-            self.stage.set_hint("The next episode comes with pictures", "This one began before you looked.")
+            self.stage.set_hint("No picture of this episode", "Pictures begin with the next episode.")
         self.facts.setText(f"Episode {view.episode + 1} · seed {view.seed} · {facts_in_words(view)}")
         self.dock_slot.set_note(self.facts.text())
 
     def show_frame(self, frame: Any) -> None:
-        """Show a frame, ``(height, width, 3)``, ``uint8``."""
+        """Show a frame, shape ``(height, width, 3)``, ``uint8``."""
         self.stage.show_frame(frame)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Close the pane on Escape."""
+        """Close the pane when Escape is pressed."""
         if a0 is not None and a0.key() == Qt.Key.Key_Escape:
             self.closed.emit()
             return

@@ -1,4 +1,4 @@
-"""Shows what one agent of a running operator observes, with at most one update per 120 ms."""
+"""Shows what one agent of a running operator observes and thinks, updated at most every 120 ms."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EVERY_MS: Final = 120
 
 
 class LiveMind(QWidget):
-    """Follows one agent of one operator; does no work while hidden.
+    """Shows one agent of one operator; does no work while hidden.
 
     Args:
         spawn: Runs work in the background.
@@ -40,46 +40,46 @@ class LiveMind(QWidget):
         self._spawn = spawn
         self._operator: LiveOperator | None = None
         self._observed: dict[str, tuple[int, AgentObservation, NDArray[np.uint8] | None]] = {}
-        self._believing: _Believing | None = None
-        self._asking = self._stale = False
+        self._beliefs: _Beliefs | None = None
+        self._is_reading = self._is_outdated = False
         self.view = MindView(parent=self)
-        self.view.agent_chosen.connect(self._on_news)
-        self._soon = single_shot_timer(self, EVERY_MS, self._look)
+        self.view.agent_chosen.connect(self._on_changed)
+        self._update_timer = single_shot_timer(self, EVERY_MS, self._update)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.view)
 
     def follow(self, operator: LiveOperator | None) -> None:
-        """Show an agent of an operator; ``None`` shows no agent."""
+        """Show an agent of an operator; ``None`` clears the view."""
         before, self._operator = self._operator, operator
         if before is operator:
             return
         for each, change in ((before, "disconnect"), (operator, "connect")):
             if each is not None:
                 for signal in (each.viewed, each.called, each.state_changed):
-                    getattr(signal, change)(self._on_news)
+                    getattr(signal, change)(self._on_changed)
         self._observed.clear()
-        self._believing = None
+        self._beliefs = None
         self.view.show_mind(None)
         if operator is None:
-            self._soon.stop()
+            self._update_timer.stop()
         else:
-            self._look()
+            self._update()
 
     def choose(self, agent: str) -> None:
-        """Choose the agent (seat) to show."""
+        """Show another agent, by name."""
         self.view.choose(agent)
 
-    def _on_news(self, _news: object = None) -> None:
-        if self._operator is not None and not self._soon.isActive():
-            self._soon.start()
+    def _on_changed(self, _news: object = None) -> None:
+        if self._operator is not None and not self._update_timer.isActive():
+            self._update_timer.start()
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         operator = self._operator
         if operator is None:
             return
-        if self._asking:
-            self._stale = True
+        if self._is_reading:
+            self._is_outdated = True
             return
         view = operator.player.last_view
         if view is None:
@@ -88,12 +88,12 @@ class LiveMind(QWidget):
             self.view.offer(view.agents, view.turn)
         seat = self._seat
         if seat is None:
-            self.view.show_mind(Mind("", trouble="Nothing plays yet: Step or Run starts it."))
+            self.view.show_mind(Mind("", trouble="Nothing is running yet. Press Step or Run."))
         elif operator.player.link.playing is None:
-            self._show("It is shown as soon as its session is ready.")
+            self._show("The agent is shown as soon as its session is ready.")
         else:
-            self._asking = True
-            self._spawn(self._ask(operator, seat), "Looking at an agent")
+            self._is_reading = True
+            self._spawn(self._read_observation(operator, seat), "Reading an agent's observation")
 
     @property
     def _seat(self) -> AgentView | None:
@@ -101,7 +101,7 @@ class LiveMind(QWidget):
         agents = () if view is None else view.agents
         return next((each for each in agents if each.agent == self.view.agent), None)
 
-    async def _ask(self, operator: LiveOperator, seat: AgentView) -> None:
+    async def _read_observation(self, operator: LiveOperator, seat: AgentView) -> None:
         trouble = ""
         try:
             observed = await operator.player.see(seat.slot)
@@ -112,20 +112,22 @@ class LiveMind(QWidget):
         except MosaicError as error:
             view = operator.player.last_view
             waits = view is not None and not view.over and seat.agent not in view.turn
-            trouble = f"{seat_words(seat)} is not asked now. Step until it is." if waits else error.sentence
+            trouble = (
+                f"{seat_words(seat)} does not act now. Step until its turn." if waits else error.sentence
+            )
         finally:
-            self._asking = False
+            self._is_reading = False
         if operator is self._operator:
             self._show(trouble)
-        if self._stale:
-            self._stale = False
-            self._on_news()
+        if self._is_outdated:
+            self._is_outdated = False
+            self._on_changed()
 
     def _show(self, trouble: str) -> None:
-        """Show the agent; if its policy need not act now, with its last observation.
+        """Show the agent, with its last observation if the current one is not known.
 
         Args:
-            trouble: Why the current observation is not known; empty if the observation is known.
+          trouble: Sentence that says why the current observation is not known; empty if it is known.
         """
         operator, seat = self._operator, self._seat
         view = operator.player.last_view if operator is not None else None
@@ -145,13 +147,13 @@ class LiveMind(QWidget):
         log = operator.player.tally.calls
         if log is None:
             return None, ""
-        now = self._believing
-        if now is None or not now.fits(log, seat.slot, episode):
-            now = self._believing = _Believing(log, seat.slot, episode)
-        return now.last(), now.beliefs.words
+        current = self._beliefs
+        if current is None or not current.fits(log, seat.slot, episode):
+            current = self._beliefs = _Beliefs(log, seat.slot, episode)
+        return current.last(), current.beliefs.words
 
 
-class _Believing:
+class _Beliefs:
     """Turns and beliefs of one agent in one episode; each turn is read once."""
 
     def __init__(self, log: CallLog, agent: str, episode: int) -> None:
@@ -161,11 +163,11 @@ class _Believing:
         self.beliefs = Beliefs()
 
     def fits(self, log: CallLog, agent: str, episode: int) -> bool:
-        """Return whether the turns belong to this log, agent and episode."""
+        """Return whether these are the turns of a log, agent and episode."""
         return (log, agent, episode) == (self._log, self._agent, self._episode)
 
     def last(self) -> Turn | None:
-        """Return the newest turn, and update the beliefs to it."""
+        """Return the agent's newest turn, and update the beliefs up to this turn."""
         log = self._log
         for number in range(max(self._next, log.first), len(log)):
             if log.agent(number) == self._agent and log.place(number)[0] == self._episode:

@@ -1,4 +1,4 @@
-"""State of one agent at one moment, and its description in sections of text."""
+"""What one agent observes and thinks at one moment, and its description in sections of text."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from gym_gui.ui.renderers.joint_agents import Together
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    """State of an agent at one moment, as far as it is known.
+    """What one agent observes, thinks and does at one moment.
 
     Attributes:
-        agent: The agent (seat).
-        view: Live view of the whole environment at that moment; ``None`` if there is none yet.
-        observed: The agent's current or last observation; ``None`` if no observation is known.
-        trouble: Sentence that says why ``observed`` is not known.
-        turn: Record of the agent's last decision; ``None`` if there is none.
-        believes: All beliefs, one per line; only for an agent that a program plays.
-        action: The action of :attr:`turn`, in words.
-        together: Policy that plays this agent and others; ``None`` if no other agent shares its policy.
+        agent: Name of the agent.
+        view: Live view of the environment at that moment; ``None`` before the first step.
+        observed: The agent's current or last observation; ``None`` if it is not known.
+        trouble: Sentence that says why the observation is not known; empty if it is known.
+        turn: Record of the agent's last decision, or ``None``.
+        believes: All beliefs of a BDI program, one per line; empty for other policies.
+        action: The action of :attr:`turn`, as text.
+        together: Link group whose policy plays this agent and others; ``None`` without such a group.
     """
 
     agent: AgentID
@@ -45,14 +45,14 @@ class Mind:
 def mind_sections(mind: Mind) -> Iterator[Section]:
     """Yield the sections about an agent: goal, observation, thoughts, beliefs, then numbers.
 
-    The thoughts of a program or a search are short and come before the observation; a model's prompt comes
-    after it.
+    Thoughts of a program or a search come before the observation, because they are short; a model's prompt
+    comes after it.
     """
     seats = {} if mind.view is None else {each.agent: each for each in mind.view.agents}
     yield from _goal(mind, seats)
     if mind.together is not None and (mates := mind.together.sentence(mind.agent, tuple(seats.values()))):
-        yield "Decides with", mates, "text"
-    parts = [_sees(mind), _decided(mind, seats.get(mind.agent))]
+        yield "Decides together with", mates, "text"
+    parts = [_observation(mind), _decision(mind, seats.get(mind.agent))]
     if mind.turn is not None and mind.turn.is_decision:
         parts.reverse()
     for part in parts:
@@ -63,34 +63,34 @@ def mind_sections(mind: Mind) -> Iterator[Section]:
         yield from _numbers(mind.observed)
 
 
-def _sees(mind: Mind) -> Iterator[Section]:
+def _observation(mind: Mind) -> Iterator[Section]:
     if mind.observed is None and mind.trouble:
-        yield "Sees", mind.trouble, "muted"
+        yield "Observes", mind.trouble, "muted"
     if mind.observed is not None and mind.observed.text:
-        yield f"Sees at step {mind.observed.step}", mind.observed.text, "text"
+        yield f"Observes at step {mind.observed.step}", mind.observed.text, "text"
 
 
 def _goal(mind: Mind, seats: dict[AgentID, AgentView]) -> Iterator[Section]:
-    """Yield the goal that the agent pursues, with its manager or its pursuer."""
+    """Yield the goal that an agent pursues or sets for another agent."""
     managing = mind.agent.endswith(GOAL_SUFFIX)
     pursuer = seats.get(mind.agent.removesuffix(GOAL_SUFFIX))
     if pursuer is None:
         return
     manager = seats.get(f"{pursuer.agent}{GOAL_SUFFIX}")
-    # A new goal is pursued from the pursuer's next action on; only its option says since when.
+    # A new goal applies from the pursuer's next action on; only the option says from which step.
     goal = manager.action if manager is not None and manager.action else pursuer.option
     if goal == pursuer.option:
         goal = option_words(pursuer)
     if manager is not None and mind.view is not None and manager.agent in mind.view.turn:
-        goal = f"{goal}; the next one is being chosen" if goal else "The first one is being chosen"
+        goal = f"{goal}; the next goal is being chosen" if goal else "The first goal is being chosen"
     if managing:
-        does = f"\n{pursuer.agent} did last: {pursuer.action}" if pursuer.action else ""
+        does = f"\nLast action of {pursuer.agent}: {pursuer.action}" if pursuer.action else ""
         yield f"Goal for {pursuer.agent}", f"{goal}{does}", "text"
     elif goal:
-        yield "Goal", f"{goal}{f', asked for by {manager.agent}' if manager is not None else ''}", "text"
+        yield "Goal", f"{goal}{f', set by {manager.agent}' if manager is not None else ''}", "text"
 
 
-def _decided(mind: Mind, seat: AgentView | None) -> Iterator[Section]:
+def _decision(mind: Mind, seat: AgentView | None) -> Iterator[Section]:
     turn = mind.turn
     if turn is not None:
         for heading, words, color in sections(turn, action=mind.action):
@@ -104,16 +104,16 @@ def _decided(mind: Mind, seat: AgentView | None) -> Iterator[Section]:
         parts = [f"{seat.action} ({how})" if how else seat.action, f"reward {number_words(seat.reward)}"]
         if seat.value is not None:
             parts.append(f"expects a value of {number_words(seat.value)}")
-        yield "Did last", "\n".join(parts), "text"
+        yield "Last action", "\n".join(parts), "text"
 
 
 def _numbers(observed: AgentObservation) -> Iterator[Section]:
     """Yield the preprocessed observation that a policy receives, and its legal actions."""
     if observed.preprocessing:
-        yield "Done to its observation", observed.preprocessing, "text"
+        yield "Preprocessing", observed.preprocessing, "text"
     if observed.fed:
-        after = "after that" if observed.preprocessing else "as numbers"
-        yield f"Its observation, {after}", observed.fed, "muted"
+        after = "after preprocessing" if observed.preprocessing else "as numbers"
+        yield f"Observation {after}", observed.fed, "muted"
     if observed.legal:
         some = count(len(observed.legal), "action")
-        yield f"May choose of {some}", ", ".join(observed.legal), "muted"
+        yield f"Legal: {some}", ", ".join(observed.legal), "muted"

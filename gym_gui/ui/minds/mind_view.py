@@ -1,4 +1,4 @@
-"""View of one agent: its picture, its search or plan, and texts about its observation and thoughts."""
+"""A view of one agent: its picture, search tree and plan, and texts about what it observes and thinks."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from gym_gui.ui.widgets.combo_box import SteadyComboBox
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 _PICTURE: Final = 220
-"""Initial size of the picture along the splitter, in pixels."""
+"""Initial width or height of the picture in the splitter, in pixels."""
 
 
 class MindView(QWidget):
-    """Choice of an agent, with its picture, its search tree, its plan and texts about it.
+    """View of one agent, which the user chooses: its picture, search tree, plan and texts.
 
     Args:
-        orientation: Horizontal puts the parts side by side, vertical below each other.
+        orientation: Horizontal places the parts side by side, vertical one below the other.
         parent: Qt owner.
     """
 
     agent_chosen = pyqtSignal(str)
-    """Emitted with the agent (seat) that the user chose."""
+    """Emits the name of the agent that the user chose."""
 
     def __init__(
         self, orientation: Qt.Orientation = Qt.Orientation.Horizontal, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setObjectName("mind")
-        self._told: list[Section] = []
+        self._sections: list[Section] = []
         self._agents: tuple[tuple[str, str], ...] = ()
         self._plan: PlanPlot | None = None
         self._choice = SteadyComboBox(self)
         self._choice.setObjectName("mind-agent")
-        self._choice.setAccessibleName("Whose view")
-        self._choice.setToolTip("Which agent's view is shown")
+        self._choice.setAccessibleName("Agent")
+        self._choice.setToolTip("Choose the agent to show")
         self._choice.activated.connect(self._on_activated)
         self._choice.setSizeAdjustPolicy(SteadyComboBox.SizeAdjustPolicy.AdjustToContents)
         self._choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -59,11 +59,11 @@ class MindView(QWidget):
         self._caption.hide()
         self.picture = FrameView(theme.current(), self)
         self.picture.setObjectName("mind-picture")
-        self.picture.setAccessibleName("What the agent sees")
+        self.picture.setAccessibleName("Picture that the agent observes")
         self.tree = SearchTree(self)
         self.text = QTextEdit(self)
         self.text.setObjectName("mind-text")
-        self.text.setAccessibleName("What the agent sees and thinks")
+        self.text.setAccessibleName("Observation and thoughts of the agent")
         self.text.setReadOnly(True)
         self.text.setUndoRedoEnabled(False)
         self.text.setAcceptRichText(False)
@@ -88,15 +88,15 @@ class MindView(QWidget):
 
     @property
     def agent(self) -> str:
-        """The chosen agent (seat); empty while there is no agent."""
+        """Name of the chosen agent; empty if there are no agents."""
         return str(self._choice.currentData() or "")
 
     def offer(self, agents: Sequence[AgentView], asked: Collection[str] = ()) -> None:
-        """Set the agents to choose from; the current choice stays if it is among them.
+        """Set the agents to choose from; the current choice is kept if possible.
 
         Args:
             agents: All agents.
-            asked: Agents that must act now; the first of them is chosen if there is no choice yet.
+            asked: Agents that have to act now; the first of them is chosen if none was chosen.
         """
         offered = tuple((each.agent, seat_words(each)) for each in agents)
         if offered == self._agents:
@@ -114,20 +114,20 @@ class MindView(QWidget):
             self.agent_chosen.emit(self.agent)
 
     def choose(self, agent: str) -> None:
-        """Choose an agent, if it is among those offered."""
+        """Choose an agent; a name that is not offered is ignored."""
         place = self._choice.findData(agent)
         if place >= 0 and agent != self.agent:
             self._choice.setCurrentIndex(place)
             self.agent_chosen.emit(agent)
 
     def show_mind(self, mind: Mind | None, picture: NDArray[np.uint8] | None = None) -> None:
-        """Show an agent.
+        """Show what an agent observes and thinks.
 
         Args:
-            mind: State of the agent, as far as it is known; ``None`` to show no agent.
-            picture: Picture that the agent observes, (height, width, 3) RGB.
+            mind: State of the agent; ``None`` clears the view.
+            picture: Picture that the agent observes, shape ``(height, width, 3)``, RGB; ``None`` for none.
         """
-        told = [] if mind is None else list(mind_sections(mind))
+        sections = [] if mind is None else list(mind_sections(mind))
         observed = None if mind is None else mind.observed
         if picture is not None:
             self.picture.show_frame(picture)
@@ -139,12 +139,12 @@ class MindView(QWidget):
             f"{observed.caption} at step {observed.step}" if observed is not None and shown else ""
         )
         self._caption.setVisible(bool(shown))
-        if told != self._told:
-            self._told = told
+        if sections != self._sections:
+            self._sections = sections
             self._rewrite()
 
     def _show_plan(self, planned: Planned | None) -> None:
-        """Show or hide the plan; its plot is made for the first agent that plans."""
+        """Show a plan or hide it; its plot is created for the first agent that plans."""
         if planned is not None and self._plan is None:
             self._plan = PlanPlot(self._splitter.parentWidget())
             self._splitter.insertWidget(2, self._plan)
@@ -159,7 +159,7 @@ class MindView(QWidget):
         """Write the text again and keep the scroll position."""
         bar = self.text.verticalScrollBar()
         at = bar.value() if bar is not None else 0
-        write_sections(self.text, self._told)
+        write_sections(self.text, self._sections)
         if bar is not None:
             bar.setValue(at)
 
@@ -188,10 +188,10 @@ class PlanPlot(QWidget):
         self._choice = SegmentedControl(
             [(EARNED, "Return"), (CONTROLS, "Controls")], EARNED, name="plan-what", parent=self
         )
-        self._choice.setToolTip("What the plan is expected to earn, or what it means to do")
-        self._choice.setAccessibleName("What is drawn of the plan")
+        self._choice.setToolTip("Plot the expected return of the plan, or its controls")
+        self._choice.setAccessibleName("Plotted quantity")
         self._choice.chosen.connect(self._on_chosen)
-        hint = "The plan has nothing to draw."
+        hint = "The plan has no values to plot."
         self._plots = {
             EARNED: LinePlot(theme.current(), "Steps ahead", "Return expected", hint, parent=self),
             CONTROLS: LinePlot(theme.current(), "Steps ahead", "Control", hint, parent=self),

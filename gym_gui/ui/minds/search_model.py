@@ -13,14 +13,14 @@ from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.ui.numbers import local, number
 
 MOVE_ROLE: Final = Qt.ItemDataRole.UserRole + 1
-"""Item role: the :class:`SearchedMove` of a row."""
+"""Item role of the :class:`SearchedMove` of a row."""
 MOVE, TRIED, WORTH, THEN = range(4)
-_HEADINGS: Final = ("Move", "Tried", "Worth", "Expected to follow")
+_HEADINGS: Final = ("Move", "Visits", "Value", "Expected line")
 _ABOUT: Final = (
-    "The moves that were weighed, those tried most often first; below each what may follow",
-    "How often the search has tried it",
-    "The return that the search expects after this move, for the agent that moves; higher is better",
-    "The moves that it expects to follow",
+    "Moves of the search, the most visited first; below each move its replies",
+    "Number of times that the search has tried the move",
+    "Expected return after the move, for the agent that moves; higher is better",
+    "Moves that the search expects after the move",
 )
 
 
@@ -29,16 +29,16 @@ class SearchedMove:
     """A move in the search tree.
 
     Attributes:
-        word: The move in the game's own notation.
-        visits: Number of times that the search tried the move; ``None`` if the search did not say.
-        value: Expected return for the player that makes the move; ``None`` if the search did not say.
-        line: The moves that the search expects to follow.
-        above: The move before this one; ``None`` for a move of the position itself.
-        place: Row of the move among the moves that follow the same move.
-        share: ``visits`` as a share of those of the move that was tried most often; 0 to 1.
+        word: The move in the game's notation.
+        visits: Number of times that the search tried the move; ``None`` if not reported.
+        value: Expected return for the player that makes the move; ``None`` if not reported.
+        line: Moves that the search expects after this move.
+        above: The move before this one; ``None`` for a move in the current position.
+        place: Row of the move among its siblings.
+        share: Visits as a share of those of the most visited move, from 0 to 1.
         chosen: Whether the move was played.
-        expected: Whether the search expects the move after the move above it.
-        below: The moves that may follow, tried most often first.
+        expected: Whether the search expects this move after the one before it.
+        below: Replies to the move, the most visited first.
     """
 
     word: str
@@ -54,18 +54,18 @@ class SearchedMove:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Moves that lead to this one, which is the last."""
+        """Moves from the current position to this move, which is the last."""
         return (*(self.above.path if self.above is not None else ()), self.word)
 
     @property
     def words(self) -> str:
         """Sentence about the move for screen readers."""
-        told = Considered(self.visits, self.value, self.line).words
-        return ", ".join(filter(None, [self.word, "played" if self.chosen else "", told]))
+        found = Considered(self.visits, self.value, self.line).words
+        return ", ".join(filter(None, [self.word, "played" if self.chosen else "", found]))
 
 
 def searched_moves(turn: Turn) -> list[SearchedMove]:
-    """Return the moves of a decision, those tried most often first, each with its replies."""
+    """Return the moves of a decision, the most visited first, each with its replies."""
     most = max((each.visits or 0 for each in turn.considered.values()), default=0) or 1
     moves = _moves(turn.considered, None, most)
     for move in moves:
@@ -76,17 +76,17 @@ def searched_moves(turn: Turn) -> list[SearchedMove]:
 def _moves(considered: Mapping[str, Considered], above: SearchedMove | None, most: int) -> list[SearchedMove]:
     ranked = sorted(considered.items(), key=lambda each: -(each[1].visits or 0))
     found: list[SearchedMove] = []
-    for place, (word, told) in enumerate(ranked):
-        share = min((told.visits or 0) / most, 1.0)
-        move = SearchedMove(word, told.visits, told.value, told.line, above, place, share)
-        move.below = _moves(told.replies, move, most)
-        _expect(move, told.line)
+    for place, (word, evaluation) in enumerate(ranked):
+        share = min((evaluation.visits or 0) / most, 1.0)
+        move = SearchedMove(word, evaluation.visits, evaluation.value, evaluation.line, above, place, share)
+        move.below = _moves(evaluation.replies, move, most)
+        _expect(move, evaluation.line)
         found.append(move)
     return found
 
 
 def _expect(move: SearchedMove, line: tuple[str, ...]) -> None:
-    """Mark the moves of a line as expected; add moves that the search did not list."""
+    """Mark the moves of an expected line, and add those that the search did not list."""
     for word in line:
         follows = next((each for each in move.below if each.word == word), None)
         if follows is None:
@@ -97,14 +97,14 @@ def _expect(move: SearchedMove, line: tuple[str, ...]) -> None:
 
 
 class SearchModel(QAbstractItemModel):
-    """Qt model of one decision's tree."""
+    """Qt model of the search tree of one decision."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.moves: list[SearchedMove] = []
 
     def show(self, moves: list[SearchedMove]) -> None:
-        """Show a tree."""
+        """Replace the tree by these moves."""
         self.beginResetModel()
         self.moves = moves
         self.endResetModel()
@@ -117,14 +117,14 @@ class SearchModel(QAbstractItemModel):
             yield move, self.createIndex(move.place, 0, move)
 
     def index(self, row: int, column: int, parent: QModelIndex = QModelIndex()) -> QModelIndex:  # noqa: B008
-        """Return the index of a row, see Qt."""
+        """Return the index of a row and column below ``parent``, as Qt requires."""
         moves = self._below(parent)
         if not (0 <= row < len(moves) and 0 <= column < len(_HEADINGS)):
             return QModelIndex()
         return self.createIndex(row, column, moves[row])
 
     def parent(self, child: QModelIndex) -> QModelIndex:  # type: ignore[override]  # its other form has no index
-        """Return the index of the parent, see Qt."""
+        """Return the index of a row's parent, as Qt requires."""
         move = self.move_at(child)
         above = move.above if move is not None else None
         return QModelIndex() if above is None else self.createIndex(above.place, 0, above)
@@ -143,7 +143,7 @@ class SearchModel(QAbstractItemModel):
         return move if isinstance(move, SearchedMove) else None
 
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return a cell's data for a role."""
+        """Return the data of a cell for a Qt role."""
         move = self.move_at(index)
         if move is None:
             return None
@@ -160,7 +160,7 @@ class SearchModel(QAbstractItemModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        """Return a column's heading, or its explanation as tooltip."""
+        """Return a column's heading, or its explanation for the tool tip role."""
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -189,5 +189,5 @@ def _cell(move: SearchedMove, column: int) -> str:
 
 
 def signed(value: float) -> str:
-    """Return a value with its sign, such as ``+0.42``, so that color is not the only hint."""
+    """Return a value with its sign, such as ``+0.42``, so that color is not the only distinction."""
     return f"+{number(value, 2)}" if value > 0 else number(value, 2)

@@ -1,4 +1,4 @@
-"""Tree view of a search: branch width shows how often a move was tried, color shows its value."""
+"""Tree view of a search: the branch width shows the visits of a move, the color of a dot its value."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ from gym_gui.ui.minds.search_model import (
 _ROW: Final = 24
 _INDENT: Final = 30
 _STEM: Final = 22.0
-"""Pixels between a branch and the moves it leads to."""
+"""Distance between a branch and the moves to which it leads, in pixels."""
 _WIDEST: Final = 7.0
-"""Branch width in pixels of the move tried most often."""
+"""Branch width of the most visited move, in pixels."""
 _THINNEST: Final = 1.0
 _SPOT: Final = 5
 _WORTH_PX: Final = 66
 _NARROWEST: Final = 310
 _LINE_PX: Final = 110
-"""Minimum pixels for the column with the expected line of moves."""
+"""Least width of the column with the expected line of moves, in pixels."""
 _ALWAYS: Final = (MOVE, TRIED, WORTH)
-"""Columns that are shown at any width."""
+"""Columns that are shown at any width of the view."""
 
 
 class SearchTree(QTreeView):
-    """Tree of one decision, with keyboard navigation.
+    """Tree view of the search of one decision, with keyboard navigation.
 
     Args:
         parent: Qt owner.
@@ -55,7 +55,7 @@ class SearchTree(QTreeView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("search-tree")
-        self.setAccessibleName("What the search found of each move")
+        self.setAccessibleName("Search tree")
         self.moves = SearchModel(self)
         self.setModel(self.moves)
         self.setItemDelegate(_SearchDelegate(self))
@@ -78,7 +78,7 @@ class SearchTree(QTreeView):
         theme.current().changed.connect(self._on_theme_changed)
 
     def show_turn(self, turn: Turn | None) -> None:
-        """Show the search of a decision; hide the tree if the turn has none."""
+        """Show the search of a decision; hide the tree if the decision has none."""
         shown = turn if turn is not None and turn.considered else None
         self.setVisible(shown is not None)
         if shown == self._turn:
@@ -88,7 +88,7 @@ class SearchTree(QTreeView):
         self.moves.show([] if shown is None else searched_moves(shown))
         path = before.path if isinstance(before, SearchedMove) else ()
         for move, index in self.moves.every():
-            # Expand the line of play that the search expects; other moves are expanded by the user.
+            # Expand the expected line of play; the user expands other moves.
             open_above = move.above is None or self.isExpanded(index.parent())
             self.setExpanded(index, bool(move.below) and open_above and (move.chosen or move.expected))
             if move.path == path:
@@ -109,7 +109,7 @@ class SearchTree(QTreeView):
             self.setColumnHidden(THEN, viewport.width() - taken < _LINE_PX)
 
     def drawBranches(self, painter: QPainter | None, rect: QRect, index: QModelIndex) -> None:
-        """Draw the branches from a move to its siblings and replies, as wide as they were tried often."""
+        """Draw the branches of a move; each is as wide as its share of the visits."""
         move = self.moves.move_at(index)
         if painter is None or move is None:
             return
@@ -144,7 +144,7 @@ class SearchTree(QTreeView):
         painter.drawLine(QPointF(x, top), QPointF(x, bottom))
 
     def _pen(self, to: list[SearchedMove]) -> QPen:
-        """Return the pen of the branch that leads to some moves."""
+        """Return the pen for the branch that leads to these moves."""
         widest = max(to, key=lambda move: move.share)
         played = any(_is_played(move) for move in to)
         color = theme.current().color("accent" if played else "scroll")
@@ -166,15 +166,15 @@ class SearchTree(QTreeView):
 
 
 def _is_played(move: SearchedMove) -> bool:
-    """Return whether a move was played, or is expected after the played one."""
+    """Return whether a move was played, or is expected after the played move."""
     return move.chosen or (move.expected and move.above is not None and _is_played(move.above))
 
 
 class _SearchDelegate(QStyledItemDelegate):
-    """Draws a bar below the number of tries, a colored dot before the value, and played moves in bold."""
+    """Draws a bar below the visits, a colored dot before the value, and played moves in bold."""
 
     def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
-        """Set the font of played moves and the color of expected lines."""
+        """Set a bold font for played moves and a muted color for expected lines."""
         super().initStyleOption(option, index)
         move = index.data(MOVE_ROLE)
         if option is None or not isinstance(move, SearchedMove):
@@ -207,7 +207,7 @@ class _SearchDelegate(QStyledItemDelegate):
         painter.fillRect(bar, theme.current().color("accent"))
 
     def _paint_worth(self, painter: QPainter, cell: QRect, value: float, text: int) -> None:
-        """Draw a colored dot to the left of the number, whose width is ``text``."""
+        """Draw a colored dot to the left of a number that is ``text`` pixels wide."""
         now = theme.current()
         color = QColor(now.color("ok" if value > 0 else "error" if value < 0 else "muted"))
         color.setAlphaF(0.35 + 0.65 * min(abs(value), 1.0))

@@ -1,7 +1,7 @@
-"""The figures that a card shows below its frame.
+"""The figures that an operator's card shows below its frame.
 
-The strip paints its text itself: labels that change thirty times a second would make Qt lay out the
-whole card each time.
+The strip paints its text itself: labels that change thirty times a second would make Qt lay out the whole
+card each time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LEAST = 28
 
 
 class FactsStrip(QWidget):
-    """Shows a few figures, each below its name, always in the same places."""
+    """Shows a few named figures in one row, each value below its name; the order never changes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,7 +33,7 @@ class FactsStrip(QWidget):
 
     @property
     def needed(self) -> int:
-        """Pixels from the left that all figures need, each as wide as it has been so far."""
+        """Width in pixels that all figures need, each at the largest width it has had so far."""
         return sum(self._widths.values()) + self._gap * max(0, len(self._widths) - 1)
 
     @property
@@ -41,7 +41,7 @@ class FactsStrip(QWidget):
         return 16 if self.width() > 200 else 10
 
     def set_facts(self, *facts: tuple[str, str]) -> None:
-        """Show these figures: (name, value). Each figure keeps its largest width so far while it is shown."""
+        """Show ``(name, value)`` pairs; a figure never becomes narrower while it is shown."""
         if facts != self._facts:
             self._facts = facts
             narrow, wide = (QFontMetrics(font) for font in self._fonts())
@@ -62,7 +62,7 @@ class FactsStrip(QWidget):
         return QSize(160, 38)
 
     def minimumSizeHint(self) -> QSize:
-        """Return a size that fits the first figures; ``paintEvent`` leaves out those that do not fit."""
+        """Return a size that fits the first figures; ``paintEvent`` leaves out figures that do not fit."""
         return QSize(90, 38)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
@@ -84,6 +84,6 @@ class FactsStrip(QWidget):
 
     @staticmethod
     def _fonts() -> tuple[QFont, QFont]:
-        """Return the font of names and the font of values."""
+        """Return the fonts for the names and for the values of figures."""
         small = theme.tabular(theme.font(theme.SMALL_PX))
         return small, theme.tabular(theme.font(theme.TEXT_PX + 1, weight=QFont.Weight.DemiBold))

@@ -1,4 +1,4 @@
-"""The operators side by side as an experiment file that has a name and can be saved and opened."""
+"""Saves and opens the operators that the Operators page shows side by side as an experiment file."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from gym_gui.ui.operators.recent_files import RecentFiles
 from gym_gui.ui.widgets import QuietButton
 
 HEADING: Final = "A comparison that MOSAIC wrote: when it is saved again, this file is replaced."
-"""First line of the files that MOSAIC may overwrite; a file that a user wrote begins differently."""
+"""First line of each file that MOSAIC may overwrite; a file that a user wrote begins differently."""
 EPISODES: Final = 10
-"""Episodes of each operator if the file gives no number: one per seed, beginning with the page's seed."""
+"""Number of episodes per operator if the file gives none: one per seed, from the page's seed on."""
 _FILE, _CLEAN = "comparison/file", "comparison/saved"
 _UNTITLED: Final = "Untitled"
 _WIDEST: Final = 24
-"""Largest number of letters of a name in the bar; the tooltip shows the whole path."""
+"""Largest number of letters of a file name in the page's bar; the tool tip shows the whole path."""
 _KNOWN: Final = 20
-"""Number of saved tables that are remembered, so that undo finds the file of an earlier table."""
+"""Number of saved operator tables that are remembered, so that undo finds the file of an earlier table."""
 _FILTER: Final = "Experiments (*.yaml *.yml *.json *.py)"
 
 
 class Comparison(QObject):
-    """Links the operators side by side to the experiment file that holds or will hold them.
+    """Links the operators of the Operators page to the experiment file that holds or will hold them.
 
     Args:
         context: The window's services.
@@ -51,7 +51,7 @@ class Comparison(QObject):
     """
 
     opened = pyqtSignal(list, int)
-    """Emits the configurations from a file and their first seed."""
+    """Emits the operator configurations from a file and the first seed of its schedule."""
 
     def __init__(self, context: AppContext, deck: OperatorDeck, parent: QWidget) -> None:
         super().__init__(parent)
@@ -71,22 +71,22 @@ class Comparison(QObject):
         self._menu.setToolTipsVisible(True)
         self._menu.aboutToShow.connect(self._fill)
         self.button = QuietButton(_UNTITLED, menu=self._menu, name="comparison", spare_icon="file")
-        self.button.setToolTip("Not saved yet: save, open, duplicate")
+        self.button.setToolTip("Not saved yet. Save, open or duplicate the comparison")
         deck.changed.connect(self.refresh)
         deck.run_changed.connect(self._on_run_changed)
 
     @property
     def name(self) -> str:
-        """Name of the comparison: that of its file without suffix, or ``Untitled``."""
+        """Name of the comparison: the file name without suffix, or ``Untitled``."""
         return self.path.stem if self.path is not None else _UNTITLED
 
     @property
     def changed(self) -> bool:
-        """Whether the operators differ from those in the file."""
+        """Whether the operators differ from those saved in the file."""
         return self.path is not None and self._deck.table != self._saved
 
     def begin(self) -> None:
-        """Begin to notice changes, once the operators of the last session are restored."""
+        """Start tracking unsaved changes, after the operators of the last session are restored."""
         if self._begun:
             return
         self._begun = True
@@ -95,25 +95,25 @@ class Comparison(QObject):
         self.refresh()
 
     def forget(self) -> None:
-        """Forget the file, because other operators have replaced those of the comparison."""
+        """Forget the comparison's file, because other operators have replaced those of the file."""
         self._execution = None
         self._set_path(None, None)
 
     def refresh(self) -> None:
-        """Show the name of the comparison, and whether it was changed since it was saved."""
+        """Show the comparison's name, and a dot if it has unsaved changes."""
         if not self._begun:
             return
         table = self._deck.table
         if table != self._saved:
             known = next((path for each, path in reversed(self._known) if each == table), self.path)
-            if known is not None and known != self.path:  # Undo has brought this file's operators back.
+            if known is not None and known != self.path:  # Undo has restored the operators of this file.
                 self.path, self._saved = known, self._contents[known]
                 self._context.layout.setValue(_FILE, str(known))
         short = self.name if len(self.name) <= _WIDEST else f"{self.name[: _WIDEST - 1]}…"
         words = f"{short}{' •' if self.changed else ''}"
         if self.button.text() != words:
             self.button.set_text(words)
-            self.button.setToolTip(f"{self.path or 'Not saved yet'}: save, open, duplicate")
+            self.button.setToolTip(f"{self.path or 'Not saved yet'}. Save, open or duplicate the comparison")
             spoken = f"Comparison {self.name}{', changed since it was saved' if self.changed else ''}"
             self.button.setAccessibleName(spoken)
         if self._clean_before != (clean := self.path is not None and not self.changed):
@@ -135,11 +135,11 @@ class Comparison(QObject):
         if run is not None and run.folder is not None and self.path is not None and run.folder != self._run:
             self._run = run.folder
             self._context.spawn(
-                keep_run(run.folder, self.path), f"Keeping {run.folder.name} with {self.name}"
+                keep_run(run.folder, self.path), f"Adding {run.folder.name} to the group {self.name}"
             )
 
     def show_runs(self) -> None:
-        """Show the recorded runs of the comparison on the Results page, played by hand or as a script."""
+        """Show all recorded runs of the comparison on the Results page, both manual and script runs."""
         self._context.go("results", find=f'group:"{self.name}"')
 
     # -- the menu ----------------------------------------------------------------------
@@ -163,12 +163,12 @@ class Comparison(QObject):
         self._entry("operators.save_as", "Save as…")
         self._entry("operators.copy", "Duplicate")
         self._menu.addSeparator()
-        whole = self._entry("operators.whole", "Run it as a script")
-        whole.setToolTip("All its episodes, on all cores, without pictures; it has to be saved")
+        whole = self._entry("operators.whole", "Run as a script")
+        whole.setToolTip("Play all episodes on all cores, without pictures; save the comparison first")
         tournament_run = self._entry("operators.tournament", "Hold a tournament…")
-        tournament_run.setToolTip("Everybody who plays here against everybody, rated")
-        runs = self._entry("operators.its_runs", "Its runs")
-        runs.setToolTip("What was recorded of it, by hand and as a script, in the list of runs")
+        tournament_run.setToolTip("Let the policies of these operators play each other, and rate them")
+        runs = self._entry("operators.its_runs", "Runs of this comparison")
+        runs.setToolTip("Show the recorded runs of this comparison on the Results page")
 
     def _entry(self, command: str, text: str = "") -> QAction:
         action = entry(self._context.commands, command, self._menu, text)
@@ -207,7 +207,7 @@ class Comparison(QObject):
     # -- saving ------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the comparison to its file; ask for a file if there is none or a user wrote it."""
+        """Write the comparison to its file; ask for a file if it has none or if a user wrote the file."""
         if self.path is None or not _is_ours(self.path):
             self.ask_save()
         else:
@@ -243,17 +243,17 @@ class Comparison(QObject):
         self._context.notify(f"Saved as {path}", "ok")
 
     def _execution_of(self, table: OperatorTable) -> ExecutionConfig:
-        """Return the file's settings for episodes and seeds, with the page's seed as first seed."""
+        """Return the settings for episodes and seeds to save, with the page's seed as first seed."""
         before = self._execution or self._written()
         if before is None:
             return ExecutionConfig(EPISODES, seeds=table.seed)
         return before if before.seeds[0] == table.seed else replace(before, seeds=table.seed)
 
     def _written(self) -> ExecutionConfig | None:
-        """Read the settings for episodes and seeds from the file.
+        """Read the settings for episodes and seeds from the comparison's file.
 
-        The window does not keep them when it restarts. Returns ``None`` if the file is missing, cannot
-        be read or was not written by MOSAIC.
+        They are lost when the window restarts. Returns ``None`` if the file is missing, cannot be read or was
+        not written by MOSAIC.
         """
         if self.path is None or not self.path.is_file() or not _is_ours(self.path):
             return None
@@ -263,21 +263,21 @@ class Comparison(QObject):
             return None
 
     def duplicate(self) -> None:
-        """Detach the operators from their file, so that the next save asks for a new one."""
+        """Detach the operators from their file, so that the next save asks for a new file."""
         table = self._deck.table
         self._known = [(each, path) for each, path in self._known if each != table]
         self._set_path(None, None)
-        self._context.notify("A copy without a file: Save asks where to")
+        self._context.notify("The comparison is detached from its file. Save asks for a new file")
 
     def run_as_script(self) -> None:
-        """Open the file in script mode, which plays all its episodes."""
+        """Open the comparison's file in script mode, which plays all its episodes."""
         if self.path is not None:
             self._context.go("operators", script=self.path)
 
     # -- opening -----------------------------------------------------------------------
 
     def ask_open(self) -> None:
-        """Ask for a file and show its operators side by side."""
+        """Ask for an experiment file and show its operators side by side."""
         dialog = self._dialog("Open an experiment side by side", "comparison-open-dialog")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilter(_FILTER)
@@ -285,7 +285,7 @@ class Comparison(QObject):
         dialog.open()
 
     def open(self, path: Path) -> None:
-        """Show the operators of a file side by side."""
+        """Show the operators of an experiment file side by side."""
         self._context.spawn(self._open(path), f"Opening {path.name}")
 
     async def _open(self, path: Path) -> None:
@@ -294,12 +294,12 @@ class Comparison(QObject):
             experiment: Experiment = await asyncio.to_thread(load_experiment, path, allow_code=False)
         except MosaicError as error:
             script = partial(self._context.go, "operators", script=path)
-            self._context.notify(error.sentence, "warning", ("Open it as a script", script))
+            self._context.notify(error.sentence, "warning", ("Open as a script", script))
             return
         before = self._deck.table
         self.opened.emit(list(experiment.operators), experiment.execution.seeds[0])
         if self._deck.table == before and before.ids != tuple(o.operator_id for o in experiment.operators):
-            return  # Not all operators fit on the page; a message has said so.
+            return  # Not all operators fit on the page; a message is already shown.
         self._execution = experiment.execution
         self._recent.add(path.absolute())
         self._set_path(path.absolute(), self._deck.table)
@@ -319,7 +319,7 @@ async def keep_run(folder: Path, comparison: Path) -> None:
 
     Args:
         folder: Folder of the run.
-        comparison: File of the comparison; if MOSAIC did not write it, nothing happens.
+        comparison: File of the comparison; nothing happens if MOSAIC did not write this file.
 
     Raises:
         LabelsError: The run's labels cannot be read or written.
@@ -333,7 +333,7 @@ def _keep_run(folder: Path, comparison: Path) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Return whether a file may be overwritten: MOSAIC wrote it, or it does not exist any more."""
+    """Return whether MOSAIC may write a file: it has written the file before, or the file does not exist."""
     try:
         with path.open(encoding="utf-8") as file:
             return file.readline().strip() == f"# {HEADING}"

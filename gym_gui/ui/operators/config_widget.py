@@ -1,4 +1,4 @@
-"""The inspector's content: a form that edits one operator."""
+"""The inspector's form, which edits one operator."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
 
 _SETTLE_MS = 350
-"""Time without further edits before the operator restarts with an edit, in ms."""
+"""Time without further edits before the operator restarts with an edit, in milliseconds."""
 _MOST_FINDINGS = 3
 
 
 @dataclass(frozen=True, eq=False)
 class _AfterCheck:
-    """What to do after a check of the draft. Compared by identity, because each check has its own instance.
+    """Actions that follow a check of an operator's edited configuration; two instances are never equal.
 
     Attributes:
-        rebuild_panel: Fill the panel of players from the draft.
-        refresh_offers: Show again which policies could play.
-        emit_config: Emit the new configuration.
+        rebuild_panel: Whether to fill the panel of policies from the edited configuration.
+        refresh_offers: Whether to update the lists of policies that can play.
+        emit_config: Whether to emit the new configuration.
     """
 
     rebuild_panel: bool = False
@@ -58,7 +58,7 @@ class _AfterCheck:
     emit_config: bool = False
 
     def after(self, before: _AfterCheck | None) -> _AfterCheck:
-        """Return a new instance that also does what should have followed a check that is given up."""
+        """Return an instance that also contains the actions of a canceled check."""
         if before is None:
             return replace(self)
         return _AfterCheck(
@@ -72,23 +72,18 @@ _EDITED = _AfterCheck(emit_config=True)
 
 
 class OperatorConfigWidget(QWidget):
-    """Edits one operator; adapts to its environment and to the kind of its policies.
+    """Form that edits one operator, with fields that depend on its environment and its policies.
 
-    A change that is complete and valid is emitted after a moment. Until then the inspector says what is
-    missing, and the operator plays on unchanged.
-
-    Args:
-        context: The window's services.
-        catalog: Provides environments, workers and policies.
-        parent: Qt owner.
+    A complete and valid change is emitted after a short delay. Until then the form shows what is missing, and
+    the operator continues unchanged.
     """
 
     changed = pyqtSignal(object)
-    """Emits a new :class:`OperatorConfig` with the same id."""
+    """Emits the new :class:`OperatorConfig`, which keeps the operator's id."""
     duplicate_requested = pyqtSignal(str)
     remove_requested = pyqtSignal(str)
     installed = pyqtSignal(object)
-    """Emits the operator (a :class:`LiveOperator`) for which a missing package was installed."""
+    """Emits the :class:`LiveOperator` for which a missing package was installed."""
     details_requested = pyqtSignal(object)
 
     def __init__(self, context: AppContext, catalog: CatalogCache, parent: QWidget | None = None) -> None:
@@ -104,23 +99,23 @@ class OperatorConfigWidget(QWidget):
         self._notes: list[QWidget] = []
         self._pending: OperatorConfig | None = None
         self._check: _AfterCheck | None = None
-        self._unsent_edit = False  # An edit waits for the environment's description.
+        self._unsent_edit = False  # An edit that waits for the environment's description.
         self._is_looking = False  # The environment's description is being read.
         self._finishing: set[asyncio.Task[None]] = set()
-        self._settle = single_shot_timer(self, _SETTLE_MS, self._hand_out)
+        self._settle = single_shot_timer(self, _SETTLE_MS, self._emit_pending)
         self._build()
-        self._look = EnvironmentLookup(context.spawn, catalog, self.environment, self)
-        self._look.found.connect(self._on_found)
-        self._look.failed.connect(self._on_not_found)
+        self._lookup = EnvironmentLookup(context.spawn, catalog, self.environment, self)
+        self._lookup.found.connect(self._on_found)
+        self._lookup.failed.connect(self._on_not_found)
 
     def _build(self) -> None:
         self._column = column = column_layout(self)
-        self._place = section_label("Operator", self)
-        column.addWidget(self._place)
+        self._heading = section_label("Operator", self)
+        column.addWidget(self._heading)
         self.name = QLineEdit(self)
         self.name.setObjectName("operator-name")
         self.name.setAccessibleName("Name of the operator")
-        self.name.setToolTip("What people read; another name interrupts nothing")
+        self.name.setToolTip("Name in the window and in results; renaming does not restart the operator")
         self.name.setMaxLength(120)
         self.name.editingFinished.connect(self._on_name)
         column.addWidget(self.name)
@@ -135,19 +130,21 @@ class OperatorConfigWidget(QWidget):
         )
         self._settings.set_to.connect(self._on_environment_settings)
         column.addWidget(self._settings, 0, Qt.AlignmentFlag.AlignLeft)
-        self._panel_place = column_layout()
-        column.addLayout(self._panel_place)
+        self._panel_column = column_layout()
+        column.addLayout(self._panel_column)
         self.human = HumanControls(self)
         column.addWidget(self.human)
         more = FormRows(parent=self)
         self.limit = more.add_row(
             "Max steps", self._limit_box(), tooltip="Steps after which an episode is truncated"
         )
-        self._host = more.add_row("Runs on", RunsOn(self._context), tooltip="The machine that plays it")
+        self._host = more.add_row(
+            "Runs on", RunsOn(self._context), tooltip="Machine on which the operator's session runs"
+        )
         self._host.host_chosen.connect(self._on_host)
         column.addWidget(more)
-        self._notes_place = column_layout(spacing=theme.STEP)
-        column.addLayout(self._notes_place)
+        self._notes_column = column_layout(spacing=theme.STEP)
+        column.addLayout(self._notes_column)
         self._details = LinkButton(
             "All settings, links and presets…",
             name="operator-details",
@@ -159,14 +156,14 @@ class OperatorConfigWidget(QWidget):
             "Duplicate",
             icon_name="copy",
             name="operator-duplicate",
-            tooltip="Another operator like this one",
+            tooltip="Add a copy of this operator",
             on_click=self._on_duplicate,
         )
         self.remove = QuietButton(
             "Remove",
             icon_name="remove",
             name="operator-remove",
-            tooltip="Take it off the table; this can be undone",
+            tooltip="Remove this operator; Undo restores it",
             on_click=self._on_remove,
         )
         line = row_layout()
@@ -191,25 +188,32 @@ class OperatorConfigWidget(QWidget):
 
     @property
     def operator(self) -> LiveOperator | None:
-        """Operator that is edited."""
+        """Operator that the form edits; ``None`` if no operator is selected."""
         return self._operator
 
     @property
     def draft(self) -> Draft | None:
-        """Configuration as the form shows it."""
+        """Configuration with the values of the form, which may be incomplete; ``None`` without an
+        operator."""
         return self._draft
 
     @property
     def panel(self) -> SingleAgentPanel | MultiAgentPanel | None:
-        """Panel that shows who plays; ``None`` until the environment is known."""
+        """Panel that shows which policy plays each slot; ``None`` until the environment is known."""
         return self._panel
 
     def show_operator(self, operator: LiveOperator, number: int, count: int) -> None:
-        """Edit this operator, the ``number``-th of ``count``."""
-        self._place.setText(f"OPERATOR {number} OF {count}")
+        """Show the form for an operator.
+
+        Args:
+          operator: Operator to edit.
+          number: Its position among all operators, from 1.
+          count: Number of operators.
+        """
+        self._heading.setText(f"OPERATOR {number} OF {count}")
         if operator is self._operator:
             return
-        self._hand_out()
+        self._emit_pending()
         self._finish_apart()
         before, self._operator = self._operator, operator
         if before is not None:
@@ -220,7 +224,7 @@ class OperatorConfigWidget(QWidget):
         self._adopt(operator.player.config)
 
     def forget(self) -> None:
-        """Stop editing: there is no operator to show."""
+        """Stop editing and drop pending edits, because no operator is selected."""
         self._settle.stop()
         self._pending = self._check = None
         self._is_looking = False
@@ -231,10 +235,10 @@ class OperatorConfigWidget(QWidget):
             self._record.follow(None)
         self._operator = self._draft = None
         self.human.show_humans(None)
-        self._look.stop()
+        self._lookup.stop()
 
     def _on_config_changed(self, config: OperatorConfig) -> None:
-        """Show a change that was made elsewhere, for example when a slot was bound to another policy."""
+        """Show a change of the operator that was made outside the form, for example by binding a slot."""
         if self._pending is None and not self._is_edited and self._draft is not None:
             from gym_gui.controllers.setup.configuration_draft import Draft
 
@@ -254,21 +258,21 @@ class OperatorConfigWidget(QWidget):
         self.limit.blockSignals(blocked)
         self._host.set_host(config.host)
         self._record.refresh()
-        self._look_again()
+        self._read_environment()
 
     # -- the environment -------------------------------------------------------------
 
-    def _look_again(self) -> None:
+    def _read_environment(self) -> None:
         # The configuration that was about to be emitted names the previous environment.
         self._unsent_edit = self._unsent_edit or self._is_edited or self._pending is not None
         self._settle.stop()
         self._check = self._pending = None
         if self._env_info is None:
             self._clear_panel()
-            self._show_notes([muted_label("Looking at the environment…", wrap=True)])
+            self._show_notes([muted_label("Reading the environment…", wrap=True)])
         if self._draft is not None:
             self._is_looking = True
-            self._look.begin(self._draft, self._operator)
+            self._lookup.begin(self._draft, self._operator)
 
     def _on_not_found(self, reason: str) -> None:
         self._is_looking, self._env_info = False, None
@@ -280,7 +284,7 @@ class OperatorConfigWidget(QWidget):
         """Read the environment again after a missing package was installed."""
         self._catalog.renew()
         self.environment.renew()
-        self._look_again()
+        self._read_environment()
         self.installed.emit(self._operator)
 
     def _on_found(self, env_info: EnvironmentInfo, checks: ConfigurationChecks) -> None:
@@ -294,10 +298,10 @@ class OperatorConfigWidget(QWidget):
         self.limit.setSpecialValueText(steps)
         self._draft = draft.seated(env_info, _random)
         edited, self._unsent_edit = self._draft != draft or self._unsent_edit, False
-        self._look_over(_AfterCheck(rebuild_panel=True, emit_config=edited))
+        self._check_draft(_AfterCheck(rebuild_panel=True, emit_config=edited))
 
     def _on_list_opening(self) -> None:
-        """Read the policies again, because some may have been trained since the last time."""
+        """Read the list of policies again, because trainings may have added some."""
         self._context.spawn(self._renew_offers(), "Looking for policies")
 
     async def _renew_offers(self) -> None:
@@ -305,14 +309,13 @@ class OperatorConfigWidget(QWidget):
         if checks is self._checks or self._checks is None:
             return
         self._checks = checks
-        self._look_over(_AfterCheck(refresh_offers=True))
+        self._check_draft(_AfterCheck(refresh_offers=True))
 
-    def _look_over(self, wanted: _AfterCheck) -> None:
-        """Check the draft, then update the form and emit the configuration as ``wanted`` says.
+    def _check_draft(self, wanted: _AfterCheck) -> None:
+        """Check the edited configuration in a thread, then run the actions of ``wanted``.
 
-        The check reads policy files and the keyring, so it runs in a thread. If the check of an earlier
-        draft is still running, its result is dropped, and what should have followed it follows this
-        check.
+        The check reads policy files and the keyring. If the check of an earlier draft is still running, its
+        result is dropped, and what should have followed it follows this check.
         """
         if self._is_looking or self._draft is None or self._env_info is None or self._checks is None:
             # The edit is emitted once the environment is known.
@@ -331,9 +334,9 @@ class OperatorConfigWidget(QWidget):
     ) -> None:
         report = await asyncio.to_thread(checks.check, draft, env_info)
         if self._check is wanted:
-            self._take(wanted, report)
+            self._on_report(wanted, report)
 
-    def _take(self, wanted: _AfterCheck, report: Report) -> None:
+    def _on_report(self, wanted: _AfterCheck, report: Report) -> None:
         self._check = None
         assert self._draft is not None and self._env_info is not None and self._checks is not None
         if wanted.rebuild_panel:
@@ -341,9 +344,9 @@ class OperatorConfigWidget(QWidget):
             assert self._panel is not None
             self._panel.show_draft(self._draft, report, self._env_info, self._checks)
         elif wanted.refresh_offers and self._panel is not None:
-            # A model or a file that is set in the form changes who decides.
+            # A model or a file that is set in the form can change the kind of the policy.
             self._panel.show_offers(self._draft, report, self._checks)
-        self._say_findings(report)
+        self._show_findings(report)
         if wanted.emit_config:
             self._pending = report.config
             if report.config is not None:
@@ -353,11 +356,11 @@ class OperatorConfigWidget(QWidget):
 
     @property
     def _is_edited(self) -> bool:
-        """Whether an edit is being checked."""
+        """Whether a check is running whose result is to be emitted."""
         return self._check is not None and self._check.emit_config
 
     def _make_panel(self, agents: tuple[AgentID, ...]) -> None:
-        """Make a panel for these agents, unless the current one has the same agents."""
+        """Create a panel for these agents, unless the current panel already has them."""
         shown = self._panel
         if shown is not None and agents == (
             shown.agents if isinstance(shown, MultiAgentPanel) else (shown.agent,)
@@ -373,7 +376,7 @@ class OperatorConfigWidget(QWidget):
         self._panel.policy_chosen.connect(self._on_policy)
         self._panel.player_changed.connect(self._on_player)
         self._panel.list_opening.connect(self._on_list_opening)
-        self._panel_place.addWidget(self._panel)
+        self._panel_column.addWidget(self._panel)
 
     def _clear_panel(self) -> None:
         if self._panel is not None:
@@ -381,14 +384,14 @@ class OperatorConfigWidget(QWidget):
             self._panel.deleteLater()
             self._panel = None
 
-    def _say_findings(self, report: Report) -> None:
+    def _show_findings(self, report: Report) -> None:
         wrong = [finding for finding in report.findings if finding.level in ("error", "warning")]
-        shown: list[QWidget] = [self._said(finding) for finding in wrong[:_MOST_FINDINGS]]
+        shown: list[QWidget] = [self._finding_message(finding) for finding in wrong[:_MOST_FINDINGS]]
         if len(wrong) > _MOST_FINDINGS:
             shown.append(muted_label(f"and {len(wrong) - _MOST_FINDINGS} more on the Agents page", wrap=True))
         self._show_notes(shown)
 
-    def _said(self, finding: Finding) -> InlineMessage:
+    def _finding_message(self, finding: Finding) -> InlineMessage:
         kind = "error" if finding.level == "error" else "warning"
         install = install_action(self._context, finding.text, self, self._on_installed)
         return InlineMessage(kind, f"{finding.text}.", install)
@@ -399,7 +402,7 @@ class OperatorConfigWidget(QWidget):
             note.deleteLater()
         self._notes = notes
         for note in notes:
-            self._notes_place.addWidget(note)
+            self._notes_column.addWidget(note)
 
     # -- edits by the user -----------------------------------------------------------
 
@@ -409,19 +412,19 @@ class OperatorConfigWidget(QWidget):
             self.name.setText(self._draft.name if self._draft is not None else "")
         elif name != self._draft.name:
             self._draft = replace(self._draft, name=name, named=True)
-            self._look_over(_EDITED)
+            self._check_draft(_EDITED)
 
     def _on_environment(self, task: object) -> None:
         if self._draft is None or (self._env_info is not None and task == self._env_info.env_id):
             return
         same = self._draft
-        # Drop what belonged to the other environment; policies stay where they can play.
+        # Drop the settings of the previous environment; policies stay where they can play.
         self._draft = replace(
             same, task=str(task), env_name="", api=None, env_kwargs={}, teams=None, links=()
         )
         self._settings.show_values({})
         self._unsent_edit = True
-        self._look_again()
+        self._read_environment()
 
     def _request(self) -> EnvironmentRequest | None:
         return None if self._draft is None else self._draft.request()
@@ -432,17 +435,17 @@ class OperatorConfigWidget(QWidget):
         self._draft = replace(self._draft, env_kwargs=values)
         self._settings.show_values(values)
         self._env_info, self._unsent_edit = None, True
-        self._look_again()
+        self._read_environment()
 
     def _on_limit(self, steps: int) -> None:
         if self._draft is not None:
             self._draft = replace(self._draft, max_steps=steps or None)
-            self._look_over(_EDITED)
+            self._check_draft(_EDITED)
 
     def _on_host(self, host: str) -> None:
         if self._draft is not None:
             self._draft = replace(self._draft, host=host)
-            self._look_over(_EDITED)
+            self._check_draft(_EDITED)
 
     def _on_policy(self, agent: str, policy_id: str) -> None:
         slot = self._env_info.slots.get(agent) if self._env_info is not None else None
@@ -452,31 +455,33 @@ class OperatorConfigWidget(QWidget):
         if policy is None:
             return
         row = policy.assignment(self._draft.rows.get(agent))
-        self._decided(self._draft.unlinked(agent).with_row(agent, row), whole=True)
+        self._adopt_policies(self._draft.unlinked(agent).with_row(agent, row), whole=True)
 
     def _on_player(self, agent: str, player: WorkerAssignment) -> None:
         if self._draft is not None and self._checks is not None:
-            self._decided(self._draft.with_row(agent, player), whole=False)
+            self._adopt_policies(self._draft.with_row(agent, player), whole=False)
 
-    def _decided(self, draft: Draft, *, whole: bool) -> None:
-        """Adopt a draft with other policies; a name that the user did not choose is derived anew."""
+    def _adopt_policies(self, draft: Draft, *, whole: bool) -> None:
+        """Adopt a configuration with other policies; an operator name that the user did not set is derived
+        anew.
+        """
         assert self._draft is not None and self._checks is not None
         self._draft = draft.following(self._draft, self._checks.name_of)
         self.name.setText(self._draft.name)
-        self._look_over(_AfterCheck(rebuild_panel=whole, refresh_offers=True, emit_config=True))
+        self._check_draft(_AfterCheck(rebuild_panel=whole, refresh_offers=True, emit_config=True))
 
-    def _hand_out(self) -> None:
+    def _emit_pending(self) -> None:
         if self._check is not None and self._is_edited and self._draft and self._env_info and self._checks:
-            # Another operator is shown at once: check now, so that the edit is not lost with the
+            # Another operator is about to be shown: check now, so that the edit is not lost with the
             # running check.
-            self._take(self._check, self._checks.check(self._draft, self._env_info))
+            self._on_report(self._check, self._checks.check(self._draft, self._env_info))
         self._settle.stop()
         config, self._pending = self._pending, None
         if config is not None and self._operator is not None and config != self._operator.player.config:
             self.changed.emit(config)
 
     def _finish_apart(self) -> None:
-        """Check and emit an edit whose environment is still being read, without showing the result."""
+        """Check and emit an edit in the background if its environment is still being read."""
         if self._is_looking and self._unsent_edit and self._draft is not None and self._operator is not None:
             work = self._finish(self._draft, self._operator, self._operator.player.config)
             task = self._context.spawn(work, "Checking the operator")
@@ -498,7 +503,7 @@ class OperatorConfigWidget(QWidget):
 
     def _on_duplicate(self) -> None:
         if self._operator is not None:
-            self._hand_out()
+            self._emit_pending()
             self.duplicate_requested.emit(self._operator.player.config.operator_id)
 
     def _on_remove(self) -> None:
@@ -507,6 +512,6 @@ class OperatorConfigWidget(QWidget):
 
 
 def _random(agent: str) -> WorkerAssignment:
-    """Return the policy until the user chooses one: random, or in a goal slot the MiniGrid manager."""
+    """Return the default policy of a slot: random actions, or in a goal slot the MiniGrid manager."""
     behavior = "minigrid_manager" if agent.endswith(GOAL_SUFFIX) else "random"
     return WorkerAssignment("operators_worker", "baseline", {"behavior": behavior})

@@ -1,4 +1,4 @@
-"""The operators' controls in the page's bar: seed, steps, run, speed."""
+"""The controls for operators in the Operators page's bar: seed, steps, run and speed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ RATES: tuple[float | None, ...] = (1, 2, 5, 10, 15, 30, 60, None)
 
 
 def rate_words(rate: float | None) -> str:
-    """Return a speed as text: ``15 /s``, or that there is no limit."""
+    """Return a speed as text, such as ``15 /s``, or ``Fastest`` for ``None`` (no limit)."""
     return "Fastest" if rate is None else f"{local(rate):g} /s"
 
 
 class ControlPanelContainer(QObject):
-    """Puts the controls into the page's bar and keeps their state up to date.
+    """Puts the controls for operators into the page's bar and keeps their state up to date.
 
     Args:
         deck: Deck whose operators the controls act on.
@@ -56,14 +56,14 @@ class ControlPanelContainer(QObject):
             "Reset all",
             spare_icon="restart",
             name="operators-reset",
-            tooltip="All play from the seed on again; a new run begins",
+            tooltip="Restart all operators from the seed, in a new run",
             on_click=deck.reset_all,
         )
         self.step_player = QuietButton(
             "Step player",
             spare_icon="person",
             name="operators-step-player",
-            tooltip="One agent's move in the selected operator; the others wait (Shift+Space)",
+            tooltip="One agent's move in the selected operator; other operators wait (Shift+Space)",
             on_click=self.step_player_requested.emit,
         )
         self.step = QuietButton(
@@ -75,19 +75,23 @@ class ControlPanelContainer(QObject):
             on_click=deck.play.step_all,
         )
         self.run = PrimaryButton(
-            "Run", icon_name="run", name="operators-run", tooltip="Play on (Ctrl+R)", on_click=self.toggle
+            "Run",
+            icon_name="run",
+            name="operators-run",
+            tooltip="Run all operators (Ctrl+R)",
+            on_click=self.toggle,
         )
         self.stop = QuietButton(
             "Stop all",
             icon_name="stop",
             name="operators-stop",
-            tooltip="End all sessions and the run; what was played stays recorded",
+            tooltip="End all sessions and the run; recorded episodes are kept",
             on_click=deck.stop_all,
         )
         self._menu = QMenu(parent)
         self._menu.setObjectName("operators-speed-menu")
         self._speed = QuietButton("15 /s", menu=self._menu, name="operators-speed", parent=bar)
-        self._speed.setToolTip("Steps a second, and whether all step together")
+        self._speed.setToolTip("Steps per second, and whether all operators step together")
         self._rates = self._fill_menu()
         bar.add(self.seed)
         bar.add(self.add)
@@ -121,7 +125,7 @@ class ControlPanelContainer(QObject):
         self.together = QAction("All step together", self)
         self.together.setObjectName("operators-lock-step")
         self.together.setCheckable(True)
-        self.together.setToolTip("No operator takes a step before all have taken the one before")
+        self.together.setToolTip("Each operator waits until all have finished the previous step")
         self.together.triggered.connect(self._on_together)
         self._menu.addAction(self.together)
         self._menu.setToolTipsVisible(True)
@@ -132,19 +136,23 @@ class ControlPanelContainer(QObject):
         return commands_of(self._menu.actions(), "operators", "Speed: ")
 
     def set_manual(self, manual: bool) -> None:
-        """Show the controls if operators are played by hand, else hide them."""
+        """Show the controls in manual mode, or hide them."""
         for widget in (self.seed, self.add, *self.actions):
             widget.setVisible(manual)
         if manual:
             self.step_player.setVisible(self._turn_based)
 
     def set_turn_based(self, turn_based: bool) -> None:
-        """Show the button that steps one agent only if the selected operator's agents take turns."""
+        """Show the button that steps one agent, or hide it.
+
+        Args:
+          turn_based: Whether the agents of the selected operator take turns.
+        """
         self._turn_based = turn_based
         self.step_player.setVisible(turn_based and self.step.isVisibleTo(self.step.parentWidget()))
 
     def toggle(self) -> None:
-        """Run the operators, or pause them."""
+        """Start all operators, or pause them if they run."""
         play = self._deck.play
         (play.pause if play.running else play.run)()
 
@@ -155,7 +163,9 @@ class ControlPanelContainer(QObject):
         running = deck.play.running
         if (self.run.text() == "Pause") != running:
             self.run.set_text("Pause" if running else "Run", "pause" if running else "run")
-            self.run.setToolTip("Hold before the next step (Ctrl+R)" if running else "Play on (Ctrl+R)")
+            self.run.setToolTip(
+                "Pause before the next step (Ctrl+R)" if running else "Run all operators (Ctrl+R)"
+            )
         self.run.setEnabled(some)
         self.step.setEnabled(some and not running)
         self.step_player.setEnabled(some and not running)
@@ -163,7 +173,9 @@ class ControlPanelContainer(QObject):
         self.stop.setEnabled(deck.operators.active)
         self.add.setEnabled(not deck.operators.full)
         self.add.setToolTip(
-            "There is room for eight operators" if deck.operators.full else "Add an operator (Ctrl+Shift+N)"
+            "Eight operators at most: remove one to add another"
+            if deck.operators.full
+            else "Add an operator (Ctrl+Shift+N)"
         )
         if self.seed.seed != deck.seed:
             self.seed.set_seed(deck.seed)

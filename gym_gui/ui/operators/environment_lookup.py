@@ -1,4 +1,4 @@
-"""Reads what the environment of a configuration is, without blocking the window."""
+"""Reads the description of an operator's environment without blocking the window."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEAD_START_S = 2.0
 
 
 class EnvironmentLookup(QObject):
-    """Describes one environment at a time; the answer to a replaced request is dropped.
+    """Reads the description of one environment at a time; a new request cancels the previous one.
 
     Args:
         spawn: Runs work in the background.
@@ -30,9 +30,9 @@ class EnvironmentLookup(QObject):
     """
 
     found = pyqtSignal(object, object)
-    """Emits the environment's description and the checks of who may play there."""
+    """Emits the environment's description, and an object that checks which policies can play there."""
     failed = pyqtSignal(str)
-    """Emits a sentence that says why there is no such environment."""
+    """Emits a sentence that says why the environment cannot be described."""
 
     def __init__(
         self, spawn: Spawn, catalog: CatalogCache, picker: EnvironmentPicker, parent: QObject
@@ -42,17 +42,18 @@ class EnvironmentLookup(QObject):
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, draft: Draft, operator: LiveOperator | None) -> None:
-        """Begin to read the description of a draft's environment.
+        """Start reading the description of an environment.
 
         Args:
-            draft: The configuration.
-            operator: If its session is just starting, the request waits for its first frame.
+            draft: The configuration that names the environment.
+            operator: If its session is starting, reading waits for its first frame; ``None`` to start at
+                once.
         """
         self.stop()
-        self._task = self._spawn(self._describe(draft, operator), "Looking at the environment")
+        self._task = self._spawn(self._describe(draft, operator), "Reading the environment")
 
     def stop(self) -> None:
-        """Cancel the request that is running."""
+        """Cancel the request that is in progress."""
         task, self._task = self._task, None
         if task is not None and not task.done():
             task.cancel()
@@ -74,7 +75,8 @@ class EnvironmentLookup(QObject):
 
 
 async def _head_start(operator: LiveOperator) -> None:
-    """Wait at most 2 s for a session's first frame or end, so that it has the processor to itself."""
+    """Wait at most 2 s for a session's first frame or its end, so that starting it gets all processor
+    time."""
     if operator.player.last_view is not None or not operator.player.is_running():
         return
     done = asyncio.Event()

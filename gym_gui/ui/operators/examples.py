@@ -1,4 +1,4 @@
-"""Examples that come with MOSAIC: a trained policy, an experiment file and operators made of them."""
+"""Examples that come with MOSAIC: a trained policy, an experiment file and two operators."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def random_operator(task: str = "CartPole-v1") -> OperatorConfig:
 
 
 def trained_against_random() -> list[OperatorConfig]:
-    """Return the bundled trained policy and random actions as operators; empty if there is no policy."""
+    """Return two operators, the bundled trained policy and random actions; empty without that policy."""
     checkpoint = next((p for root in bundled_policies() if (p := root / "ppo_cartpole").is_dir()), None)
     if checkpoint is None:
         return []

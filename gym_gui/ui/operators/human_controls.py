@@ -1,4 +1,4 @@
-"""Keys and action buttons in the inspector for the person in an operator's slot."""
+"""Keys and action buttons in the inspector for a person who plays a slot of an operator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_ROWS = 12
 
 
 class HumanControls(QWidget):
-    """Lists the keys of each slot that a person plays; a click on a row does what its key does."""
+    """Lists the keys of each slot that a person plays; a click on a row does the same as its key."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,7 +31,7 @@ class HumanControls(QWidget):
         self.hide()
 
     def show_humans(self, humans: OperatorHumans | None) -> None:
-        """Show the keys of these people; ``None`` shows no keys."""
+        """Show the keys of an operator's people; ``None`` shows no keys."""
         if humans is self._humans:
             return
         before, self._humans = self._humans, humans
@@ -95,7 +95,7 @@ class HumanControls(QWidget):
                 keys.set_held(self._humans.input.held)
 
     def _on_pushed(self, target: object, down: bool) -> None:
-        """Hold down the key of a continuous action's row for as long as the row is pressed."""
+        """Press a row's first key while the row's button is down, and release the key with the button."""
         sender = self.sender()
         if self._humans is None or not isinstance(sender, KeyList) or not isinstance(target, tuple):
             return

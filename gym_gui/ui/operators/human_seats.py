@@ -1,4 +1,4 @@
-"""People in an operator's slots: keys on its card, moves on its board, buttons in the inspector."""
+"""Input of people who play slots of an operator: keys, moves on a board, buttons in the inspector."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 def people_of(config: OperatorConfig) -> tuple[str, ...]:
-    """Return the slots in which a person chooses actions, without humans whose actions come from a script."""
+    """Return the slots that a person plays; scripted lists of actions do not count."""
     return tuple(
         slot
         for slot, player in config.resolved_slots().items()
@@ -33,17 +33,17 @@ def people_of(config: OperatorConfig) -> tuple[str, ...]:
 
 
 class OperatorHumans(QObject):
-    """Shows the questions of one operator to the person at its card and sends back the answers.
+    """Passes an operator's requests for actions to the person at its card, and returns the answers.
 
     Args:
         context: The window's services.
-        operator: Operator that asks.
+        operator: Operator whose slots people play.
         catalog: Provides the keys of environments.
         card: Card whose keyboard and board give the answers.
     """
 
     ready = pyqtSignal()
-    """Emitted when the keys are known, or no slot is played by a person."""
+    """Emitted when the keys of the slots are known, and when the operator has no slot for a person."""
     refused = pyqtSignal(str)
 
     def __init__(
@@ -71,15 +71,15 @@ class OperatorHumans(QObject):
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Slots in which a person chooses actions."""
+        """Slots that a person plays."""
         return people_of(self._operator.player.config)
 
     def choose(self, slot: str, action: Any) -> None:
-        """Answer for a slot with the action of a button."""
+        """Answer the request of a slot with the action of a button."""
         self.input.choose(slot, action)
 
     def release(self) -> None:
-        """Stop listening to the card, and ignore keys that are still being read."""
+        """Stop receiving input from the card, and ignore the result of a read of the keys."""
         self._asked_for = ""
         self.input.detach()
 
@@ -141,11 +141,11 @@ class OperatorHumans(QObject):
         self._show_asked()
 
     def _show_asked(self) -> None:
-        """Let the picture accept clicks while a person is asked for an action."""
+        """Make the picture accept clicks while a person is asked for an action."""
         self._card.stage.set_interactive(bool(self.schemes and self._operator.player.questions))
 
     def _on_move(self, _operator_id: str, action: object) -> None:
-        """Answer for the slot that was asked first: on a board, this slot is to move."""
+        """Answer the oldest request: on a board, its slot is the one to move."""
         questions = self._operator.player.questions
         if questions:
             self.input.choose(questions[0].slot, action)

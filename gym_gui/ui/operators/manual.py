@@ -1,4 +1,4 @@
-"""Manual mode: the cards of a deck, the selected card and messages about the operators."""
+"""Manual mode of the Operators page: the cards, the selected card and messages about operators."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _MENU = (
     "operators.duplicate",
     "operators.remove",
 )
-"""Commands in the context menu of a card."""
+"""Ids of the commands in the context menu of a card."""
 
 
 class ManualOperators(QWidget):
-    """Makes a card for each operator of a deck and handles the actions on it.
+    """Creates a card for each operator and handles the user's actions on the cards.
 
     Args:
         context: The window's services.
@@ -52,13 +52,13 @@ class ManualOperators(QWidget):
         parent: Qt owner.
 
     Attributes:
-        transcript: Prompts and replies of its players, below the cards or in a window of its own.
+        transcript: Prompts and replies of the selected operator, below the cards or in their own window.
     """
 
     selected = pyqtSignal(object)
     """Emits the selected :class:`LiveOperator`, or ``None``."""
     plots_changed = pyqtSignal(bool)
-    """Emits whether plots are wanted."""
+    """Emits whether the plots are switched on."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class ManualOperators(QWidget):
         self._grid = RenderTabs(self)
         self.empty = EmptyHint(
             "No operator yet",
-            "An environment, and who plays in it. Up to eight run on the same seeds.",
+            "An operator is an environment with a policy in each slot. Up to eight run on the same seeds.",
             icon_name="operators",
         )
         self.empty.setObjectName("operators-empty")
@@ -116,7 +116,8 @@ class ManualOperators(QWidget):
     # -- plots -----------------------------------------------------------------------
 
     def set_plots_wanted(self, wanted: bool) -> None:
-        """Show the plots while there are operators, or hide them, and remember the choice."""
+        """Switch the plots on or off, and remember the choice; they are visible only if there are
+        operators."""
         if wanted != self.plots_wanted:
             self.plots_wanted = wanted
             self._context.layout.setValue(_PLOTS, wanted)
@@ -133,7 +134,7 @@ class ManualOperators(QWidget):
         self._context.layout.setValue(_SPLIT, self._splitter.saveState())
 
     def _show_colors(self, *_: object) -> None:
-        """Give each operator a color, the same on its card and in the plots; several may be of one kind."""
+        """Set a different color for each operator, on its card and in the plots."""
         operators = self._deck.operators
         kinds = [leading_kind(operator.player.config) for operator in operators]
         for operator, color in zip(operators, told_apart(kinds), strict=True):
@@ -143,14 +144,16 @@ class ManualOperators(QWidget):
     # -- counts ----------------------------------------------------------------------
 
     def _show_counts(self) -> None:
-        """Show how many episodes each operator has finished if that differs, and offer to play the rest."""
+        """Show a message if operators have finished different numbers of episodes, and offer to play the
+        rest.
+        """
         deck = self._deck
         catch_up = deck.play.catch_up
         counts = tuple(operator.player.feed.played for operator in deck.operators)
         if catch_up.target:
             done = catch_up.missing - catch_up.left
             self._say_counts(
-                f"Evening out: {local(done):,} of {count(catch_up.missing, 'missing episode')} played.",
+                f"Catching up: {local(done):,} of {count(catch_up.missing, 'missing episode')} played.",
                 ("Cancel", catch_up.end),
                 progress=True,
             )
@@ -161,7 +164,8 @@ class ManualOperators(QWidget):
             stand = ", ".join(f"{operator.player.config.display_name} {local(n):,}" for operator, n in each)
             missing = catch_up.lacking()
             self._say_counts(
-                f"Finished episodes differ: {stand}. Means are of the same seeds only once all have as many.",
+                f"Finished episodes differ: {stand}. Means compare the "
+                "same seeds only when these numbers are equal.",
                 (
                     f"Play the missing {local(missing):,}" if missing > 1 else "Play the missing episode",
                     deck.play.even_out,
@@ -185,21 +189,26 @@ class ManualOperators(QWidget):
         self._column.insertWidget(self._column.count() - 1, self._uneven)
 
     def _on_counts_dismissed(self) -> None:
-        """Show the message only once for the same counts."""
+        """Remember the episode counts for which the user closed the message, so that it is not shown
+        again."""
         self._uneven_seen = tuple(operator.player.feed.played for operator in self._deck.operators)
         self._show_counts()
 
     # -- transcript ------------------------------------------------------------------
 
     def show_mind(self, agent: str = "") -> None:
-        """Show what this agent (seat) of the selected operator observes and thinks."""
+        """Show what an agent of the selected operator observes and thinks.
+
+        Args:
+          agent: Name of the agent; empty for the agent that was shown last.
+        """
         self.transcript.show_what(MIND, agent)
 
     def _on_agent_chosen(self, operator: LiveOperator, agent: str) -> None:
         self.select(operator)
         self.show_mind(agent)
 
-    def _on_place_requested(self, operator: LiveOperator) -> None:
+    def _on_error_line_requested(self, operator: LiveOperator) -> None:
         player = operator.player
         again = ("Restart", partial(self._deck.restart, player.config.operator_id))
         link = link_of(self._context, words_of(player), player.config, again=again)
@@ -214,7 +223,7 @@ class ManualOperators(QWidget):
 
     @property
     def current(self) -> LiveOperator | None:
-        """Selected operator."""
+        """The selected operator, or ``None``."""
         return self._selected
 
     def card(self, operator: LiveOperator) -> OperatorRenderContainer:
@@ -222,7 +231,7 @@ class ManualOperators(QWidget):
         return self._cards[operator]
 
     def humans(self, operator: LiveOperator) -> OperatorHumans:
-        """Return the people at an operator's card."""
+        """Return the input of the people who play an operator's slots."""
         return self._humans[operator]
 
     def select(self, operator: LiveOperator | None) -> None:
@@ -236,7 +245,7 @@ class ManualOperators(QWidget):
         self.selected.emit(operator)
 
     def select_next(self, step: int) -> None:
-        """Select the operator ``step`` places after the selected one."""
+        """Select the operator that follows the selected one by ``step`` positions, cyclically."""
         operators = self._deck.operators
         if operators:
             at = operators.index(self._selected) if self._selected in operators else -step
@@ -252,9 +261,10 @@ class ManualOperators(QWidget):
             self._grid.enlarge(self._cards[self._selected])
 
     def toggle_pinned(self, card: QWidget | None = None) -> None:
-        """Show a card (by default the selected one) large beside the others, or at their size again.
+        """Show a card large beside the others, or all cards at one size, and remember the choice.
 
-        The choice is remembered.
+        Args:
+          card: The card; ``None`` for the selected one.
         """
         if card is None and self._selected is not None:
             card = self._cards[self._selected]
@@ -266,7 +276,7 @@ class ManualOperators(QWidget):
         self._show_pinned()
 
     def _show_pinned(self) -> None:
-        """Show the pinned operator's card large, wherever it is on the table, also after a restart."""
+        """Show the pinned operator's card large, also after the table changed or the program restarted."""
         kept = str(self._context.layout.value(_PINNED, "") or "")
         operator = self._deck.operators.find(kept) if kept else None
         pinned = self._cards.get(operator) if operator is not None else None
@@ -301,8 +311,8 @@ class ManualOperators(QWidget):
             card.customContextMenuRequested.connect(self._on_menu_requested)
             card.transcript_requested.connect(self._on_transcript_requested)
             card.agent_chosen.connect(self._on_agent_chosen)
-            card.place_requested.connect(self._on_place_requested)
-            card.strip_changed.connect(self._level)
+            card.place_requested.connect(self._on_error_line_requested)
+            card.strip_changed.connect(self._align_pictures)
             self._cards[operator] = card
             humans = OperatorHumans(self._context, operator, self._catalog, card)
             self._humans[operator] = humans
@@ -313,7 +323,7 @@ class ManualOperators(QWidget):
         self._grid.insert(place, card)
         self._show_pinned()
         self._show_colors()
-        self._level()
+        self._align_pictures()
         self._pages.setCurrentWidget(self._grid)
         self._show_plots()
         self.select(operator)
@@ -335,7 +345,7 @@ class ManualOperators(QWidget):
         self._grid.take(card)
         self._show_pinned()
         self._show_colors()
-        self._level()
+        self._align_pictures()
         if not self._deck.operators:
             self._pages.setCurrentWidget(self.empty)
             self._show_plots()
@@ -343,15 +353,17 @@ class ManualOperators(QWidget):
         elif self._selected is operator:
             self.select(self._deck.operators[min(place, len(self._deck.operators) - 1)])
 
-    def _level(self) -> None:
-        """Keep pictures beside each other at one size, even if only some cards have a strip below."""
+    def _align_pictures(self) -> None:
+        """Reserve space below every picture if some card shows model calls, so that all pictures have one
+        size.
+        """
         cards = [self._cards[operator] for operator in self._deck.operators if operator in self._cards]
         room = any(card.has_strip for card in cards)
         for card in cards:
             card.leave_room(room)
 
     def forget(self, operator: LiveOperator) -> None:
-        """Delete the card of an operator that cannot come back."""
+        """Delete the card of an operator that undo can no longer restore."""
         card = self._cards.pop(operator, None)
         humans = self._humans.pop(operator, None)
         if humans is not None:
@@ -360,7 +372,7 @@ class ManualOperators(QWidget):
             card.deleteLater()
 
     def remove(self, operator_id: str) -> None:
-        """Remove an operator from the table and offer to undo it."""
+        """Remove an operator and offer to undo the removal."""
         operator = self._deck.operators.find(operator_id)
         if operator is not None:
             name = operator.player.config.display_name
@@ -368,11 +380,15 @@ class ManualOperators(QWidget):
             self.say_undoable(f"{name} was removed.")
 
     def say_undoable(self, what: str) -> None:
-        """Say what was done last and offer to undo it."""
+        """Show a message about the last action, with a button that undoes it.
+
+        Args:
+          what: Sentence that names the action.
+        """
         self.say(InlineMessage("info", what, ("Undo", self._deck.undo_stack.undo), closable=True))
 
     def _on_history_moved(self, _index: int) -> None:
-        """Remove the message, because its Undo button would now undo something else."""
+        """Remove the message, because its Undo button would now undo another action."""
         self.say(None)
 
     def say(self, message: InlineMessage | None) -> None:
@@ -395,7 +411,7 @@ class ManualOperators(QWidget):
             card.set_enlarged(card is enlarged)
 
     def _on_asked(self, _question: HumanQuestion) -> None:
-        """Move the keyboard focus to the card of a person who is asked for an action.
+        """Move the keyboard focus to the card of the operator that asks a person for an action.
 
         A visible widget that has the focus keeps it.
         """
@@ -408,7 +424,7 @@ class ManualOperators(QWidget):
             take_focus(self._cards[operator])
 
     def release(self) -> None:
-        """Release the transcript and stop listening to people, because the page closes."""
+        """Release the transcript and disconnect the people's input, because the page closes."""
         self.transcript.release()
         for humans in self._humans.values():
             humans.release()

@@ -1,4 +1,4 @@
-"""The strip of plots below the cards: returns, rewards and actions, with a color for each operator."""
+"""The plots below the operators' cards: returns, rewards and actions, with a color per operator."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from gym_gui.ui.widgets import Card, IconButton, section_label
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 GATHER_MS = 250
-"""Milliseconds within which new results are collected into one update."""
+"""Time during which new results are collected into one update, in milliseconds."""
 
 
 class OperatorPlots(Card):
-    """Plots returns, rewards and actions of a deck's operators; does no work while it is hidden.
+    """Plots returns, rewards and actions of all operators; does no work while it is hidden.
 
     Args:
         theme_: Theme with the colors.
@@ -38,8 +38,8 @@ class OperatorPlots(Card):
         self.setObjectName("operator-plots")
         self.setAccessibleName("Plots")
         self._theme, self._deck = theme_, deck
-        self._heard: list[LiveOperator] = []
-        self._awake = False
+        self._followed: list[LiveOperator] = []
+        self._listening = False
         self._drawn: dict[str, tuple[Tally, int]] = {}
         self.returns, self.rewards, self.shares = (
             ReturnPlot(self._theme),
@@ -52,7 +52,7 @@ class OperatorPlots(Card):
             "close", "Hide the plots (Ctrl+G)", name="plots-close", on_click=self.close_requested.emit
         )
         self._close_button.setFixedSize(22, 22)
-        self._timer = single_shot_timer(self, GATHER_MS, self._gather)
+        self._timer = single_shot_timer(self, GATHER_MS, self._redraw)
         self._build()
         theme_.changed.connect(self._show_key)
 
@@ -78,51 +78,51 @@ class OperatorPlots(Card):
         return column
 
     def sizeHint(self) -> QSize:
-        """Return a height that leaves most of the window to the cards, on small and large screens."""
+        """Return a size whose height leaves most of the window to the cards."""
         window = self.window()
         return QSize(720, max(220, window.height() // 5 if window is not None else 0))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the smallest size at which the axes can be read."""
+        """Return the smallest size at which the axes are readable."""
         return QSize(480, 180)
 
     # -- while the plots are visible ---------------------------------------------------
 
     def showEvent(self, a0: QShowEvent | None) -> None:
-        """Begin to listen to the deck and draw what happened while the plots were hidden."""
+        """Connect to the operators and draw what happened while the plots were hidden."""
         super().showEvent(a0)
-        if not self._awake:
-            self._awake = True
+        if not self._listening:
+            self._listening = True
             self._deck.changed.connect(self._on_deck_changed)
             self._on_deck_changed()
-            self._gather()
+            self._redraw()
 
     def hideEvent(self, a0: QHideEvent | None) -> None:
-        """Stop listening to the deck and its operators."""
+        """Disconnect from the operators."""
         super().hideEvent(a0)
-        if self._awake:
-            self._awake = False
+        if self._listening:
+            self._listening = False
             self._deck.changed.disconnect(self._on_deck_changed)
             self._timer.stop()
             self._listen(())
 
     def _listen(self, operators: tuple[LiveOperator, ...]) -> None:
-        for operator in self._heard:
-            operator.viewed.disconnect(self._on_counted)
-            operator.episode_over.disconnect(self._on_counted)
-        self._heard = list(operators)
+        for operator in self._followed:
+            operator.viewed.disconnect(self._on_results_changed)
+            operator.episode_over.disconnect(self._on_results_changed)
+        self._followed = list(operators)
         for operator in operators:
-            operator.viewed.connect(self._on_counted)
-            operator.episode_over.connect(self._on_counted)
+            operator.viewed.connect(self._on_results_changed)
+            operator.episode_over.connect(self._on_results_changed)
 
-    def _on_counted(self, _what: object) -> None:
+    def _on_results_changed(self, _what: object) -> None:
         if not self._timer.isActive():
             self._timer.start()
 
     def _on_deck_changed(self) -> None:
         """Update the plots after an operator was added, removed, renamed or restarted."""
         operators = tuple(self._deck.operators)
-        if list(operators) != self._heard:
+        if list(operators) != self._followed:
             self._listen(operators)
         series = [_series(operator) for operator in operators]
         if tuple(series) != self.returns.series:
@@ -134,18 +134,18 @@ class OperatorPlots(Card):
             for series_id in gone:
                 del self._drawn[series_id]
             self._show_key()
-        self._on_counted(None)
+        self._on_results_changed(None)
 
     def _show_key(self) -> None:
         series = self.returns.series
         look = looks(series)
         self._key.show_names([(one.name, look[one.id]) for one in series])
 
-    def _gather(self) -> None:
-        """Draw what the operators have counted since the last update."""
+    def _redraw(self) -> None:
+        """Redraw the curves of the operators whose results have changed since the last update."""
         words: set[tuple[int, str]] = set()
         changed: list[LiveOperator] = []
-        for operator in self._heard:
+        for operator in self._followed:
             tally = operator.player.tally
             words |= tally.actions.keys()
             if self._drawn.get(operator.player.config.operator_id) != (tally, tally.changes):

@@ -1,4 +1,4 @@
-"""Experiment files that were opened before."""
+"""The list of experiment files that the user opened most recently."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RECENT: Final = "script/recent"
 
 
 class RecentFiles:
-    """Experiments that were opened before, the newest first; the list is stored in the window's settings.
+    """List of the experiment files that were opened last, the newest first, stored in the window's settings.
 
     Args:
         layout: Settings that store the list.
@@ -23,12 +23,12 @@ class RecentFiles:
         self._layout = layout
 
     def add(self, path: Path) -> None:
-        """Put a file that is opened now first in the list."""
+        """Move a file to the front of the list; the oldest file is dropped if the list is full."""
         kept = [str(path), *(known for known in self._known() if known != str(path))]
         self._layout.setValue(_RECENT, kept[:MOST])
 
     def files(self) -> list[Path]:
-        """Return the files that still exist, the newest first."""
+        """Return the listed files that still exist, the newest first."""
         return [path for known in self._known() if (path := Path(known)).is_file()]
 
     def _known(self) -> list[str]:

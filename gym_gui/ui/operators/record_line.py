@@ -1,4 +1,4 @@
-"""A line of the inspector that says what an operator has done since it began."""
+"""A label in the inspector with the results of an operator since its last reset."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REFRESH_MS = 500
 
 
 class OperatorRecord(QLabel):
-    """Shows the record of one operator, updated at most twice a second."""
+    """Label with one operator's episodes, returns and decisions, updated at most twice a second."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,29 +34,29 @@ class OperatorRecord(QLabel):
         self._timer = single_shot_timer(self, REFRESH_MS, self.refresh)
 
     def follow(self, operator: LiveOperator | None) -> None:
-        """Show the record of this operator; ``None`` shows nothing."""
+        """Show the results of an operator; ``None`` clears the label."""
         before, self._operator = self._operator, operator
         if before is not None:
-            before.viewed.disconnect(self._on_counted)
-            before.episode_over.disconnect(self._on_counted)
+            before.viewed.disconnect(self._on_results_changed)
+            before.episode_over.disconnect(self._on_results_changed)
         if operator is not None:
-            operator.viewed.connect(self._on_counted)
-            operator.episode_over.connect(self._on_counted)
+            operator.viewed.connect(self._on_results_changed)
+            operator.episode_over.connect(self._on_results_changed)
         self.refresh()
 
     def refresh(self) -> None:
-        """Update the line now."""
+        """Update the label now."""
         self._timer.stop()
         player = self._operator.player if self._operator is not None else None
         self.setText(record_words(player.tally, player.config) if player is not None else "")
 
-    def _on_counted(self, _what: object) -> None:
+    def _on_results_changed(self, _what: object) -> None:
         if not self._timer.isActive():
             self._timer.start()
 
 
 def record_words(tally: Tally, config: OperatorConfig) -> str:
-    """Return an operator's record as text.
+    """Return an operator's results as text.
 
     Example: ``4 episodes · mean return 0.97 · median decision 1.4 s``.
     """

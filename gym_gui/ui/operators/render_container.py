@@ -1,4 +1,4 @@
-"""An operator's card: its players, episode, frame and returns."""
+"""An operator's card: its name, state, frame, figures and returns."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from gym_gui.ui.widgets import (
 
 NARROW = 290
 SLIM = 170
-"""A card narrower than this, in pixels, has no space for a pin button; its menu offers the pin."""
+"""Width in pixels below which a card has no pin button; the card's menu still has the command."""
 LOW = 200
-"""A card lower than this, in pixels, shows no figures, because the picture needs the space."""
+"""Height in pixels below which a card shows no figures, because the picture needs the space."""
 _SPARKLINE, _SMALL_SPARKLINE = 96, 32
 _RETURNS = 60
 _PLACE = 110
@@ -49,19 +49,20 @@ _DOT = 10
 
 
 def leading_kind(config: OperatorConfig) -> str:
-    """Return the kind that marks a card: the only one besides ``baseline``, or ``mixed`` for several."""
+    """Return the worker kind that a card shows: the only kind besides ``baseline``, or ``mixed`` for
+    several."""
     return colors.leading_kind(player.worker_type for player in config.resolved_slots().values())
 
 
 def everybody(config: OperatorConfig) -> str:
-    """Return one line per slot with the kind that decides there; empty if there is only one slot."""
+    """Return one line per slot with the kind of its worker; empty if there is only one slot."""
     slots = config.resolved_slots()
     lines = [f"{slot}: {theme.kind_word(player.worker_type)}" for slot, player in slots.items()]
     return "\n".join(lines) if len(lines) > 1 else ""
 
 
 class OperatorRenderContainer(Card):
-    """Shows one live operator and repaints only what has changed.
+    """Card that shows one live operator and repaints only what has changed.
 
     Args:
         theme_: Theme with the colors of the stage.
@@ -72,15 +73,15 @@ class OperatorRenderContainer(Card):
     restart_requested = pyqtSignal(str)
     enlarge_requested = pyqtSignal(object)
     pin_requested = pyqtSignal(object)
-    """Emits the card that is to be large beside the others, or to return to their size."""
+    """Emits this card, to be shown large beside the others or at their size again."""
     move_chosen = pyqtSignal(str, object)
-    """Emits the operator's id and a move that was made on its board."""
+    """Emits the operator's id and a move that the user made on its board."""
     transcript_requested = pyqtSignal(object)
-    """Emits the operator whose transcript is to be shown."""
+    """Emits the operator whose transcript is requested."""
     agent_chosen = pyqtSignal(object, str)
-    """Emits the operator and the agent (seat) whose observation is to be shown."""
+    """Emits the operator and the agent whose observation is requested."""
     place_requested = pyqtSignal(object)
-    """Emits the operator whose error names a line of a file, so that the file is opened there."""
+    """Emits the operator whose error names a line of a file, so that this line is opened."""
     strip_changed = pyqtSignal()
     """Emitted when the strip of model calls appears or disappears."""
 
@@ -94,7 +95,7 @@ class OperatorRenderContainer(Card):
         self.name.setObjectName("operator-card-name")
         self._badge = KindBadge("baseline", self)
         self._place = ElidedLabel("", "muted", parent=self, name="operator-place")
-        self._place.setMinimumWidth(1)  # A host's name does not make a card wider.
+        self._place.setMinimumWidth(1)  # A host's name must not make a card wider.
         self.status = StatusDot("muted", "", self)
         self.status.setObjectName("operator-status")
         self._expand = IconButton(
@@ -106,8 +107,8 @@ class OperatorRenderContainer(Card):
         self._pinned, self._alone = False, True
         self._trouble = label("", "error", wrap=True, parent=self, name="operator-trouble")
         self.restart = LinkButton("Restart", name="operator-restart", on_click=self._on_restart)
-        self._place_link = LinkButton("", name="operator-trouble-place", on_click=self._on_place)
-        self._place_link.hide()
+        self._error_link = LinkButton("", name="operator-trouble-place", on_click=self._on_error_link)
+        self._error_link.hide()
         self.restart.setToolTip("Start a new session, which continues with the next episode")
         self.stage = StageView(theme_, self)
         self.stage.setObjectName("operator-stage")
@@ -144,9 +145,9 @@ class OperatorRenderContainer(Card):
         row = QHBoxLayout(self._trouble_row)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self._trouble, 1)
-        row.addWidget(self._place_link, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._error_link, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.restart, 0, Qt.AlignmentFlag.AlignTop)
-        foot = self._foot = QHBoxLayout()
+        foot = self._figures_row = QHBoxLayout()
         foot.setSpacing(theme.ROW)
         foot.addWidget(self._facts, 1)
         foot.addWidget(self._sparkline, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -155,30 +156,30 @@ class OperatorRenderContainer(Card):
         self.add(self._trouble_row)
         self.add(self.dock_slot, 1)
         self.body.addLayout(foot)
-        self._room = QSpacerItem(0, 0, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
-        self.body.addItem(self._room)
+        self._strip_spacer = QSpacerItem(0, 0, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+        self.body.addItem(self._strip_spacer)
         self._narrow = False
         self._sparkline.setMaximumWidth(_SPARKLINE)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Give the badge and the state their own line in a narrow card; hide the figures in a low one."""
+        """Move badge and state to a second line in a narrow card; hide the figures in a low card."""
         super().resizeEvent(a0)
         self._fit_figures()
-        self._divide_head()
+        self._move_badge()
         self._fit_head()
         self._fit_returns()
 
     def _fit_figures(self) -> None:
-        self._facts.setVisible(self._has_room)
+        self._facts.setVisible(self._has_figures)
         self._show_returns()
 
     @property
-    def _has_room(self) -> bool:
-        """Whether there is space for figures below the picture and the strip of calls."""
-        below = HEIGHT if self.has_strip or self._room.sizeHint().height() else 0
+    def _has_figures(self) -> bool:
+        """Whether the card is high enough for figures below the picture and the strip of calls."""
+        below = HEIGHT if self.has_strip or self._strip_spacer.sizeHint().height() else 0
         return self.height() >= LOW + below
 
-    def _divide_head(self) -> None:
+    def _move_badge(self) -> None:
         narrow = self.width() < NARROW
         if narrow == self._narrow:
             return
@@ -195,13 +196,14 @@ class OperatorRenderContainer(Card):
             self._top.insertWidget(self._top.count() - 2, self.status)
 
     def _fit_returns(self) -> None:
-        """Narrow the sparkline of past returns to leave space for the figures, but keep it readable."""
+        """Set the largest width of the sparkline: what the figures leave free, but at least a readable
+        width."""
         room = self.contentsRect().width() - 2 * theme.GAP - theme.ROW - self._facts.needed
         most = _SMALL_SPARKLINE if self._narrow else _SPARKLINE
         self._sparkline.setMaximumWidth(min(max(room, _SMALL_SPARKLINE), most))
 
     def _fit_head(self) -> None:
-        """Give space to the operator's name first, then to the host, then to the state's word.
+        """Divide the card's first line: the operator's name has priority, then the host, then the state.
 
         The state's dot is always shown.
         """
@@ -241,7 +243,7 @@ class OperatorRenderContainer(Card):
         self._place.setText(f"on {config.host}")
         self._place.setVisible(bool(config.host))
         players = config.resolved_slots()
-        if asks_models(config) or runs_programs(config):  # Other operators get a strip with their first turn.
+        if asks_models(config) or runs_programs(config):  # Other operators get a strip on their first turn.
             self._strip()
             self._begin_strip()
         elif self.has_strip and self.operator.player.tally.calls is None:
@@ -254,37 +256,39 @@ class OperatorRenderContainer(Card):
         self._describe()
         self._fit_head()
 
-    def _lead_to_place(self) -> None:
+    def _show_error_link(self) -> None:
         player = self.operator.player
         place = place_in(words_of(player), folders_of(player.config))
-        self._place_link.setVisible(place is not None)
+        self._error_link.setVisible(place is not None)
         if place is not None:
-            self._place_link.set_text(words_for(place))
+            self._error_link.set_text(words_for(place))
 
-    def _on_place(self) -> None:
+    def _on_error_link(self) -> None:
         self.place_requested.emit(self.operator)
 
     def _on_state_changed(self, state: OperatorState) -> None:
         operator = self.operator
         broken = state is OperatorState.BROKEN
-        told = state in (OperatorState.BROKEN, OperatorState.SPENT)
-        self.status.set_state(state_tone(state), state_words(state) if told else words_of(operator.player))
+        has_trouble = state in (OperatorState.BROKEN, OperatorState.SPENT)
+        self.status.set_state(
+            state_tone(state), state_words(state) if has_trouble else words_of(operator.player)
+        )
         self._fit_head()
-        if self._trouble_row.isVisibleTo(self) != told:
-            self._trouble_row.setVisible(told)
+        if self._trouble_row.isVisibleTo(self) != has_trouble:
+            self._trouble_row.setVisible(has_trouble)
         self.restart.setVisible(broken)
-        if told and self._trouble.text() != words_of(operator.player):
+        if has_trouble and self._trouble.text() != words_of(operator.player):
             self._trouble.setText(words_of(operator.player))
             self._trouble.setToolTip(words_of(operator.player))
-            self._lead_to_place()
+            self._show_error_link()
         if state in (OperatorState.STARTING, OperatorState.IDLE) and operator.player.last_view is None:
             starting = state is OperatorState.STARTING
-            idle = "Not started", "Step all or Run starts it."
+            idle = "Not started", "Press Step all or Run to start it."
             self.stage.clear(*(starting_words(operator.player.compiling) if starting else idle))
             self._show_facts(None)
             self._show_returns()
         if broken and operator.player.last_view is None:
-            self.stage.set_hint("Nothing to show", "It stopped before its first frame.")
+            self.stage.set_hint("Nothing to show", "The session stopped before its first frame.")
         if bool(self.property("broken")) != broken:
             self.setProperty("broken", broken)
             self._describe()
@@ -299,22 +303,22 @@ class OperatorRenderContainer(Card):
                 self._begin_strip()  # The operator has restarted: there is no turn to show yet.
 
     def _begin_strip(self) -> None:
-        """Clear the strip while no player has had a turn yet."""
+        """Clear the strip of calls if no policy has had a turn yet."""
         if self.calls is not None and self.operator.player.tally.calls is None:
             models = asks_models(self.operator.player.config)
-            self.calls.clear("No model has been asked yet" if models else "It has not decided yet")
+            self.calls.clear("No model has been asked yet" if models else "The program has not decided yet")
 
     def _on_called(self, turn: Turn) -> None:
-        """Show a turn of a model or a program in the strip; cards of other players have no strip."""
+        """Show a turn of a model or a program in the strip; operators of other kinds have no strip."""
         calls = self.operator.player.tally.calls
         if calls is None:
             return
         self._strip().show_call(turn, calls.spending, several=len(calls.agents) > 1)
 
     def _strip(self) -> CallStrip:
-        """Return the strip of calls, made when it is first needed.
+        """Return the strip that shows calls of models and programs, and create it on first use.
 
-        It then stays, because a picture that changed its size with each call would be hard to watch.
+        The strip then stays, so that the picture keeps its size.
         """
         if self.calls is None:
             self.calls = CallStrip(self)
@@ -331,10 +335,15 @@ class OperatorRenderContainer(Card):
         return self.calls is not None and not self.calls.isHidden()
 
     def leave_room(self, room: bool) -> None:
-        """Leave the space of a strip free, so that pictures beside each other have one size."""
+        """Reserve the height of a strip of calls below the picture, so that neighboring pictures have one
+        size.
+
+        Args:
+          room: Whether to reserve it; a card that shows a strip needs no reserve.
+        """
         height = HEIGHT + self.body.spacing() if room and not self.has_strip else 0
-        if height != self._room.sizeHint().height():
-            self._room.changeSize(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+        if height != self._strip_spacer.sizeHint().height():
+            self._strip_spacer.changeSize(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
             self.body.invalidate()
         self._fit_figures()
 
@@ -370,7 +379,7 @@ class OperatorRenderContainer(Card):
 
     def _show_returns(self) -> None:
         self._sparkline.set_values(self.operator.player.tally.last_returns(_RETURNS))
-        self._sparkline.setVisible(len(self._sparkline.values) > 1 and self._has_room)
+        self._sparkline.setVisible(len(self._sparkline.values) > 1 and self._has_figures)
 
     def _describe(self) -> None:
         player = self.operator.player
@@ -379,7 +388,7 @@ class OperatorRenderContainer(Card):
         self.setAccessibleName(f"Operator {player.config.display_name}{place}{trouble}")
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw a red edge around the card of a broken operator."""
+        """Draw the card, with a red edge if its operator is broken."""
         super().paintEvent(a0)
         if self.property("broken"):
             painter = QPainter(self)
@@ -391,7 +400,7 @@ class OperatorRenderContainer(Card):
     # -- actions of the user ---------------------------------------------------------
 
     def set_color(self, color: QColor) -> None:
-        """Show the operator's color, which its curves in the plots have as well."""
+        """Set the operator's color of the badge and the sparkline."""
         self._badge.set_color(color)
         self._sparkline.set_color(color)
 
@@ -404,10 +413,10 @@ class OperatorRenderContainer(Card):
         self._expand.setAccessibleName("Show all operators" if enlarged else f"Enlarge {name}")
 
     def set_pinned(self, pinned: bool, *, alone: bool) -> None:
-        """Set the icon and tooltip of the pin button.
+        """Update the pin button.
 
         Args:
-            pinned: Whether this card is the large one.
+            pinned: Whether this card is shown large.
             alone: Whether there is no other card.
         """
         self._pinned, self._alone = pinned, alone
@@ -423,7 +432,7 @@ class OperatorRenderContainer(Card):
         self._fit_head()
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Select the card on Enter; leave Space to the page, which uses it as a shortcut."""
+        """Select the card on Enter; pass Space on to the page, where it is a shortcut."""
         if a0 is not None and a0.key() == Qt.Key.Key_Space:
             a0.ignore()
             return

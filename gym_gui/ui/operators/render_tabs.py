@@ -1,4 +1,4 @@
-"""A grid of cards that share the space evenly; one can be large beside the others, or fill the grid."""
+"""A grid of cards of equal size; one card can be large beside the others or fill the grid."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from gym_gui.ui import theme
 
 _COLUMNS = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3, 7: 4, 8: 4}
 NARROWEST = 270
-"""Smallest width of three cards side by side, in pixels; narrower ones are placed two and one."""
+"""Card width in pixels below which three cards are not placed in one row, but two above one."""
 LOWEST, SLIMMEST = 260, 190
 """Smallest height of cards in two rows, and smallest width of four cards in one row, in pixels."""
 FLATTEST, HEAD = 150, 80
-"""Preferred smallest height of cards beside a large one, and card height without the picture, in pixels."""
+"""Preferred smallest height of cards beside a large card, and card height without the picture, in pixels."""
 
 
 def grid_shape(count: int, width: int, height: int) -> tuple[int, int]:
-    """Return columns and rows for ``count`` cards: 1, 2, 3x1, 2x2, 3x2, 4x2.
+    """Return the numbers of columns and rows for ``count`` cards.
 
     In a window that is taller than wide, two cards are placed one above the other.
 
@@ -45,11 +45,11 @@ def grid_shape(count: int, width: int, height: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """How a large card and the small cards share the space.
+    """Areas of a large card and of the small cards beside it.
 
     Attributes:
-        large: Area of the large card.
-        small: Area of all small cards.
+        large: Area of the large card, in pixels.
+        small: Area of all small cards, in pixels.
         columns: Columns of small cards in ``small``.
         rows: Rows of small cards in ``small``.
     """
@@ -61,7 +61,9 @@ class Pinned:
 
 
 def pinned_shape(count: int, width: int, height: int) -> Pinned:
-    """Place a large card and, to its right or below it, the small ones, so that pictures get most space.
+    """Divide the space between a large card and small ones to its right or below it.
+
+    The division gives the pictures the largest area.
 
     Args:
         count: Number of small cards, at least one.
@@ -103,10 +105,10 @@ def _cell(area: QRect, place: int, columns: int, rows: int) -> QRect:
 
 
 class RenderTabs(QWidget):
-    """Lays out cards in a grid, with one of them large beside the others, or shows only one."""
+    """Lays out cards in a grid, with one card large beside the others, or shows a single card."""
 
     enlarged_changed = pyqtSignal(object)
-    """Emits the card that fills the grid, or ``None``."""
+    """Emits the card that now fills the grid, or ``None`` when all cards are shown."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -119,7 +121,7 @@ class RenderTabs(QWidget):
 
     @property
     def cards(self) -> Sequence[QWidget]:
-        """Cards, in order."""
+        """All cards, in order."""
         return tuple(self._cards)
 
     @property
@@ -133,7 +135,7 @@ class RenderTabs(QWidget):
         return self._pinned
 
     def insert(self, place: int, card: QWidget) -> None:
-        """Add a card and show all cards, even if one has filled the grid."""
+        """Insert a card at an index and show all cards, even if one has filled the grid."""
         card.setParent(self)
         self._cards.insert(place, card)
         self.enlarge(None)
@@ -142,7 +144,7 @@ class RenderTabs(QWidget):
             self.setTabOrder(before, after)
 
     def take(self, card: QWidget) -> None:
-        """Take a card out of the grid; the card is hidden, not deleted."""
+        """Remove a card from the grid; the card is hidden, not deleted."""
         if card in self._cards:
             self._cards.remove(card)
             card.hide()
@@ -153,7 +155,7 @@ class RenderTabs(QWidget):
             self._arrange()
 
     def enlarge(self, card: QWidget | None) -> None:
-        """Let a card fill the grid; ``None`` shows all cards again."""
+        """Show one card alone in the whole grid; ``None`` shows all cards again."""
         if card is self._enlarged:
             return
         self._enlarged = card
@@ -161,17 +163,17 @@ class RenderTabs(QWidget):
         self.enlarged_changed.emit(card)
 
     def toggle(self, card: QWidget) -> None:
-        """Enlarge a card, or show all cards again if it is enlarged."""
+        """Show one card alone in the whole grid, or all cards again if it is alone already."""
         self.enlarge(None if self._enlarged is card else card)
 
     def pin(self, card: QWidget | None) -> None:
-        """Show a card large beside the others, which share the rest; ``None`` gives all cards one size."""
+        """Show a card large beside the others; ``None`` gives all cards one size."""
         self._pinned = card
         self.enlarge(None)
         self._arrange()
 
     def minimumSizeHint(self) -> QSize:
-        """Return a small size, so that the window may be small; cards hide what does not fit."""
+        """Return a small size, so that the window can be small."""
         return QSize(320, 240)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
@@ -180,7 +182,7 @@ class RenderTabs(QWidget):
         self._arrange()
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Show all cards again on Escape."""
+        """Show all cards again when Escape is pressed."""
         if a0 is not None and a0.key() == Qt.Key.Key_Escape and self._enlarged is not None:
             self.enlarge(None)
             return

@@ -1,4 +1,4 @@
-"""Script mode: reads an experiment file, shows what it will do, then runs it and shows the progress."""
+"""Script mode of the Operators page: reads an experiment file, shows its plan, runs it, shows progress."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class ScriptExperimentWidget(QWidget):
         parent: Qt owner.
 
     Attributes:
-        card: Shows the file.
-        work: The work in progress, and its message.
-        file: The file that is open.
-        play: The run of that file.
+        card: Card with the file's plan and progress.
+        work: The background task in progress, and its message.
+        file: The open file.
+        play: The run of the open file.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class ScriptExperimentWidget(QWidget):
         self._shown = True
 
     def set_shown(self, shown: bool) -> None:
-        """Show the mode's buttons in the bar if the page shows script mode, else hide them."""
+        """Show the buttons of script mode in the page's bar, or hide them."""
         self._shown = shown
         if shown:
             self.where.look()

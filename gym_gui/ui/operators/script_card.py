@@ -30,28 +30,25 @@ if TYPE_CHECKING:
     from gym_gui.controllers.runs.tournament_run import TournamentRun
 
 _LIST, _PICTURE = 3, 2
-"""Stretch factors of a tournament's rows or standings and of its picture; an experiment uses equal ones."""
+"""Stretch factors of the list and of the picture in a tournament; an experiment uses the first for both."""
 _BESIDE = 760
-"""Card width, in pixels, from which a picture is placed beside the rows."""
+"""Card width, in pixels, from which a picture stands beside the rows instead of below them."""
 
 WIDEST: Final = 1840
-"""Largest width of the rows, in pixels: it keeps names near their progress on a screen of 3840 pixels.
-
-Rows fill a screen of 1920 pixels.
-"""
+"""Largest width of the rows, in pixels, so that names stay near their progress on a 3840-pixel screen."""
 PlanLink = Callable[[OperatorPlan], Action | None]
-"""Function that returns a link to the line that an operator's error is about."""
+"""Function that returns a link to the line of a file that an operator's error names, or ``None``."""
 
 
 class ScriptCard(Card):
-    """Shows one experiment or tournament without running it.
+    """Shows the plan and the progress of one experiment or tournament; does not run it.
 
     Attributes:
-        stage: Text before the progress: the round of a Swiss tournament.
+        stage: Text before the progress, such as ``Round 2 of 5`` of a Swiss tournament.
     """
 
     watch_toggled = pyqtSignal(str, bool)
-    """Emits the operator's id and whether the user wants to watch its play."""
+    """Emits an operator's id and whether the user switched its picture on."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -65,7 +62,7 @@ class ScriptCard(Card):
             [("policies", "Policies"), ("pairings", "Pairings"), ("standings", "Standings")],
             name="script-views",
         )
-        self.views.setToolTip("Who plays, who meets whom, and how it stands")
+        self.views.setToolTip("Show the policies, their pairings or the current standings")
         self.views.chosen.connect(self.show_view)
         self.views.hide()
         self._standings: QWidget | None = None
@@ -85,10 +82,10 @@ class ScriptCard(Card):
         self._source.setFont(theme.mono_font(theme.SECTION_PX))
         self._source.hide()
         self.pane: WatchPane | None = None
-        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._halves.setSpacing(theme.GAP)
-        self._halves.addWidget(self._scroll, _LIST)
-        self.body.addLayout(self._halves, 1)
+        self._list_and_picture = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._list_and_picture.setSpacing(theme.GAP)
+        self._list_and_picture.addWidget(self._scroll, _LIST)
+        self.body.addLayout(self._list_and_picture, 1)
         self.add(self._source, 1)
 
     def _make_list(self) -> QScrollArea:
@@ -100,24 +97,27 @@ class ScriptCard(Card):
         return scroll_over(self._list, "script-operators", called="Operators of the file")
 
     def show_path(self, path: Path | None, name: str) -> None:
-        """Show the name of the file or of the run."""
+        """Show the name of the file or of the run, with its path as tool tip."""
         self.name.setText(name)
         self.name.setToolTip(str(path or ""))
 
     def say(self, sentence: str) -> None:
-        """Show a sentence below the name."""
+        """Show a sentence below the file's name."""
         self._about.setText(sentence)
 
     def show_source(self, text: str) -> None:
-        """Show the text of a file so that the user can agree to run it; ``""`` shows the operators again."""
+        """Show the text of a file before the user agrees to run it; an empty text shows the operators
+        again."""
         self._source.setPlainText(text)
         self._source.setVisible(bool(text))
         self._scroll.setVisible(not text)
 
     def show_plan(self, plan: ScriptPlan, link_of: PlanLink) -> None:
-        """Show what the file will do, with a row for each operator.
+        """Show what the file will play, with a row for each operator.
 
-        The row of an operator that cannot play links to its line in the file.
+        Args:
+          plan: The content of the file.
+          link_of: Returns the link in the row of an operator that cannot play.
         """
         if plan.tournament_run is not None:
             for policy in plan.operators:
@@ -139,14 +139,14 @@ class ScriptCard(Card):
         self.say(words_of(plan))
 
     def _show_done(self, plan: ScriptPlan) -> None:
-        """Show, per operator, the episodes that a resumed run has finished already."""
+        """Show, per operator, the episodes that a resumed run has finished."""
         at_most = plan.experiment.execution.until == "decided"
         for operator_id, row in self.rows.items():
             done, failed = plan.done.get(operator_id, (0, 0))
             row.show_standing(Standing(done, row.plan.episodes, failed, at_most=at_most))
 
     def show_pairings(self, plan: ScriptPlan, tournament_run: TournamentRun) -> None:
-        """Show the pairings that are settled so far; rounds of a Swiss tournament have headings."""
+        """Show the pairings that are determined so far; rounds of a Swiss tournament have headings."""
         pairings = {each.config.operator_id: each for each in pairings_of(plan, tournament_run)}
         for gone in [key for key in self.rows if key not in pairings]:
             _drop(self.rows.pop(gone))
@@ -178,12 +178,12 @@ class ScriptCard(Card):
     # -- the views of a tournament -----------------------------------------------------
 
     def set_standings(self, view: QWidget | None) -> None:
-        """Show this view as the standings; ``None`` removes the old view."""
+        """Replace the widget that shows the standings; ``None`` removes it."""
         if self._standings is not None:
             _drop(self._standings)
         self._standings = view
         if view is not None:
-            self._halves.insertWidget(1, view, _LIST)
+            self._list_and_picture.insertWidget(1, view, _LIST)
             self.show_view(self.views.value)
 
     def show_view(self, view: str) -> None:
@@ -210,7 +210,7 @@ class ScriptCard(Card):
         return bool(self._policies)
 
     def show_standings(self, standings: Mapping[str, Standing]) -> None:
-        """Show the progress of each operator and of all together."""
+        """Show the progress of each operator, and the sum of all."""
         for operator_id, standing in standings.items():
             row = self.rows.get(operator_id)
             if row is not None:
@@ -219,15 +219,17 @@ class ScriptCard(Card):
         self.say(f"{self.stage}: {words}" if self.stage else words)
 
     def show_pane(self, pane: WatchPane | None, operator_id: str = "") -> None:
-        """Show a pane with an operator's play beside the rows (below them in a narrow window).
+        """Show a pane with the play of one operator, beside or below the rows.
 
-        ``None`` removes the pane.
+        Args:
+          pane: The pane; ``None`` removes the current one.
+          operator_id: Operator that the pane shows.
         """
         if pane is None and self.pane is not None:
             self.pane.hide()
             self.pane.deleteLater()
         elif pane is not None and pane is not self.pane:
-            self._halves.addWidget(pane, _PICTURE if self.is_tournament else _LIST)
+            self._list_and_picture.addWidget(pane, _PICTURE if self.is_tournament else _LIST)
         self.pane = pane
         for each, row in self.rows.items():
             row.set_watched(pane is not None and each == operator_id)
@@ -236,10 +238,10 @@ class ScriptCard(Card):
         """Place the picture beside the rows, or below them in a narrow card."""
         super().resizeEvent(a0)
         beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._halves.setDirection(beside if self.width() >= _BESIDE else below)
+        self._list_and_picture.setDirection(beside if self.width() >= _BESIDE else below)
 
     def clear(self) -> None:
-        """Remove all operators from the card."""
+        """Remove all rows and headings from the card."""
         for row in (*self.rows.values(), *self._policies, *self._rounds):
             _drop(row)
         self.rows.clear()

@@ -1,4 +1,4 @@
-"""A menu button that chooses where an experiment file is played: in this window or by an executor."""
+"""A menu button that chooses where an experiment file is played: in the window or by an executor."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import QuietButton
 
 _WORDS: Final = {
-    "": ("This window", "It plays here, and ends with the window"),
-    "local": ("This machine", "In shards, by processes that go on without the window"),
-    "ssh": ("My hosts", "In shards over ssh, on the hosts of Settings, Hosts…"),
-    "slurm": ("Slurm", "In shards, as jobs of the cluster"),
-    "ray": ("Ray", "In shards, as tasks of the cluster"),
+    "": ("This window", "Plays in this window, and stops when it closes"),
+    "local": ("This machine", "Plays shards in processes that continue when the window closes"),
+    "ssh": ("My hosts", "Plays shards over ssh on the hosts in Settings, Hosts…"),
+    "slurm": ("Slurm", "Plays shards as jobs of the Slurm cluster"),
+    "ray": ("Ray", "Plays shards as tasks of the Ray cluster"),
 }
-"""Name and description of each executor; the empty key is this window."""
+"""Label and tool tip of each executor by its name; the empty name stands for this window."""
 
 
 class ExecutorChoice(QuietButton):
-    """Shows where **Run** plays a file and lets the user choose among the executors that are available.
+    """Shows where **Run** plays a file, and lets the user choose an available executor.
 
     Args:
-        context: Runs the search for executors in the background.
+        context: Runs background tasks.
         parent: Qt owner.
     """
 
@@ -43,30 +43,30 @@ class ExecutorChoice(QuietButton):
         super().__init__(_WORDS[""][0], menu=self._menu, name="script-executor")
         self._context = context
         self.executor, self.profile = "", None
-        self._usable: tuple[str, ...] = ()
+        self._available: tuple[str, ...] = ()
         self._menu.aboutToShow.connect(self._fill)
         self._show()
 
     executor: str
-    """Name of the executor; empty for this window."""
+    """Name of the chosen executor; empty for this window."""
     profile: Path | None
-    """Profile file of the executor, with its hosts or what its jobs request; ``None`` for no file."""
+    """Profile file with the executor's hosts or with the resources of its jobs; ``None`` without a file."""
 
     def look(self) -> None:
-        """Look for available executors in the background."""
+        """Search for available executors in the background."""
         self._context.spawn(self._look(), "Looking for executors")
 
     async def _look(self) -> None:
-        self._usable = await asyncio.to_thread(available_executors)
-        if self.executor and self.executor not in self._usable:
+        self._available = await asyncio.to_thread(available_executors)
+        if self.executor and self.executor not in self._available:
             self.choose("")
 
     def choose(self, executor: str, profile: Path | None = None) -> None:
-        """Choose the executor that plays from now on.
+        """Choose the executor that plays files from now on.
 
         Args:
             executor: Name of the executor; empty for this window.
-            profile: Profile file with the hosts, or with what jobs request.
+            profile: Profile file with hosts or with the resources of jobs.
         """
         self.executor, self.profile = executor, profile
         self._show()
@@ -74,14 +74,14 @@ class ExecutorChoice(QuietButton):
 
     def _show(self) -> None:
         name, about = _WORDS[self.executor]
-        with_file = f", as {self.profile.name} says" if self.profile is not None else ""
+        with_file = f", with the profile {self.profile.name}" if self.profile is not None else ""
         self.set_text(name)
         self.setAccessibleName(f"Played by: {name}")
         self.setToolTip(f"{about}{with_file}")
 
     def _fill(self) -> None:
         self._menu.clear()
-        for executor in ("", *self._usable):
+        for executor in ("", *self._available):
             name, about = _WORDS[executor]
             action = QAction(name, self._menu)
             action.setObjectName(f"script-executor-{executor or 'window'}")
@@ -95,7 +95,7 @@ class ExecutorChoice(QuietButton):
             words = "Another profile file…" if self.profile is not None else "With a profile file…"
             action = QAction(words, self._menu)
             action.setObjectName("script-executor-profile")
-            action.setToolTip("YAML: hosts, or what jobs ask for, as mosaic run --profile takes it")
+            action.setToolTip("Choose a YAML file of hosts or job resources, as for mosaic run --profile")
             action.triggered.connect(self._ask_profile)
             self._menu.addAction(action)
 
@@ -103,7 +103,7 @@ class ExecutorChoice(QuietButton):
         self.choose(executor)
 
     def _ask_profile(self) -> None:
-        dialog = QFileDialog(self.window(), "A profile of the executor")
+        dialog = QFileDialog(self.window(), "Choose a profile of the executor")
         dialog.setObjectName("script-profile-dialog")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilter("Profiles (*.yaml *.yml *.json);;All files (*)")
@@ -116,19 +116,21 @@ class ExecutorChoice(QuietButton):
 
 
 async def submit(file: Path, choice: ExecutorChoice, out: Path, *, tournament: bool = False) -> Path:
-    """Submit an experiment file to an executor: a process that outlives the window plays it in shards.
+    """Submit an experiment or tournament file to an executor.
+
+    The executor's processes play the shards and outlive the window.
 
     Args:
-        file: The experiment or tournament file.
-        choice: The chosen executor and profile.
-        out: Folder in which the run folder is made.
-        tournament: Whether the file is a tournament.
+      file: The experiment or tournament file.
+      choice: Holds the executor and the profile file.
+      out: Folder in which the run folder is created.
+      tournament: Whether the file is a tournament.
 
     Returns:
-        The folder of the submission.
+      The folder of the submission.
 
     Raises:
-        UsageError: The file cannot be played by this executor; one line that says why.
+      UsageError: The executor cannot play the file; the message says why in one line.
     """
     profile = () if choice.profile is None else ("--profile", str(choice.profile.absolute()))
     command = "tournament" if tournament else "run"

@@ -1,4 +1,4 @@
-"""Reads, plans, runs and resumes an experiment file with the engine."""
+"""Plans an experiment file for the window, and runs or resumes it with the engine."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ if TYPE_CHECKING:
     from gym_gui.core.trusted.trust import Origin
     from gym_gui.services.store import Store
 
-_RECENT_S = 0.25
+_MIN_MEASURED_S = 0.25
 LOADING_S = 30.0
-"""Seconds after which a check loads no further slots; the run loads them instead."""
+"""Time in seconds after which a check of the slots stops loading policies; the run loads the others."""
 
 
 @dataclass(frozen=True)
 class OperatorPlan:
-    """What one operator of an experiment will do.
+    """What one operator of an experiment will play.
 
     Attributes:
         config: The operator.
-        resolved: The operator after the check; ``None`` if it cannot play.
+        resolved: The checked operator with its slots and workers; ``None`` if it cannot play.
         episodes: Number of episodes that it plays.
-        most_steps: Largest number of environment steps; ``None`` if nothing limits an episode.
+        most_steps: Largest number of environment steps in all episodes; ``None`` without a step limit.
         warnings: Warnings, as sentences.
-        error: Why it cannot play, as a sentence; empty when it can.
-        place: The line of the experiment file that the error is about; ``None`` if it is not known.
+        error: Sentence that says why the operator cannot play; empty if it can.
+        place: Line of the experiment file that causes the error; ``None`` if it is not known.
     """
 
     config: OperatorConfig
@@ -67,16 +67,16 @@ class OperatorPlan:
 
 @dataclass(frozen=True)
 class ScriptPlan:
-    """What an experiment or a tournament will do.
+    """What an experiment or a tournament will play.
 
     Attributes:
-        experiment: The experiment; for a tournament, the pairings that are settled before it begins.
+        experiment: The experiment; for a tournament, the pairings that are known before it begins.
         operators: Plans of the operators, in order; for a tournament, each policy in all seats.
-        processes: Number of session processes that work at the same time.
-        tournament_run: The tournament, or ``None`` for an experiment. It is played as
+        processes: Number of session processes that run in parallel.
+        tournament_run: The tournament, or ``None`` for an experiment. To play it, call
             :meth:`TournamentRun.afresh`.
-        run: The folder of the run that is resumed; ``None`` for a new run.
-        done: By operator, how many episodes that run has finished, and how many of these failed.
+        run: Folder of the run that is resumed; ``None`` for a new run.
+        done: Numbers of finished and failed episodes of the resumed run, by operator id.
     """
 
     experiment: Experiment
@@ -93,32 +93,32 @@ class ScriptPlan:
 
     @property
     def episodes(self) -> int:
-        """Number of episodes in all; for a tournament, of the pairings that are settled."""
+        """Number of episodes of all operators; for a tournament, of the pairings that are known."""
         if self.tournament_run is not None:
             return sum(self.tournament_run.totals.values())
         return sum(operator.episodes for operator in self.operators)
 
     @property
     def not_played(self) -> list[str]:
-        """Rows of a matrix that cannot be played, one line for each reason."""
+        """Reasons why rows of a matrix cannot be played, one line per reason."""
         matrix = self.experiment.matrix
         return [] if matrix is None else missing_in_words(matrix.rows)
 
     @property
     def most_steps(self) -> int | None:
-        """Largest number of environment steps in all; ``None`` if nothing limits an operator."""
+        """Largest number of environment steps of all operators; ``None`` if one has no step limit."""
         steps = [operator.most_steps for operator in self.operators]
         return None if None in steps else sum(step or 0 for step in steps)
 
 
 async def read_experiment(path: Path, catalog: CatalogCache, *, allow_code: bool) -> Experiment:
-    """Read an experiment file; a program is run in a separate process, and only if it is allowed.
+    """Read an experiment file.
 
-    Environments of a matrix, whose slots and teams determine who plays where, are created in another
-    process, too.
+    A Python file is run in a separate process, and only if ``allow_code`` is set. Environments of a matrix,
+    whose slots and teams determine who plays where, are also created in another process.
 
     Raises:
-        ExperimentError: One line that says what is wrong, in which place, and what to do.
+      ExperimentError: One line that says what is wrong, where in the file, and what to do.
     """
     from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 
@@ -135,7 +135,7 @@ async def read_experiment(path: Path, catalog: CatalogCache, *, allow_code: bool
 async def plan_experiment(
     experiment: Experiment, catalog: CatalogCache, *, whole: bool = False
 ) -> ScriptPlan:
-    """Return what an experiment will do and whether each operator can play.
+    """Return what an experiment will play, and whether each operator can play.
 
     Args:
         experiment: The experiment.
@@ -163,10 +163,10 @@ async def plan_experiment(
 
 
 def see_allowed(operators: Sequence[OperatorConfig], origin: Origin) -> None:
-    """Check that the user has allowed the code and programs that operators of a file need.
+    """Check that the user has allowed the code and programs that a file's operators need.
 
     Raises:
-        NotAllowedError: Some code or program is not allowed.
+        NotAllowedError: Some code or program was not allowed.
     """
     from gym_gui.controllers.engine.resolved_operator import needs_of
 
@@ -197,21 +197,23 @@ async def _plan_operator(
 
 
 PlaceOf = Callable[["OperatorConfig", MosaicError], tuple[str, Place | None]]
-"""Function that returns an operator's error as a sentence and its place in a file."""
+"""Function that turns an operator's error into a sentence and its line in a file."""
 
 
 async def load_plans(
     plans: Sequence[OperatorPlan], catalog: CatalogCache, place_of: PlaceOf | None = None
 ) -> list[OperatorPlan]:
-    """Let the workers of playable plans load their slots, for a limited time, and return the plans.
+    """Load the slots of playable plans in their workers, until 30 s have passed; return the plans.
 
-    A plan whose worker cannot load a slot gets its error.
+    A plan gets an error if a worker cannot load its slot.
     """
     until = time.monotonic() + LOADING_S
     found: list[OperatorPlan] = []
     for plan in plans:
         late = time.monotonic() > until
-        found.append(plan if plan.error or late else await _load_plan(plan, catalog, place_of or _told_of))
+        found.append(
+            plan if plan.error or late else await _load_plan(plan, catalog, place_of or _sentence_and_line)
+        )
     return found
 
 
@@ -224,7 +226,7 @@ async def _load_plan(plan: OperatorPlan, catalog: CatalogCache, place_of: PlaceO
     return plan
 
 
-def _told_of(config: OperatorConfig, error: MosaicError) -> tuple[str, Place | None]:
+def _sentence_and_line(config: OperatorConfig, error: MosaicError) -> tuple[str, Place | None]:
     return str(error), _place_of(config, error)
 
 
@@ -235,9 +237,9 @@ def _place_of(config: OperatorConfig, error: MosaicError) -> Place | None:
 
 
 def cast_operator(config: OperatorConfig, env_info: EnvironmentInfo) -> ResolvedOperator:
-    """Return the operator as the runner needs it, without creating an environment in this process.
+    """Return an operator with its slots, workers and seats, without creating an environment.
 
-    The engine has already checked the operator in another process.
+    The operator must have been checked already, in another process.
     """
     from gym_gui.controllers.engine.bound_operator import seatings
     from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
@@ -256,10 +258,15 @@ def _warnings(config: OperatorConfig) -> tuple[str, ...]:
 
 
 def warnings_of(name: str, player: WorkerAssignment) -> list[str]:
-    """Return warnings about a slot's player that the user should read before it starts."""
+    """Return warnings about a slot's assignment for the user to read before the run.
+
+    Args:
+      name: Name of the slot or policy.
+      player: The assignment.
+    """
     found: list[str] = []
     if player.worker_type == "human" and "script" not in player.settings:
-        found.append(f"{name} is a person's slot: a script asks no person and plays its fallback")
+        found.append(f"a person is assigned to {name}: a script asks no person and plays the fallback action")
     try:
         resolve_secrets(player)
     except UsageError as error:
@@ -269,15 +276,15 @@ def warnings_of(name: str, player: WorkerAssignment) -> list[str]:
 
 @dataclass
 class Standing:
-    """Progress of one operator.
+    """Progress of one operator in a run.
 
     Attributes:
         done: Number of finished episodes.
-        total: Number of episodes of its schedule.
+        total: Number of scheduled episodes.
         failed: Number of finished episodes that failed.
-        steps: Environment steps of this part of the run.
-        left_s: Estimated seconds to its end; ``None`` while there is no estimate.
-        at_most: Whether ``total`` is an upper bound: the run ends earlier if fewer episodes decide it.
+        steps: Environment steps since the run was started or resumed.
+        left_s: Estimated seconds until the operator is finished; ``None`` without an estimate.
+        at_most: Whether fewer than ``total`` episodes are enough if they decide all comparisons.
     """
 
     done: int = 0
@@ -290,7 +297,7 @@ class Standing:
 
 @dataclass
 class _Pace:
-    """Measures how fast an operator finishes episodes, from its start in this part of the run."""
+    """Measures how fast an operator finishes episodes since the run was started or resumed."""
 
     done: int
     since: float = field(default_factory=time.monotonic)
@@ -299,30 +306,30 @@ class _Pace:
         played, took = done - self.done, time.monotonic() - self.since
         if total <= done:
             return 0.0
-        return None if played <= 0 or took < _RECENT_S else (total - done) * took / played
+        return None if played <= 0 or took < _MIN_MEASURED_S else (total - done) * took / played
 
 
 class ScriptJob(QObject):
-    """Runs a planned experiment, or a tournament round by round; can be stopped and resumed.
+    """Run of an experiment, or of a tournament round by round, that can be stopped and resumed.
 
     Args:
-        plan: The plan to run.
+        plan: What to play.
         store: Provides the folders for runs and sockets.
-        compress: Whether to compress the recorded rows at the end even if the file does not ask for it.
+        compress: Whether to compress the records at the end even if the file does not request it.
         parent: Qt owner.
 
     Attributes:
-        folder: The run folder; ``None`` until it exists.
+        folder: The run folder; ``None`` until it is created.
         result: How the run ended; ``None`` until it has ended.
-        tournament_run: The tournament, if the plan is one; each round is added when it is paired.
+        tournament_run: The tournament; each round is added when it is paired. ``None`` for an experiment.
     """
 
     progressed = pyqtSignal(object)
     """Emits a mapping from operator id to :class:`Standing`."""
     began = pyqtSignal()
-    """Emitted when the run folder exists."""
+    """Emitted when the run folder was created."""
     paired = pyqtSignal()
-    """Emitted when a round of a tournament is paired and begins."""
+    """Emitted when the pairings of a tournament's round are determined and its games begin."""
 
     def __init__(
         self, plan: ScriptPlan, store: Store, *, compress: bool = False, parent: QObject | None = None
@@ -335,28 +342,28 @@ class ScriptJob(QObject):
         self.folder: Path | None = None
         self.result: RunResult | None = None
         self.tournament_run = None if plan.tournament_run is None else plan.tournament_run.afresh()
-        self._stopped_early = self._running = False
+        self._stop_requested = self._running = False
 
     @property
     def running(self) -> bool:
-        """Whether the run is playing."""
+        """Whether the run is in progress."""
         return self._running
 
     def begin(self) -> None:
-        """Count as running from now on, before the event loop starts :meth:`run`."""
-        self.result, self._stopped_early, self._running = None, False, True
+        """Mark the run as in progress, before the event loop starts :meth:`run`."""
+        self.result, self._stop_requested, self._running = None, False, True
 
     async def run(self) -> RunResult:
-        """Run to the end, or resume a stopped run; call :meth:`begin` first.
+        """Play to the end, or continue a stopped run; call :meth:`begin` first.
 
         Raises:
-            UsageError: An error that the user can fix, found before anything was played.
+            UsageError: The run cannot begin; the message says what to do. No episode was played.
             MosaicError: A session could not be started.
         """
         self._paces.clear()
         run = self._run = self._make()
         run.watch(*self._watched)
-        if self._stopped_early:
+        if self._stop_requested:
             run.stop()
         try:
             self.result = await run.run()
@@ -390,13 +397,13 @@ class ScriptJob(QObject):
         self.paired.emit()
 
     def stop(self) -> None:
-        """End the run early and keep what was played."""
-        self._stopped_early = True
+        """End the run early and keep the recorded episodes."""
+        self._stop_requested = True
         if self._run is not None:
             self._run.stop()
 
     def watch(self, operator_id: str, listener: OnSessionEvent | None) -> None:
-        """Pass events of an operator's episodes to a listener; see :meth:`ExperimentRun.watch`."""
+        """Send the events of an operator's episodes to a listener; see :meth:`ExperimentRun.watch`."""
         self._watched = operator_id, listener
         if self._run is not None:
             self._run.watch(operator_id, listener)

@@ -1,4 +1,4 @@
-"""The run of the open file: begins it here or sends it to an executor; watches, stops and resumes it."""
+"""Runs the open experiment file in the window or submits it to an executor; watches, stops and resumes it."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from gym_gui.ui.widgets.message_panels import Action
 
 
 class ScriptPlay(QObject):
-    """Plays the open file and shows how the run ended.
+    """Runs the open experiment file and shows how the run ended.
 
     Args:
         context: The window's services.
         file: The open file.
         card: Card that shows the progress.
         work: Runs the job in the background.
-        where: The chosen executor.
+        where: Button that holds the chosen executor.
         parent: Qt owner.
 
     Attributes:
-        job: The run in this window; ``None`` before the first.
-        standings: Standings of a tournament.
-        watch: The picture of what an operator plays.
-        stopping: Whether the run has been asked to end early.
-        submitting: Whether the file is being sent to an executor.
+        job: The last run of the file in this window; ``None`` before the first.
+        standings: Shows the standings of a tournament.
+        watch: Shows the play of one operator.
+        stopping: Whether the user has requested an early end of the run.
+        submitting: Whether the file is being submitted to an executor.
     """
 
     def __init__(
@@ -62,38 +62,38 @@ class ScriptPlay(QObject):
         self.standings.operator_chosen.connect(self._on_pairing_chosen)
         self.standings.failure_chosen.connect(self.show_results)
         self.watch = ScriptWatch(context, card, self)
-        file.taken.connect(self._on_taken)
+        file.taken.connect(self._on_file_opened)
         file.ready.connect(self.begin)
 
     # -- state -------------------------------------------------------------------------
 
     @property
     def running(self) -> bool:
-        """Whether this window is playing the file."""
+        """Whether this window is running the file."""
         return self.job is not None and self.job.running
 
     @property
     def asks_models(self) -> bool:
-        """Whether a run is playing in which language models are asked."""
+        """Whether a run is in progress that sends requests to language models."""
         plan = self._file.plan
         return self.running and plan is not None and any(asks_models(o.config) for o in plan.operators)
 
     @property
     def resumable(self) -> bool:
-        """Whether **Run** resumes a run that was stopped or cut off."""
+        """Whether **Run** resumes a stopped or interrupted run."""
         if self.job is not None:
             return self.job.result is not None and self.job.result.status == "stopped"
         return self._file.plan is not None and self._file.plan.run is not None
 
     @property
     def finished(self) -> bool:
-        """Whether the run has been played to its end."""
+        """Whether the last run of the file was played to its end."""
         result = self.job.result if self.job is not None else None
         return result is not None and result.status != "stopped"
 
     @property
     def folder(self) -> Path | None:
-        """Folder of the run that is playing, was played or will be resumed."""
+        """Folder of the current or last run, or of the run that is to be resumed; ``None`` without a run."""
         if self.job is not None and self.job.folder is not None:
             return self.job.folder
         return self._file.plan.run if self._file.plan is not None else None
@@ -106,7 +106,7 @@ class ScriptPlay(QObject):
     # -- commands ----------------------------------------------------------------------
 
     def toggle(self) -> None:
-        """Run, stop or resume; while the file is being sent, cancel that."""
+        """Run, stop or resume the file; cancel a submission that is in progress."""
         if self.submitting:
             self._work.cancel()
         elif self.running:
@@ -117,14 +117,14 @@ class ScriptPlay(QObject):
             self.begin()
 
     def stop(self) -> None:
-        """End the run early and keep what was played."""
+        """End the run early and keep the recorded episodes."""
         if self.job is not None:
             self.stopping = True
             self.job.stop()
             self._work.changed.emit()
 
     def begin(self) -> None:
-        """Play in this window, from the beginning or from the episode at which the run was stopped."""
+        """Run the file in this window, from the beginning or from where the run was stopped."""
         if (plan := self._playable) is None:
             return
         if self.job is None or self.finished:
@@ -145,7 +145,7 @@ class ScriptPlay(QObject):
             self._context.go("results", run=run)
 
     async def shut_down(self) -> None:
-        """Stop the run, keep what was played and wait for the end."""
+        """Stop the run, keep the recorded episodes and wait until its tasks have ended."""
         self.standings.close()
         if self.job is not None:
             self.job.stop()
@@ -158,11 +158,13 @@ class ScriptPlay(QObject):
             self._work.say(None)
             self.submitting = True
             tournament = plan.tournament_run is not None
-            self._work.start(self._send(self._file.path, tournament=tournament), "Sending the experiment")
+            self._work.start(
+                self._submit_file(self._file.path, tournament=tournament), "Sending the experiment"
+            )
 
-    async def _send(self, path: Path, *, tournament: bool) -> None:
-        """Submit the file to be played in shards, and show the shards."""
-        self._card.say("Checking, cutting and sending it…")
+    async def _submit_file(self, path: Path, *, tournament: bool) -> None:
+        """Submit the file to the executor, then show the progress of its shards on the Results page."""
+        self._card.say("Checking the file and sending its shards…")
         try:
             out = self._context.store.runs_dir()
             folder = await submit(path, self._where, out, tournament=tournament)
@@ -173,8 +175,12 @@ class ScriptPlay(QObject):
             self.submitting = False
             if self._file.plan is not None:
                 self._card.say(words_of(self._file.plan))
-        shown = ("See how far it is", partial(self._context.go, "results", run=folder))
-        self._work.say(InlineMessage("ok", "It is played in shards, also without the window.", shown))
+        shown = ("Show its progress", partial(self._context.go, "results", run=folder))
+        self._work.say(
+            InlineMessage(
+                "ok", "The file was submitted. Its shards are played even if this window closes.", shown
+            )
+        )
         self._context.go("results", run=folder)
 
     async def _run(self, job: ScriptJob) -> None:
@@ -195,9 +201,9 @@ class ScriptPlay(QObject):
             message = InlineMessage("error", result.problem)
             message.lead_to(link_of(self._context, result.problem, folders=self._file.folders))
         elif result.status == "stopped":
-            message = InlineMessage("info", f"Stopped after {done}. Resume goes on where it stands.")
+            message = InlineMessage("info", f"Stopped after {done}. Resume plays the rest.")
         elif result.failed:
-            message = InlineMessage("warning", f"Done, but {failed} failed.", ("See why", self.show_results))
+            message = InlineMessage("warning", f"Done, but {failed} failed.", ("Show why", self.show_results))
         else:
             message = InlineMessage("ok", f"Done: {done}.", ("Open results", self.show_results))
         self._work.say(message)
@@ -220,14 +226,14 @@ class ScriptPlay(QObject):
             self._context.layout.setValue(BEGUN, str(self.job.folder))
         self._work.changed.emit()
 
-    def _on_taken(self) -> None:
+    def _on_file_opened(self) -> None:
         self.job = None
         self.watch.follow(None)
         self.watch.watch("")
         self.standings.drop()
 
     def _on_pairing_chosen(self, pairing: OperatorSummary) -> None:
-        """Show a pairing's play while the tournament runs, else open the results."""
+        """Show the play of a pairing while the tournament runs, otherwise open the results."""
         if self.running:
             self.watch.watch(pairing.operator_id)
         else:

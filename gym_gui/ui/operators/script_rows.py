@@ -1,4 +1,4 @@
-"""Rows for one operator of an experiment, or one policy of a tournament: name, players and progress."""
+"""Rows of script mode for an operator of an experiment or a policy of a tournament."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from gym_gui.ui.widgets import ElidedLabel, IconButton, KindBadge, LinkButton, l
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import Action
 
-_LOOK = "See what it plays"
+_LOOK = "Watch this operator"
 
 
 class OperatorRow(QWidget):
-    """Shows name, badge and environment of an operator, and below them the progress and the time left."""
+    """Row with name, kind and environment of an operator, its progress and the time left."""
 
     watch_toggled = pyqtSignal(str, bool)
-    """Emits the operator's id and whether the user wants to watch its play."""
+    """Emits the operator's id and whether the user switched its picture on."""
 
     def __init__(
         self,
@@ -74,12 +74,12 @@ class OperatorRow(QWidget):
         self.watch_toggled.emit(self.plan.config.operator_id, self.eye.isChecked())
 
     def set_watched(self, watched: bool) -> None:
-        """Set the watch button to whether the operator is being watched."""
+        """Check the watch button if the operator is being watched."""
         self.eye.setChecked(watched)
-        self.eye.setToolTip("Look no more" if watched else _LOOK)
+        self.eye.setToolTip("Stop watching" if watched else _LOOK)
 
     def show_standing(self, standing: Standing) -> None:
-        """Show the operator's progress."""
+        """Show how many episodes are finished and failed, and the time left."""
         total = standing.total or self.plan.episodes
         self.bar.setMaximum(max(total, 1))
         self.bar.setValue(standing.done)
@@ -93,7 +93,7 @@ class OperatorRow(QWidget):
 
 
 class PolicyRow(QWidget):
-    """Shows a policy of a tournament before it plays: its worker, settings, errors and warnings."""
+    """Row with a policy of a tournament before it plays: its worker, settings, errors and warnings."""
 
     def __init__(self, plan: OperatorPlan, link: Action | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -112,12 +112,12 @@ class PolicyRow(QWidget):
 
 
 def everybody_else(config: OperatorConfig) -> str:
-    """Return the kind that decides in each slot, or an empty text if one policy plays all slots."""
+    """Return the kind of each slot's worker, or an empty text if one policy plays all slots."""
     return everybody(config) if len(set(map(str, config.resolved_slots().values()))) > 1 else ""
 
 
 def _add_findings(column: QVBoxLayout, plan: OperatorPlan, link: Action | None) -> None:
-    """Add labels for errors and warnings, and a link to their place."""
+    """Add labels for errors and warnings, and a link to the line that causes the error."""
     for text, role in ((plan.error, "error"), *((warning, "muted") for warning in plan.warnings)):
         if text:
             column.addWidget(label(text, role, wrap=True))
@@ -127,12 +127,12 @@ def _add_findings(column: QVBoxLayout, plan: OperatorPlan, link: Action | None) 
 
 
 def _players(plan: OperatorPlan) -> str:
-    """Return the players of all seats with their settings, such as ``openspiel_worker · simulations 100``."""
-    told: dict[str, None] = {}
+    """Return workers and settings of all seats as text, such as ``openspiel_worker · simulations 100``."""
+    texts: dict[str, None] = {}
     for player in plan.config.resolved_slots().values():
         settings = [f"{name} {short_value(value)}" for name, value in player.settings.items()]
-        told[" · ".join([player.worker_id, *settings])] = None
-    return "; ".join(told)
+        texts[" · ".join([player.worker_id, *settings])] = None
+    return "; ".join(texts)
 
 
 def _about(plan: OperatorPlan) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ScriptStandings(QObject):
-    """Shows rounds and standings of the current tournament on the card; does nothing for an experiment.
+    """Shows rounds and standings of the current tournament on its card; ignores an experiment.
 
     Args:
         context: Runs background tasks and provides the colors.
@@ -25,13 +25,14 @@ class ScriptStandings(QObject):
         parent: Qt owner.
 
     Attributes:
-        view: View of the standings; ``None`` before a tournament begins.
+        view: Widget with the standings; ``None`` before a tournament begins.
     """
 
     operator_chosen = pyqtSignal(object)
-    """Emits the pairing (:class:`~gym_gui.analysis.findings.summary.OperatorSummary`) that the user chose."""
+    """Emits the pairing (:class:`~gym_gui.analysis.findings.summary.OperatorSummary`) that the user clicked.
+    """
     failure_chosen = pyqtSignal()
-    """Emitted when the user asks why a game failed."""
+    """Emitted when the user clicks on a failed game."""
 
     def __init__(self, context: AppContext, card: ScriptCard, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -41,7 +42,12 @@ class ScriptStandings(QObject):
         self.view: LiveResults | None = None
 
     def take(self, plan: ScriptPlan, job: ScriptJob) -> None:
-        """Follow this plan and its job from now on."""
+        """Follow a tournament's run from now on.
+
+        Args:
+          plan: The tournament's plan.
+          job: The run.
+        """
         self._plan, self._job = plan, job
         job.began.connect(self._on_began)
         job.paired.connect(self._on_paired)
@@ -49,7 +55,7 @@ class ScriptStandings(QObject):
         self._on_paired()
 
     def show(self) -> None:
-        """Show the standings from the first game on; the view is created when it is first needed."""
+        """Show the standings; their widget is created on first use."""
         if self._job is None or self._job.tournament_run is None:
             return
         from gym_gui.ui.results.live_results import LiveResults  # Only tournaments need it.
@@ -60,23 +66,23 @@ class ScriptStandings(QObject):
             self.view.failure_chosen.connect(self._on_failure_chosen)
             self._card.set_standings(self.view)
         if self._job.folder is None:
-            self.view.say("The first games are begun", "Ratings and the matrix appear with them.")
+            self.view.say("The first games have begun", "Ratings and the matrix appear as games end.")
         self._card.show_view("standings")
 
     def ended(self, result: RunResult) -> None:
-        """Update the standings with the final result of the run."""
+        """Show the final standings and how the run ended."""
         if self.view is not None:
             self.view.grown(result.episodes, result.status)
 
     def drop(self) -> None:
-        """Remove the standings, because another file is shown."""
+        """Remove the standings, because another file was opened."""
         self._plan = self._job = None
         if self.view is not None:
             self.close()
             self._card.set_standings(None)
 
     def close(self) -> None:
-        """Stop reading the run."""
+        """Stop reading the run folder."""
         view, self.view = self.view, None
         if view is not None:
             view.close_reading()

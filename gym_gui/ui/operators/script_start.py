@@ -1,4 +1,4 @@
-"""Script mode before a file is open: a sample experiment, the steps of a run, and files to open."""
+"""The start view of script mode: a sample experiment, the steps of a run, and recent files."""
 
 from __future__ import annotations
 
@@ -37,29 +37,29 @@ execution:
   seeds: range(20)
 """
 STEPS: Final = (
-    ("Open a file", "Python, YAML or JSON; dropping it on the window does the same. Python that computes is "
-     "shown to you before it is run."),
-    ("See what it will do", "Environments, players, seeds and the most steps it can take. What does not fit "
-     "is said before anything starts."),
-    ("Run", "Every core plays, without pictures, and every step is recorded. Stop keeps what is done, Resume "
-     "goes on there."),
-    ("Read the verdict", "Results says which is better, with its uncertainty, or that it is not decided. "
+    ("Open a file", "Python, YAML or JSON; dropping it on the window does the same. A Python file that "
+     "computes is shown to you before it is run."),
+    ("Check the plan", "Environments, policies, seeds and the largest number of steps. Errors are shown "
+     "before anything starts."),
+    ("Run", "Every core plays, without pictures, and every step is recorded. Stop keeps finished episodes, "
+     "Resume plays the rest."),
+    ("Read the verdict", "Results says which operator is better, and how sure that is. "
      "Without the window: mosaic run FILE."),
 )  # fmt: skip
 _WIDEST: Final = 1240
 
 
 class ScriptStart(QWidget):
-    """Shows a sample experiment, the steps of a run and the files that were opened before.
+    """Shows a sample experiment, the steps of a run and recent files.
 
     Args:
-        recent: Files that were opened before.
-        on_open: Called to ask for a file.
+        recent: List of the files that were opened last.
+        on_open: Called when the user wants to choose a file.
         parent: Qt owner.
     """
 
     chosen = pyqtSignal(object)
-    """Emits the path of a file that is to be opened."""
+    """Emits the path of the file that the user chose."""
     tournament_wanted = pyqtSignal()
     """Emitted when the user asks to set up a tournament."""
     failed = pyqtSignal(str)
@@ -89,7 +89,8 @@ class ScriptStart(QWidget):
         card = Card("An experiment", margin=theme.PAGE)
         card.add(
             muted_label(
-                "All of it: who is compared, and how often. Save it as a file, and change it.", wrap=True
+                "A complete experiment: what is compared, and how often. Save it to a file and change it.",
+                wrap=True,
             )
         )
         text = self.text = QPlainTextEdit(SAMPLE.rstrip())
@@ -101,20 +102,20 @@ class ScriptStart(QWidget):
         lines = text.fontMetrics().lineSpacing() * (SAMPLE.count("\n") + 1)
         text.setMinimumHeight(lines + 2 * theme.PAGE)  # The text is shown whole, without scrolling.
         card.add(text, 1)
-        self.save = QuietButton("Save it as a file…", name="script-save-sample", on_click=self.ask_where)
-        self.save.setToolTip("Write this experiment to a file, and open it")
+        self.save = QuietButton("Save as a file…", name="script-save-sample", on_click=self.ask_where)
+        self.save.setToolTip("Write this experiment to a file and open the file")
         buttons = row_layout()
         buttons.addWidget(self.save)
         if example_experiment() is not None:
             example = QuietButton("Open the example", name="script-example", on_click=self._on_example)
-            example.setToolTip("A trained policy against random actions, and a match of soccer")
+            example.setToolTip("Open an example: a trained policy beside random actions, and a soccer match")
             buttons.addWidget(example)
         buttons.addStretch(1)
         card.body.addLayout(buttons)
         return card
 
     def _steps(self, on_open: Callable[[], object]) -> Card:
-        card = Card("How it goes", margin=theme.PAGE)
+        card = Card("Steps", margin=theme.PAGE)
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.ROW)
         grid.setVerticalSpacing(theme.STEP)
@@ -130,7 +131,7 @@ class ScriptStart(QWidget):
         open_button = PrimaryButton("Open…", name="script-start-open", on_click=on_open)
         open_button.setToolTip("Choose an experiment or tournament file (Ctrl+O)")
         tournament = QuietButton("Hold a tournament…", name="script-tournament", on_click=self._on_tournament)
-        tournament.setToolTip("Choose a game and who meets; the file is written for you")
+        tournament.setToolTip("Choose a game and its policies; MOSAIC writes the file")
         row = row_layout()
         row.addWidget(open_button)
         row.addWidget(tournament)
@@ -139,7 +140,7 @@ class ScriptStart(QWidget):
         return card
 
     def _before(self) -> Card:
-        self.before = Card("Opened before", margin=theme.PAGE)
+        self.before = Card("Recent files", margin=theme.PAGE)
         self.before.setObjectName("script-recent")
         self._list = column_layout(spacing=theme.STEP)
         self.before.body.addLayout(self._list)
@@ -148,12 +149,12 @@ class ScriptStart(QWidget):
         return self.before
 
     def showEvent(self, a0: QShowEvent | None) -> None:
-        """Update the list of files, because files may have been added or deleted."""
+        """Update the list of recent files."""
         super().showEvent(a0)
         self.refresh()
 
     def refresh(self) -> None:
-        """List the files that were opened before and still exist."""
+        """List the recent files that still exist."""
         files = self._recent.files()
         if files == self._shown:
             return
@@ -169,12 +170,12 @@ class ScriptStart(QWidget):
     # -- the sample ------------------------------------------------------------------
 
     def ask_where(self) -> None:
-        """Ask for a file, then write the sample to it."""
+        """Ask for a file, then write the sample experiment to it."""
         title, name, file = "Save the experiment", "script-save-dialog", "experiment.yaml"
         save_dialog(self.window(), title, name, "Experiments", file, self.write).open()
 
     def write(self, path: str) -> None:
-        """Write the sample to a file and open it."""
+        """Write the sample experiment to a file and open the file."""
         try:
             replace_file(path, SAMPLE.encode())
         except OSError as error:
@@ -192,7 +193,7 @@ class ScriptStart(QWidget):
 
 
 class _RecentRow(QWidget):
-    """A row with a file's name, which opens the file, and its folder."""
+    """Row with the name of a recent file, which opens it on a click, and its folder."""
 
     def __init__(self, path: Path, start: ScriptStart) -> None:
         super().__init__(start)

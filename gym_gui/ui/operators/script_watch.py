@@ -1,4 +1,4 @@
-"""A picture of what one operator of a running experiment plays, beside the rows."""
+"""A picture of the play of one operator, beside the rows of a running experiment."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gym_gui.ui.renderers import slot_players
 
 
 class ScriptWatch(QObject):
-    """Shows the play of one operator while the operator plays.
+    """Shows the play of one operator beside the rows of script mode.
 
     Args:
-        context: Provides colors, and windows that pictures can be moved to.
-        card: Card that holds the picture, and whose rows ask for it.
+        context: Provides colors, and windows into which a picture can be moved.
+        card: Card with the picture and the rows, whose buttons request it.
         parent: Qt owner.
     """
 
@@ -30,18 +30,18 @@ class ScriptWatch(QObject):
         card.watch_toggled.connect(self._on_toggled)
 
     def follow(self, job: ScriptJob | None) -> None:
-        """Watch operators of this job from now on; ``None`` for no job."""
+        """Set the run whose operators are shown; ``None`` for no run."""
         self._job = job
-        self._look()
+        self._watch_job()
 
     def watch(self, operator_id: str) -> None:
-        """Show the play of an operator; ``""`` removes the picture."""
+        """Show the play of an operator; an empty id removes the picture."""
         self._watched, card = operator_id, self._card
         if not operator_id:
             if card.pane is not None:
                 self._context.detached_windows.put_away(card.pane.dock_slot)
             card.show_pane(None)
-            self._look()
+            self._watch_job()
             return
         pane = card.pane
         if pane is None:
@@ -50,16 +50,16 @@ class ScriptWatch(QObject):
         card.show_pane(pane, operator_id)
         config = card.rows[operator_id].plan.config
         running = self._job is not None and self._job.running
-        why = "Others are playing; its turn comes." if running else "Run plays its episodes."
-        pane.begin(config.display_name, slot_players(config), "Nothing to see yet", why)
+        why = "Other operators play first." if running else "Press Run to play its episodes."
+        pane.begin(config.display_name, slot_players(config), "No picture yet", why)
         self._context.detached_windows.look_after(pane.dock_slot, "operators.watched")
-        self._look()
+        self._watch_job()
 
-    def _look(self) -> None:
+    def _watch_job(self) -> None:
         if self._job is not None:
-            self._job.watch(self._watched, self._on_seen if self._watched else None)
+            self._job.watch(self._watched, self._on_session_event if self._watched else None)
 
-    def _on_seen(self, event: object) -> None:
+    def _on_session_event(self, event: object) -> None:
         pane = self._card.pane
         if pane is not None and isinstance(event, LiveView):
             pane.show_view(event)

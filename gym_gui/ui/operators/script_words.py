@@ -1,4 +1,4 @@
-"""Sentences that say what an experiment or a tournament will play, and its progress."""
+"""Sentences that describe the plan and the progress of an experiment or a tournament."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from gym_gui.controllers.runs.tournament_run import TournamentRun
 
 _MOST_OF_FREE, _WORTH_IT = 0.8, 0.75
-"""Share of free memory from which a warning is shown; largest share of the need that sharing may leave."""
+"""Thresholds of a memory warning: needed share of free memory, and share of that need after sharing."""
 
 
 def words_of(plan: ScriptPlan) -> str:
-    """Return a sentence on what an experiment or tournament file will play."""
+    """Return sentences that say what an experiment or tournament file will play."""
     return plan_words(plan) if plan.tournament_run is None else tournament_words(plan, plan.tournament_run)
 
 
 def plan_words(plan: ScriptPlan) -> str:
-    """Return sentences on what an experiment will play."""
+    """Return sentences that say what an experiment will play."""
     execution = plan.experiment.execution
     operators, episodes = len(plan.operators), execution.num_episodes
     seeds = sorted(set(execution.seeds[:episodes]))
@@ -48,7 +48,7 @@ def plan_words(plan: ScriptPlan) -> str:
 
 
 def memory_warning(plan: ScriptPlan) -> str:
-    """Return a warning if worker processes need most free memory and shared ones far less, else ``""``."""
+    """Return a warning if worker processes need most of the free memory and sharing helps, else ``""``."""
     from gym_gui.controllers.sessions.worker_memory import with_shared_processes, worker_bytes
 
     operators = [each.resolved for each in plan.operators if each.resolved is not None]
@@ -64,7 +64,7 @@ def memory_warning(plan: ScriptPlan) -> str:
 
 
 def tournament_words(plan: ScriptPlan, tournament_run: TournamentRun) -> str:
-    """Return sentences on what a tournament will play."""
+    """Return sentences that say what a tournament will play."""
     parts = [
         pairing_words(tournament_run),
         f"played in {plan.processes} process{'es' * (plan.processes != 1)}",
@@ -76,7 +76,7 @@ def tournament_words(plan: ScriptPlan, tournament_run: TournamentRun) -> str:
 
 
 def pairing_words(tournament_run: TournamentRun) -> str:
-    """Return a sentence, without its full stop, on which policies meet and how often."""
+    """Return a sentence, without its full stop, that says which policies meet and how often."""
     asked = tournament_run.tournament
     pool, task, kind = len(asked.policies), asked.operator.task, asked.schedule.kind
     execution, pairings = asked.executed(tournament_run.seatings), len(tournament_run.pairings)
@@ -103,11 +103,11 @@ def pairing_words(tournament_run: TournamentRun) -> str:
 
 
 def progress_words(standings: Mapping[str, Standing], episode: str = "episode") -> str:
-    """Return the progress of all operators together, and the time left if it is known of each.
+    """Return the progress of all operators together, and the time left if each has an estimate.
 
     Args:
         standings: Progress by operator id.
-        episode: Word for an episode, such as ``game``.
+        episode: Singular word for an episode, such as ``game``.
     """
     done = sum(s.done for s in standings.values())
     total = sum(s.total for s in standings.values())

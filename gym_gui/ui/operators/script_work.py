@@ -1,4 +1,4 @@
-"""The work of script mode in the background, one task at a time, and the message above the card."""
+"""Background tasks of script mode, one at a time, and the message above its card."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gym_gui.ui.widgets.message_panels import replace_message
 
 
 class ScriptWork(QObject):
-    """Runs one task at a time: reading a file, sending it or playing it.
+    """Runs one background task at a time: reading a file, submitting it or playing it.
 
     Args:
         context: Runs background tasks.
@@ -27,7 +27,7 @@ class ScriptWork(QObject):
     """
 
     changed = pyqtSignal()
-    """Emitted when work begins or ends, or when its state changes."""
+    """Emitted when a task begins or ends, or when its state changes."""
 
     def __init__(self, context: AppContext, column: QVBoxLayout, parent: QObject) -> None:
         super().__init__(parent)
@@ -37,17 +37,21 @@ class ScriptWork(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether work is in progress, which includes showing its result."""
+        """Whether a background task is in progress."""
         return self._task is not None
 
     def say(self, message: InlineMessage | None) -> None:
-        """Show a message in place of the last one; ``None`` removes it."""
+        """Show a message in place of the current one; ``None`` removes it."""
         self.message = replace_message(self._column, self.message, message)
 
     def start(self, work: Coroutine[Any, Any, None], what: str) -> None:
         """Cancel the task in progress and start another.
 
-        If the task in progress itself calls this method, it is not canceled.
+        A task that calls this method itself is not canceled.
+
+        Args:
+          work: The new task.
+          what: Name of the task for error messages.
         """
         if self._task is not asyncio.current_task():
             self.cancel()

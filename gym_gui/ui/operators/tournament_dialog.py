@@ -1,4 +1,4 @@
-"""A dialog that sets up a tournament (a game, its policies and its seeds) and writes it as a file."""
+"""A dialog that sets up a tournament (game, policies, seeds) and writes it to a file."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _SIZE: Final = QSize(560, 620)
 _SEEDS: Final = 20
 _MOST_SEEDS: Final = 10_000
 _MANY: Final = 10
-"""Number of policies above which the search field is shown."""
+"""Number of policies above which the dialog shows a search field."""
 
 
 class TournamentDialog(Dialog):
@@ -59,8 +59,8 @@ class TournamentDialog(Dialog):
 
     Args:
         context: Runs background tasks and shows messages.
-        catalog: Provides environments and the policies that may play there.
-        request: Values that the dialog begins with.
+        catalog: Provides environments and the policies that can play in them.
+        request: Initial values of the fields.
         parent: The page.
     """
 
@@ -79,38 +79,42 @@ class TournamentDialog(Dialog):
         self._make()
         self._lay_out()
         context.spawn(self.picker.load(), "Listing the environments")
-        self._look(request.task or FIRST_GAME)
+        self._read_game(request.task or FIRST_GAME)
 
     def _make(self) -> None:
         self.picker = EnvironmentPicker(self._context, name="tournament-task", parent=self)
-        self.picker.setToolTip("The game in which they meet; of one team, its seats are filled")
+        self.picker.setToolTip("Game in which the policies meet; with one team, they fill its seats")
         self.picker.chosen.connect(self._on_task_chosen)
         self.search = search_field("tournament-search", "Search policies", self._on_searched, parent=self)
         self.policies = QListWidget(self)
         self.policies.setObjectName("tournament-policies")
         self.policies.setProperty("role", "field")
         self.policies.setAccessibleName("Policies of the pool")
-        self.policies.setToolTip("Tick two or more (space bar)")
+        self.policies.setToolTip("Tick two or more policies (space bar)")
         self.policies.itemChanged.connect(self._on_changed)
         self.policies.itemPressed.connect(self._on_pressed)
         self.policies.itemClicked.connect(self._on_clicked)
         self.seeds = IntegerField(self)
         self.seeds.setObjectName("tournament-seeds")
         self.seeds.setAccessibleName("Seeds")
-        self.seeds.setToolTip("Each pairing plays each of them from every seat; intervals want ten or more")
+        self.seeds.setToolTip(
+            "Number of seeds, which each pairing plays from every seat; ten or more give useful intervals"
+        )
         self.seeds.setRange(1, _MOST_SEEDS)
         self.seeds.setValue(_SEEDS)
         self.seeds.valueChanged.connect(self._on_changed)
         self.schedule = SegmentedControl(
-            [("round_robin", "Everybody meets everybody"), ("swiss", "Swiss rounds")],
+            [("round_robin", "Round robin"), ("swiss", "Swiss rounds")],
             name="tournament-schedule",
         )
-        self.schedule.setToolTip("Swiss: each round pairs neighbors in the standings; far fewer games")
+        self.schedule.setToolTip(
+            "Round robin: each pair of policies meets. Swiss: each round pairs neighbors in the standings"
+        )
         self.schedule.chosen.connect(self._on_changed)
         self.words = muted_label("", wrap=True, name="tournament-words")
         self.problem = label("", "error", wrap=True, name="tournament-problem")
         self.save = PrimaryButton("Save and open…", name="tournament-save", on_click=self.ask_where)
-        self.save.setToolTip("Write the tournament file; it opens, ready to run")
+        self.save.setToolTip("Write the tournament file and open it, ready to run")
         self.cancel = QuietButton("Cancel", name="tournament-cancel", on_click=self.reject)
 
     def _lay_out(self) -> None:
@@ -121,7 +125,9 @@ class TournamentDialog(Dialog):
         column = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         column.addWidget(title_label("Hold a tournament"))
         column.addWidget(
-            muted_label("Policies meet on the same seeds from every seat, and are rated by it.", wrap=True)
+            muted_label(
+                "Policies meet on the same seeds from every seat; the games give their ratings.", wrap=True
+            )
         )
         column.addWidget(rows)
         column.addWidget(self.search)
@@ -133,13 +139,13 @@ class TournamentDialog(Dialog):
     # -- the game ------------------------------------------------------------------------
 
     def _on_task_chosen(self, task: object) -> None:
-        self._look(str(task))
+        self._read_game(str(task))
 
-    def _look(self, task: str) -> None:
+    def _read_game(self, task: str) -> None:
         self._env_info = self._tournament_run = None
         self.policies.clear()
-        self._say(f"Looking at {task}…")
-        self.take_on(self._context.spawn(self._describe(task), "Looking at the environment"))
+        self._show_message(f"Reading {task}…")
+        self.take_on(self._context.spawn(self._describe(task), "Reading the environment"))
 
     async def _describe(self, task: str) -> None:
         from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
@@ -148,7 +154,7 @@ class TournamentDialog(Dialog):
             checks = await self._catalog.checks()
             env_info = await self._catalog.env_info(EnvironmentRequest(task))
         except MosaicError as error:
-            self._say(problem=error.sentence)
+            self._show_message(problem=error.sentence)
             return
         self._env_info = env_info
         self.picker.set_value(env_info.env_id)
@@ -176,7 +182,7 @@ class TournamentDialog(Dialog):
 
     @property
     def chosen(self) -> list[Candidate]:
-        """Policies that are ticked for the pool."""
+        """Policies whose boxes are ticked."""
         items = (self.policies.item(i) for i in range(self.policies.count()))
         return [
             item.data(Qt.ItemDataRole.UserRole)
@@ -188,7 +194,7 @@ class TournamentDialog(Dialog):
         self._pressed = item.checkState()
 
     def _on_clicked(self, item: QListWidgetItem) -> None:
-        """Tick or untick a policy on a click beside its box, too."""
+        """Tick or untick a policy when the user clicks on its text."""
         if item.checkState() == self._pressed:
             ticked = self._pressed == Qt.CheckState.Checked
             item.setCheckState(Qt.CheckState.Unchecked if ticked else Qt.CheckState.Checked)
@@ -211,11 +217,11 @@ class TournamentDialog(Dialog):
         except MosaicError as error:
             self._tournament_run = None
             few = len(self.chosen) < 2
-            self._say(problem="Tick two policies or more." if few else error.sentence)
+            self._show_message(problem="Tick two policies or more." if few else error.sentence)
             return
-        self._say(f"{pairing_words(self._tournament_run)}.")
+        self._show_message(f"{pairing_words(self._tournament_run)}.")
 
-    def _say(self, words: str = "", problem: str = "") -> None:
+    def _show_message(self, words: str = "", problem: str = "") -> None:
         self.words.setText(words)
         self.words.setVisible(bool(words))
         self.problem.setText(problem)
@@ -237,7 +243,7 @@ class TournamentDialog(Dialog):
         dialog.open()
 
     def write(self, path: str) -> None:
-        """Write the tournament to a file, report the file and close the dialog.
+        """Write the tournament to a file, emit ``written`` with its path and close the dialog.
 
         Args:
             path: Path of the file.
@@ -250,7 +256,7 @@ class TournamentDialog(Dialog):
         try:
             export_tournament(file, self._tournament_run.tournament, HEADING)
         except MosaicError as error:
-            self._say(problem=error.sentence)
+            self._show_message(problem=error.sentence)
             return
         self._context.layout.setValue("files/last", str(file.absolute().parent))
         self.written.emit(file.absolute())

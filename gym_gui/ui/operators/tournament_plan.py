@@ -1,4 +1,4 @@
-"""Reads a tournament file and checks its policies in every seat."""
+"""Reads a tournament file and checks each policy in all seats."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ _T = TypeVar("_T")
 
 
 async def plan_tournament(path: Path, catalog: CatalogCache, before: Run | None = None) -> ScriptPlan:
-    """Read a tournament and return what it will play and whether its policies can.
+    """Read a tournament; return what it will play and which policies cannot play.
 
     Args:
-        path: The tournament's file, or the folder of a run of it.
+        path: The tournament's file, or the folder of a run of this tournament.
         catalog: Describes environments.
-        before: The run that it resumes; ``None`` for a new one.
+        before: The run to resume; ``None`` for a new one.
 
     Raises:
         NotAllowedError: The file names code or programs that the user has not allowed; none was run.
-        UsageError: One line that says what is wrong, in which place, and what to do.
+        UsageError: One line that says what is wrong, where in the file, and what to do.
     """
     await catalog.checks()  # This also waits until the workers have been found.
     tournament = await asyncio.to_thread(load_tournament, path)
-    await asyncio.to_thread(see_allowed, _everybody(tournament), tournament.operator.origin)
-    tried = _Tried(path, tournament, catalog, before)
-    tournament_run = await asyncio.to_thread(tried.tournament_run)
+    await asyncio.to_thread(see_allowed, _operator_of_pool(tournament), tournament.operator.origin)
+    checks = _PolicyChecks(path, tournament, catalog, before)
+    tournament_run = await asyncio.to_thread(checks.tournament_run)
     processes = tournament.execution.processes or usable_cores()
-    plans = await load_plans(tried.plans, catalog, tried.place_of)
+    plans = await load_plans(checks.plans, catalog, checks.place_of)
     return ScriptPlan(tournament_run.experiment(), tuple(plans), processes, tournament_run)
 
 
 def pairings_of(plan: ScriptPlan, tournament_run: TournamentRun) -> list[OperatorPlan]:
-    """Return what each pairing that is settled so far will play."""
+    """Return the plan of each pairing that is known so far."""
     experiment, limits = (
         tournament_run.experiment(),
         {each.config.operator_id: each for each in plan.operators},
@@ -72,23 +72,23 @@ def pairings_of(plan: ScriptPlan, tournament_run: TournamentRun) -> list[Operato
     return found
 
 
-def _everybody(tournament: Tournament) -> list[OperatorConfig]:
-    """Return one operator with every player of the pool in a slot, to check what they need."""
+def _operator_of_pool(tournament: Tournament) -> list[OperatorConfig]:
+    """Return one operator with every policy of the pool in a slot, to check which code they need."""
     players = [each for player in tournament.policies.values() for each in assignments_of(player)]
     return [replace(tournament.operator, workers={f"{i}": player for i, player in enumerate(players)})]
 
 
-class _Tried:
-    """Checks a tournament in a thread; another process describes its environment.
+class _PolicyChecks:
+    """Checks the policies of a tournament in a thread; another process describes the environment.
 
     Args:
-        path: The file.
-        tournament: The content of the file.
+        path: The tournament's file or run folder.
+        tournament: The tournament that was read from it.
         catalog: Describes environments.
-        before: The run that it resumes; ``None`` for a new one.
+        before: The run to resume; ``None`` for a new one.
 
     Attributes:
-        plans: The result of the check of each policy, in all seats.
+        plans: Result of the check of each policy in all seats.
     """
 
     def __init__(self, path: Path, tournament: Tournament, catalog: CatalogCache, before: Run | None) -> None:
@@ -97,10 +97,10 @@ class _Tried:
         self.plans: list[OperatorPlan] = []
 
     def tournament_run(self) -> TournamentRun:
-        """Check the tournament and return it ready to play.
+        """Check the tournament's policies and return the tournament, ready to play.
 
         Raises:
-            UsageError: The tournament cannot be played, whichever policies play it.
+            UsageError: The tournament cannot be played with any policies.
         """
         from gym_gui.controllers.runs.tournament_run import TournamentRun
 
@@ -108,26 +108,26 @@ class _Tried:
             self._tournament, before=self._before, seats_of=self._seats_of, check=self._check
         )
 
-    def _ask(self, work: Coroutine[Any, Any, _T]) -> _T:
+    def _wait_for(self, work: Coroutine[Any, Any, _T]) -> _T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def _env_info(self, config: OperatorConfig) -> EnvironmentInfo:
         from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 
-        return self._ask(self._catalog.env_info(EnvironmentRequest.of(config)))
+        return self._wait_for(self._catalog.env_info(EnvironmentRequest.of(config)))
 
     def _seats_of(self, config: OperatorConfig) -> EnvironmentSeats:
         return self._env_info(config).seats
 
     def _check(self, config: OperatorConfig, _objects: Mapping[str, object]) -> ResolvedOperator:
-        """Check whether a policy can take all seats; an error is kept in the policy's plan, not raised."""
+        """Check whether a policy can play all seats; an error is stored in the policy's plan, not raised."""
         from gym_gui.controllers.engine.resolved_operator import unchecked_operator
 
         name = config.operator_id
         shown = replace(config, display_name=name)
         try:
             env_info = self._env_info(config)
-            self._ask(self._catalog.probe.cast(config))
+            self._wait_for(self._catalog.probe.cast(config))
             resolved = cast_operator(config, env_info)
         except MosaicError as error:
             sentence, place = self.place_of(config, error)
@@ -138,7 +138,7 @@ class _Tried:
         return resolved
 
     def place_of(self, config: OperatorConfig, error: MosaicError) -> tuple[str, Place | None]:
-        """Return an error of a policy as a sentence, and the line of the file that it is about."""
+        """Return an error of a policy as a sentence, and the line of the file that causes it."""
         from gym_gui.controllers.runs.tournament_run import of_policy
 
         sentence = of_policy(str(error), config.operator_id)
@@ -146,5 +146,5 @@ class _Tried:
 
     def _warnings(self, name: str) -> tuple[str, ...]:
         players = list(assignments_of(self._tournament.policies[name]))
-        told = [w for player in players for w in warnings_of(name, player)]
-        return tuple(dict.fromkeys(told))
+        warnings = [w for player in players for w in warnings_of(name, player)]
+        return tuple(dict.fromkeys(warnings))

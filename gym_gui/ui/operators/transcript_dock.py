@@ -1,4 +1,4 @@
-"""The card below the operators: the transcript of the selected operator, or one agent's view."""
+"""The panel below the operators' cards: the selected operator's transcript, or the view of one agent."""
 
 from __future__ import annotations
 
@@ -17,34 +17,37 @@ from gym_gui.ui.renderers.joint_agents import together_of
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton, SegmentedControl
 
 TURNS, MIND = "turns", "mind"
-"""Values of the choice: the transcript, or what one agent observes and thinks."""
-_TO_COME = (
-    "No slot has been asked yet",
-    "Step or Run to see what a language model is asked and answers, and what a program believes and intends.",
+"""Values of the choice at the top: the transcript, or what one agent observes and thinks."""
+_NO_TURN_YET = (
+    "No decision yet",
+    "Press Step or Run to see the requests and replies of a language "
+    "model, or the beliefs and intentions of a program.",
 )
-_SILENT = (
+_NO_REPORTS = (
     "Nothing to show so far",
-    "Language models report what they are asked and answer, programs what they believe and intend, "
-    "searches how they weigh actions. The policies here have reported nothing of the kind.",
+    "Language models report requests and replies, programs their beliefs and intentions, "
+    "searches the values of actions. The policies of this operator have reported none of these.",
 )
 
 
-def _silent(operator: LiveOperator | None) -> tuple[str, str]:
-    """Return a title and a text that say why there are no turns.
+def _no_reports(operator: LiveOperator | None) -> tuple[str, str]:
+    """Return a title and a text that say why an operator has no transcript.
 
-    For a policy that plays several slots together, the text names these slots and says where to look.
+    For a policy that plays several slots together, the text names the slots and the view that shows them.
     """
     links = {} if operator is None else together_of(operator.player.config.link_groups)
     if not links:
-        return _SILENT
+        return _NO_REPORTS
     teams = {link.letter: link for link in links.values()}.values()
     parts = [f"One policy (link {team.letter}) plays {listed(team.slots)} together." for team in teams]
-    parts.append("It tells nothing of its decisions: One agent shows what each of them sees.")
-    return _SILENT[0], " ".join(parts)
+    parts.append(
+        "Such a policy reports nothing about its decisions; One agent shows what each slot observes."
+    )
+    return _NO_REPORTS[0], " ".join(parts)
 
 
 class TranscriptDock(Card):
-    """Shows the transcript or one agent of an operator; does no work while it is hidden.
+    """Shows the transcript of an operator, or one of its agents; does no work while it is hidden.
 
     Args:
         spawn: Runs work in the background.
@@ -60,16 +63,16 @@ class TranscriptDock(Card):
         self._operator: LiveOperator | None = None
         self._title = ElidedLabel("", "strong")
         self.choice = SegmentedControl([(TURNS, "Transcript"), (MIND, "One agent")], name="transcript-what")
-        self.choice.setToolTip("What was asked and answered, or what one agent sees and thinks now")
+        self.choice.setToolTip("Show requests and replies, or what one agent observes and thinks now")
         self.choice.chosen.connect(self._on_chosen)
-        self._close_button = IconButton("close", "Put it away", name="transcript-close")
+        self._close_button = IconButton("close", "Close the transcript", name="transcript-close")
         self._close_button.clicked.connect(self.close_requested)
         head = QHBoxLayout()
         head.addWidget(self.choice)
         head.addWidget(self._title, 1)
         head.addWidget(self._close_button)
         self.panel = TranscriptPanel(spawn, parent=self)
-        self._hint = EmptyHint(*_TO_COME)
+        self._hint = EmptyHint(*_NO_TURN_YET)
         self.body.addLayout(head)
         self.mind = LiveMind(spawn, self)
         self.add(self._hint, 1)
@@ -79,11 +82,16 @@ class TranscriptDock(Card):
 
     @property
     def operator(self) -> LiveOperator | None:
-        """Operator that is shown."""
+        """Operator that is shown, or ``None``."""
         return self._operator
 
     def follow(self, operator: LiveOperator | None, agent: str | None = None) -> None:
-        """Show the turns of this operator, or only those of one agent if it is given."""
+        """Show the turns of an operator.
+
+        Args:
+          operator: The operator; ``None`` shows a hint.
+          agent: Agent whose turns alone are shown; ``None`` keeps the current choice.
+        """
         before, self._operator = self._operator, operator
         if before is not operator:
             if before is not None:
@@ -97,11 +105,11 @@ class TranscriptDock(Card):
             self.panel.choose_agent(agent)
 
     def show_what(self, what: str, agent: str = "") -> None:
-        """Show the transcript, or one agent.
+        """Show the transcript, or what one agent observes and thinks.
 
         Args:
             what: :data:`TURNS` or :data:`MIND`.
-            agent: The agent (seat); empty for the agent that was shown last.
+            agent: Name of the agent; empty for the agent that was shown last.
         """
         self.choice.set_value(what)
         self._show()
@@ -121,16 +129,16 @@ class TranscriptDock(Card):
         talks = (
             operator is None or asks_models(operator.player.config) or runs_programs(operator.player.config)
         )
-        self._hint.set_text(*(_TO_COME if talks else _silent(operator)))
+        self._hint.set_text(*(_NO_TURN_YET if talks else _no_reports(operator)))
         self.panel.setVisible(calls is not None and not looking)
         self._hint.setVisible(calls is None and not looking)
 
     def _on_called(self, _turn: Turn) -> None:
-        if self._hint.isVisibleTo(self) or (self._operator is not None and not self._follows_it()):
+        if self._hint.isVisibleTo(self) or (self._operator is not None and not self._shows_current_log()):
             self._show()
         self.panel.on_grown()
 
-    def _follows_it(self) -> bool:
+    def _shows_current_log(self) -> bool:
         return self._operator is not None and self.panel.log is self._operator.player.tally.calls
 
     def _on_episode_over(self, _row: object) -> None:

@@ -1,4 +1,4 @@
-"""Shows the selected operator's transcript below the cards or in a window of its own, or hides it."""
+"""Shows the selected operator's transcript below the cards or in its own window, or hides it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.operators.transcript_dock import MIND, TURNS, TranscriptDock
 
 KEYS: Final = "Ctrl+Shift+T"
-"""Keys that move the transcript into a window of its own, and back."""
+"""Shortcut that moves the transcript into its own window and back."""
 _KEPT = "operators/transcript"
 _HEIGHT = 300
-"""Height of the transcript at first, in pixels."""
+"""Initial height of the transcript, in pixels."""
 
 
 class TranscriptPlace(QObject):
-    """Creates the transcript when it is first needed, and lets it follow the selected operator.
+    """Creates the transcript on first use, and shows the selected operator in it.
 
     Args:
         context: The window's services.
-        splitter: Holds the cards; the transcript becomes its last part.
+        splitter: Holds the cards; the transcript becomes its last widget.
     """
 
     def __init__(self, context: AppContext, splitter: QSplitter) -> None:
@@ -40,13 +40,13 @@ class TranscriptPlace(QObject):
         return self._dock is not None and self._dock.isVisibleTo(self._splitter)
 
     def follow(self, operator: LiveOperator | None) -> None:
-        """Follow another operator; ``None`` for no operator."""
+        """Show the transcript of another operator from now on; ``None`` for no operator."""
         self._operator = operator
         if self.shown:
-            self._tell(operator)
+            self._show_operator(operator)
 
     def show(self, shown: bool = True) -> None:
-        """Show the transcript of the operator, or hide it."""
+        """Show the transcript of the selected operator, or hide it."""
         if self._dock is None or self._dock_slot is None:
             if not shown:
                 return
@@ -57,7 +57,7 @@ class TranscriptPlace(QObject):
             self._context.detached_windows.look_after(self._dock_slot, _KEPT)
         else:
             self._context.detached_windows.put_away(self._dock_slot)
-        self._tell(self._operator if shown else None)
+        self._show_operator(self._operator if shown else None)
 
     def show_what(self, what: str, agent: str = "") -> None:
         """Show the transcript or one agent; see :meth:`TranscriptDock.show_what`."""
@@ -66,7 +66,7 @@ class TranscriptPlace(QObject):
         self._dock.show_what(what, agent)
 
     def show_last_turn(self) -> None:
-        """Show the newest turn of the operator."""
+        """Show the newest turn of the selected operator."""
         operator = self._operator
         if operator is None:
             return
@@ -77,18 +77,22 @@ class TranscriptPlace(QObject):
         self._dock.panel.select_last()
 
     def toggle(self, what: str = TURNS) -> None:
-        """Show the transcript (or one agent), or hide it if that is already shown."""
+        """Show a view of the selected operator, or hide it if it is shown already.
+
+        Args:
+          what: ``TURNS`` for the transcript, ``MIND`` for one agent.
+        """
         if self.shown and self._dock is not None and self._dock.choice.value == what:
             self.show(False)
         else:
             self.show_what(what)
 
     def toggle_mind(self) -> None:
-        """Show what one agent observes and thinks, or hide it."""
+        """Show what one agent observes and thinks, or hide it if it is shown already."""
         self.toggle(MIND)
 
     def toggle_apart(self) -> None:
-        """Move the transcript into a window of its own, or back below the cards."""
+        """Move the transcript into its own window, or back below the cards."""
         if not self.shown:
             self.show()
             if self._dock_slot is None or self._dock_slot.own_window is not None:
@@ -97,13 +101,13 @@ class TranscriptPlace(QObject):
         self._context.detached_windows.toggle(self._dock_slot)
 
     def bring_back(self) -> None:
-        """Show the transcript again if it was in a window of its own when the program ended."""
+        """Show the transcript if it was in its own window when the program ended."""
         if self._operator is not None and self._context.detached_windows.comes_back(_KEPT):
             self.show()
 
     def release(self) -> None:
-        """Stop following the operator, because the page closes."""
-        self._tell(None)
+        """Disconnect from the operator, because the page closes."""
+        self._show_operator(None)
 
     def _make(self) -> None:
         owner = self._splitter.parentWidget()  # A splitter lays out every child that is created in it.
@@ -112,17 +116,17 @@ class TranscriptPlace(QObject):
         self._dock_slot = DockSlot(self._dock, "transcript", keys=KEYS, collapses=True, parent=owner)
         self._splitter.addWidget(self._dock_slot)
         self._splitter.setStretchFactor(self._splitter.count() - 1, 0)
-        self._dock_slot.shifted.connect(self._share)
-        self._share()
+        self._dock_slot.shifted.connect(self._resize_parts)
+        self._resize_parts()
 
-    def _share(self, *_: object) -> None:
-        """Resize the splitter; a transcript in its own window leaves its space to the cards."""
+    def _resize_parts(self, *_: object) -> None:
+        """Resize the splitter: a transcript in its own window leaves its space to the cards."""
         assert self._dock_slot is not None
         height, sizes = self._splitter.height(), self._splitter.sizes()
         wanted = min(max(_HEIGHT, height // 3), self._dock_slot.maximumHeight())
         self._splitter.setSizes([max(height - wanted - sum(sizes[1:-1]), 200), *sizes[1:-1], wanted])
 
-    def _tell(self, operator: LiveOperator | None) -> None:
+    def _show_operator(self, operator: LiveOperator | None) -> None:
         if self._dock is None or self._dock_slot is None:
             return
         self._dock.follow(operator)

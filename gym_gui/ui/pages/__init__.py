@@ -1,4 +1,4 @@
-"""The pages of the window; a page's module is imported on its first visit."""
+"""Pages of the window; a page's module is imported on its first visit."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gym_gui.ui.page import Page
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One page's entry in the navigation rail.
+    """Entry of one page in the navigation rail.
 
     Attributes:
-        name: Name in :meth:`AppContext.go`.
+        name: Name of the page in :meth:`AppContext.go`.
         title: Title that the user reads.
         icon: Name of an icon in :mod:`gym_gui.ui.icons`.
         target: Page class as ``module:Class``, below this package.
@@ -32,16 +32,16 @@ class Place:
 
     @property
     def module(self) -> str:
-        """Full name of the page's module."""
+        """Full name of the Python module that contains the page."""
         return f"{__name__}.{self.target.partition(':')[0]}"
 
     @property
     def there(self) -> bool:
-        """Whether the page's module exists."""
+        """Whether the Python module of the page exists."""
         return find_spec(self.module) is not None
 
     def load(self) -> type[Page]:
-        """Import the page's module and return the page class."""
+        """Import the Python module of the page and return the page class."""
         return getattr(import_module(self.module), self.target.rpartition(":")[2])
 
 

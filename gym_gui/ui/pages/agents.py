@@ -1,4 +1,4 @@
-"""The Agents page: who plays each slot of an environment, with checks during editing."""
+"""Agents page: assignment of policies to the slots of an environment, with checks during editing."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class AgentsPage(Page):
-    """Holds :class:`AdvancedConfigTab` below the bar with its actions.
+    """Page with an :class:`AdvancedConfigTab` below the bar of actions.
 
-    A request ``operator=OperatorConfig`` shows that configuration. With ``live=LiveOperator`` as well,
-    changed policies reach the running session at the agent's next decision.
+    ``context.go("agents", operator=OperatorConfig)`` shows a configuration. With ``live=LiveOperator`` as
+    well, changed policies reach the running session at the agent's next decision.
     """
 
     name = "agents"
@@ -87,11 +87,11 @@ class AgentsPage(Page):
 
     @property
     def model(self) -> Any:
-        """Model of the configuration."""
+        """Model of the edited configuration."""
         return self._tab.model
 
     def _on_prompts(self, request: PromptsRequest) -> None:
-        """Open the prompt editor; if a session is attached, with what its agent observes now."""
+        """Open the prompt editor, with the agent's current observation if a session is attached."""
         from gym_gui.ui.language.prompt_editor import open_prompt_editor
 
         look = partial(self._live.player.present, request.agent) if self._live is not None else None
@@ -101,21 +101,24 @@ class AgentsPage(Page):
         self._reset = QuietButton(
             "Reset to defaults",
             name="reset",
-            tooltip="Everybody random, nothing linked",
+            tooltip="Assign random actions to all slots and remove all links",
             on_click=self.model.reset,
         )
         self._reset.setProperty("role", "bare")
         self._presets_button = QuietButton(
-            "Presets", menu=self._presets, name="presets", tooltip="Configurations under a name"
+            "Presets", menu=self._presets, name="presets", tooltip="Save or load named configurations"
         )
         self._export = QuietButton(
             "Export experiment",
             name="export",
-            tooltip="Write it as an experiment file, to be run as a script",
+            tooltip="Write the configuration as an experiment file that mosaic run can run",
             on_click=self.ask_export,
         )
         self._apply = PrimaryButton(
-            "Apply", name="apply", tooltip="Show it as an operator", on_click=self.apply_config
+            "Apply",
+            name="apply",
+            tooltip="Open the configuration on the Operators page",
+            on_click=self.apply_config,
         )
         for button in (self._reset, self._presets_button, self._export, self._apply):
             self.bar.add_action(button)
@@ -123,7 +126,7 @@ class AgentsPage(Page):
     # -- methods that the window calls -----------------------------------------------
 
     def opened(self, **request: object) -> None:
-        """Show an operator, a task or a preset; attach to the session if one is given."""
+        """Show an operator, an environment or a preset; attach to a running session if one is given."""
         if self._listing is None:
             self._listing = self.context.spawn(self._picker.load(), "Listing the environments")
         self.kept.bring_back(self._bring_back)
@@ -141,13 +144,15 @@ class AgentsPage(Page):
             self.detach()
 
     async def closed(self) -> None:
-        """Stop all work of the page."""
+        """Stop all background work of the page."""
         self.detach()
         await self.kept.close()
         await self._tab.close_down()
 
     def _table(self) -> OperatorTable | None:
-        """Return the configuration and its seed; ``None`` if the draft is not a valid configuration."""
+        """Return the configuration and its seed for storage; ``None`` if the draft is not a valid
+        configuration.
+        """
         try:
             config = self.model.draft.config() if self.model.draft.task else None
         except MosaicError:
@@ -160,7 +165,7 @@ class AgentsPage(Page):
             self.model.show_draft(Draft.of(table.operators[0]))
 
     def commands(self) -> list[Command]:
-        """Return the commands of the page."""
+        """Return the page's commands for menus and the command palette."""
         stack, ready = self.model.undo_stack, self._is_ready
         chosen = self._has_environment
         undo, redo = QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo
@@ -183,22 +188,22 @@ class AgentsPage(Page):
     # -- actions ---------------------------------------------------------------------
 
     def apply_config(self) -> None:
-        """Show the configuration as an operator on the Operators page."""
-        self._hand_on("operators")
+        """Open the configuration as an operator on the Operators page."""
+        self._open_page("operators")
 
     def play(self) -> None:
-        """Play the configuration on the Play page."""
-        self._hand_on("play")
+        """Open the configuration on the Play page."""
+        self._open_page("play")
 
-    def _hand_on(self, page: str) -> None:
+    def _open_page(self, page: str) -> None:
         if self.model.settled:
             self._open_in(page, self.model.config)
         else:
             # The latest edit is not checked yet: check first, so that the other page gets what is shown
             # here.
-            self.context.spawn(self._hand_on_checked(page), "Checking the configuration")
+            self.context.spawn(self._open_page_checked(page), "Checking the configuration")
 
-    async def _hand_on_checked(self, page: str) -> None:
+    async def _open_page_checked(self, page: str) -> None:
         self._open_in(page, await self.model.checked_config())
 
     def _open_in(self, page: str, config: OperatorConfig | None) -> None:
@@ -211,7 +216,7 @@ class AgentsPage(Page):
             self.context.go("operators", operators=[config], seed=seed)
 
     def ask_export(self) -> None:
-        """Ask for a file, then write the configuration to it as an experiment."""
+        """Ask for a file, then write the configuration to the file as an experiment."""
         self._presets.ask_export(self._tab.preview.seed.seed)
 
     def _on_environment_chosen(self, task: object) -> None:
@@ -237,24 +242,24 @@ class AgentsPage(Page):
         self._apply.setEnabled(ready)
         self._export.setEnabled(ready)
         wrong = next((f.text for f in self.model.findings if f.level is Level.ERROR), "")
-        self._apply.setToolTip(wrong or "Show it as an operator (Ctrl+Return)")
+        self._apply.setToolTip(wrong or "Open the configuration on the Operators page (Ctrl+Return)")
 
     # -- a running session -----------------------------------------------------------
 
     def attach(self, live: LiveOperator) -> None:
-        """Attach to a session: changed policies reach it from now on."""
+        """Attach to a running session, so that changed policies reach the session."""
         self.detach()
         self._live = live
         live.destroyed.connect(self.detach)
         live.state_changed.connect(self._on_live_state_changed)
         self.message.set_text(
-            f"{live.player.config.display_name} is playing: "
-            "a new policy decides from its agent's next move on"
+            f"{live.player.config.display_name} is playing. "
+            "A new policy takes over at the next decision of its agent"
         )
         self.message.show()
 
     def detach(self, *_: object) -> None:
-        """Detach from the session: changes now affect only the configuration."""
+        """Detach from the running session, so that changes affect only the configuration."""
         live, self._live = self._live, None
         self._to_rebind.clear()
         self.message.hide()
@@ -278,7 +283,7 @@ class AgentsPage(Page):
         if report is None or live is None or not self._to_rebind:
             return
         for agent in sorted(self._to_rebind):
-            # A slot with an error keeps its player in the session; the checks show the error.
+            # A slot with an error keeps its policy in the session; the checks show the error.
             if not any(finding.level is Level.ERROR for finding in report.of(agent)):
                 self._to_rebind.discard(agent)
                 self._rebind(live, agent)
@@ -287,7 +292,8 @@ class AgentsPage(Page):
         row = self.model.draft.rows[agent]
         if agent not in live.player.config.resolved_slots():
             self.context.notify(
-                f"{live.player.config.display_name} has no slot {agent}: it plays on", "warning"
+                f"{live.player.config.display_name} has no slot {agent}, so its policies stay unchanged",
+                "warning",
             )
             return
         done = live.player.rebind(agent, row, self.model.draft.name)

@@ -1,4 +1,6 @@
-"""The Home page: four cards that start something, the newest runs with verdicts, and ways to start."""
+"""Home page: four cards that start an episode, the newest runs with verdicts, and a list of commands to
+start with.
+"""
 
 from __future__ import annotations
 
@@ -41,16 +43,16 @@ from gym_gui.ui.widgets.scrolling import fill_scrolling
 WIDEST: Final = 1320
 """Largest width of the page's content, in pixels, so that lines stay readable."""
 _EPISODES_WIDTH, _WHEN_WIDTH = 96, 84
-"""Widths of columns of the recent runs, in pixels: "1,260 episodes", "21 Nov 2026"."""
+"""Column widths for number of episodes and date in the list of recent runs, in pixels."""
 _ROOMY_ROW: Final = 560
-"""Width at which the row of a recent run fits all its columns, in pixels."""
+"""Width in pixels from which a row of the recent runs shows all its columns."""
 _PICTURE_RATIO: Final = 400 / 616
 _WAYS: Final = ("file.new", "file.open", "go.train", "go.play", "go.results", "help.tours")
-"""Commands in the Start list; those that do not exist are left out."""
+"""Ids of the commands in the Start list; ids without a command are left out."""
 
 
 class Picture(QWidget):
-    """A picture as wide as its place, with rounded corners."""
+    """Picture with rounded corners that fills the width of its parent."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,13 +63,13 @@ class Picture(QWidget):
         self.setMinimumWidth(64)  # Four fit side by side even beside an open guide.
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Set the height for the new width."""
+        """Set the height that keeps the aspect ratio at the new width."""
         super().resizeEvent(a0)
         self.setFixedHeight(round(self.width() * _PICTURE_RATIO))
         self._scaled = QPixmap()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw the picture, which is scaled once for each size."""
+        """Draw the picture; it is scaled once for each size."""
         ratio = self.devicePixelRatioF()
         size = QSize(round(self.width() * ratio), round(self.height() * ratio))
         if self._scaled.size() != size:
@@ -89,7 +91,7 @@ class Picture(QWidget):
 
 
 class StarterCard(Card):
-    """A card that starts something on a click or Enter."""
+    """Card that starts an environment or experiment on a click or Enter."""
 
     started = pyqtSignal(object)
 
@@ -99,7 +101,7 @@ class StarterCard(Card):
         self.setObjectName(f"start-{starter.name}")
         self.setAccessibleName(starter.title)
         self.setAccessibleDescription(starter.text)
-        self.setToolTip(f"{starter.title}: starts at once")
+        self.setToolTip(f"{starter.title}: start now")
         self.add(Picture(starter.name))
         words = column_layout(margin=(3, 4, 3, 2), spacing=3)
         words.addWidget(label(starter.title, "strong", wrap=True))
@@ -113,7 +115,7 @@ class StarterCard(Card):
 
 
 class RunRow(QPushButton):
-    """A row with one of the newest runs; a click opens the run on the Results page."""
+    """Row with one of the newest runs; a click opens the run on the Results page."""
 
     def __init__(self, run: RecentRun, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -144,14 +146,14 @@ class RunRow(QPushButton):
         self._less = (cells[1][0], cells[2][0])
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Hide environment and episodes in a narrow row; the tooltip has them."""
+        """Hide environment and number of episodes in a narrow row; the tooltip shows both."""
         super().resizeEvent(a0)
         for cell in self._less:
             cell.setVisible(self.width() >= _ROOMY_ROW)
 
 
 class WayRow(QPushButton):
-    """A row with one way to start, and its shortcut."""
+    """Row with one command to start with, and its shortcut."""
 
     def __init__(self, command_id: str, title: str, keys: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -168,13 +170,13 @@ class WayRow(QPushButton):
             row.addWidget(KeyCap(keys))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the size of the row's text and shortcut, because a button without own text asks for none."""
+        """Return the size of the row's labels, because a button without its own text has no minimum size."""
         row = self.layout()
         return super().minimumSizeHint() if row is None else row.minimumSize()
 
 
 class HomePage(Page):
-    """Shows the cards, the recent runs and the ways to start."""
+    """Page with cards that start episodes, the recent runs and commands to start with."""
 
     name = "home"
     title = "Home"
@@ -191,11 +193,12 @@ class HomePage(Page):
         content.setProperty("role", "scrolled")
         content.setMaximumWidth(WIDEST)
         column = column_layout(content, margin=(34, 28, 34, 24), spacing=0)
-        column.addWidget(label("Put any mind in any seat.", "headline"))
+        column.addWidget(label("Put any agent in any slot.", "headline"))
         column.addSpacing(6)
         column.addWidget(
             muted_label(
-                "Learned policies, language models, planners and people, in one world, on the same seeds.",
+                "Compare learned policies, language models, planners and people in one environment, on "
+                "the same seeds.",
                 wrap=True,
             )
         )
@@ -259,7 +262,7 @@ class HomePage(Page):
         titles = {
             "go.train": "Train a policy",
             "go.play": "Play an environment",
-            "go.results": "Look at results",
+            "go.results": "Open results",
             "help.tours": "Take a tour",
         }
         for command_id in _WAYS:
@@ -275,12 +278,12 @@ class HomePage(Page):
     # ------------------------------------------------------------------ recent runs
 
     def opened(self, **request: object) -> None:
-        """Read the runs again after the next paint, so that reading does not delay the window."""
+        """Read the recent runs after the next paint, so that reading does not delay the window."""
         self._runs_due = True
         self.update()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Paint the page, then start the reading that waits for it."""
+        """Paint the page, then start reading the recent runs if requested."""
         super().paintEvent(a0)
         if self._runs_due:
             self._runs_due = False
@@ -291,7 +294,7 @@ class HomePage(Page):
             self._reading = self.context.spawn(self._read_runs(), "Reading the recent runs")
 
     async def closed(self) -> None:
-        """Stop reading the runs."""
+        """Stop reading the recent runs."""
         if self._reading is not None:
             self._reading.cancel()
 
@@ -307,7 +310,8 @@ class HomePage(Page):
         if not runs:
             hint = EmptyHint(
                 "No runs yet",
-                "Every episode you watch or play is recorded. Start with a card above, or take a tour.",
+                "MOSAIC records every episode that you watch or play. Start with a card above, or take a "
+                "tour.",
                 ("Take a tour", self._on_tours) if self.context.commands.get("help.tours") else None,
             )
             hint.setMinimumHeight(118)

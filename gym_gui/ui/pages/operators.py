@@ -1,4 +1,4 @@
-"""The Operators page: operators side by side by hand, or an experiment from a file."""
+"""Operators page: several operators side by side, or an experiment from a file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DEFAULT_SEED = 42
 
 
 class OperatorsTab(Page):
-    """The Operators page: manual mode plays up to eight operators, script mode runs an experiment file."""
+    """Operators page: manual mode plays up to eight operators, script mode runs an experiment file."""
 
     name = "operators"
     title = "Operators"
@@ -61,7 +61,7 @@ class OperatorsTab(Page):
         self._catalog = CatalogCache(context.store)
         context.installed.connect(self._catalog.renew)
         self._mode = SegmentedControl([("manual", "Manual"), ("script", "Script")], name="operators-mode")
-        self._mode.setToolTip("Play by hand, or run an experiment file")
+        self._mode.setToolTip("Play operators interactively, or run an experiment file")
         self.bar.add(self._mode)
         self.comparison = Comparison(context, self.deck, self)
         self.comparison.opened.connect(self.play)
@@ -110,11 +110,11 @@ class OperatorsTab(Page):
     # -- methods that the window calls -------------------------------------------------
 
     def opened(self, **request: object) -> None:
-        """Show what a request asks for.
+        """Show what the caller of :meth:`AppContext.go` requests.
 
         Args:
             request: ``operators`` (configurations), ``seed``, ``run``; ``script`` (a path); ``new`` for
-                an empty table; ``tournament`` (a :class:`TournamentRequest`, or another value to use
+                no operators; ``tournament`` (a :class:`TournamentRequest`, or another value to use
                 the operators of the page); ``resume`` (a :class:`RunEntry` to resume).
         """
         self.kept.bring_back(self._bring_back)
@@ -127,7 +127,7 @@ class OperatorsTab(Page):
             return
         script, resumed = request.get("script"), request.get("resume")
         if not request and before and Path(before).exists():
-            self._set_mode("script")  # This was shown when the window was closed or killed.
+            self._set_mode("script")  # Script mode was shown when the window was closed or killed.
             self.script.file.bring_back(Path(before))
             return
         if isinstance(resumed, RunEntry):
@@ -154,15 +154,15 @@ class OperatorsTab(Page):
             self.deck.show_beginnings()
 
     def _bring_back(self, table: OperatorTable) -> None:
-        """Restore the operators of the last session, and the transcript if it was in a window of its own."""
+        """Restore the operators of the last session, and the transcript if it was in a detached window."""
         self.deck.restore(table)
         self.manual.transcript.bring_back()
 
     def hold_tournament(self, request: TournamentRequest | None = None) -> None:
-        """Open a dialog that sets up a tournament, by default among the players of this page.
+        """Open a dialog that sets up a tournament.
 
         Args:
-            request: Values that the dialog begins with; ``None`` uses the players of this page.
+            request: Initial values of the dialog; ``None`` uses the policies of this page.
         """
         from gym_gui.ui.operators.tournament_dialog import TournamentDialog  # Few users need it.
 
@@ -177,9 +177,9 @@ class OperatorsTab(Page):
         self.script.file.open(path)
 
     def _take_back(self, configs: Sequence[OperatorConfig]) -> bool:
-        """Apply a configuration that comes back from the Agents page to its operator.
+        """Apply a configuration that was edited on the Agents page to its operator on this page.
 
-        Returns whether the operator is on the table.
+        Returns whether the operator is still on this page.
         """
         operator = self.deck.operators.find(configs[0].operator_id) if len(configs) == 1 else None
         if operator is None:
@@ -190,7 +190,7 @@ class OperatorsTab(Page):
         return True
 
     def play(self, configs: Sequence[OperatorConfig], seed: int | None = None, *, run: bool = False) -> None:
-        """Replace the operators by these and offer to undo it."""
+        """Replace the operators of the page by the given configurations, and offer an undo."""
         self._set_mode("manual")
         self._apply_look()
         before = self.deck.table
@@ -202,22 +202,26 @@ class OperatorsTab(Page):
             self.manual.say_undoable(f"{names} {'was' if len(before.operators) == 1 else 'were'} replaced.")
 
     def closing_costs(self) -> str:
-        """Return a warning about language model calls that closing would lose, or ``""``."""
+        """Return a warning about paid language model calls that closing would lose; ``""`` if there are
+        none.
+        """
         if self.script.play.asks_models:
             return (
-                "The experiment stops and can be resumed. Resume uses the replies that are on record again; "
-                "a call that is under way may be paid for and lost."
+                "The experiment stops and can be resumed. Resume uses recorded replies again; the reply "
+                "to a call "
+                "in progress may be paid for and lost."
             )
         playing = [each.player for each in self.deck.operators if each.player.is_running()]
         if any(asks_models(player.config) for player in playing if not player.done):
             return (
-                "The comparison is not over. Episodes that are under way are recorded as aborted; "
-                "what they have paid for is not used again."
+                "The comparison is not finished. Episodes in progress are recorded as aborted; their paid "
+                "calls "
+                "are not used again."
             )
         return ""
 
     async def closed(self) -> None:
-        """End all sessions and other work of the page."""
+        """End all sessions and background work of the page."""
         self.manual.release()
         self.config.forget()
         await self.script.play.shut_down()
@@ -226,11 +230,11 @@ class OperatorsTab(Page):
         await self._catalog.close()
 
     def commands(self) -> list[Command]:
-        """Return the commands of the page."""
+        """Return the page's commands for menus and the command palette."""
         some, one, several = self._has_operators, self._has_selection, self._has_several
         history, manual, transcript = self.deck.undo_stack, self.manual, self.manual.transcript
-        apart = "Transcript in a window of its own, or back"
-        mind = "Show or hide what one agent sees and thinks"
+        apart = "Detach or dock the transcript"
+        mind = "Show or hide one agent's observation and reasoning"
         views = (
             ("enlarge", "Enlarge the operator", manual.toggle_enlarged, "F11", "", one),
             ("pin", "Pin or unpin the operator", manual.toggle_pinned, "Shift+F11", "pin", several),
@@ -256,7 +260,7 @@ class OperatorsTab(Page):
             *self.controls.commands(),
             Command(
                 "operators.where",
-                "Choose where the script plays…",
+                "Choose where the experiment runs…",
                 self.script.where.showMenu,
                 enabled=self.script.where.isVisible,
             ),
@@ -300,7 +304,7 @@ class OperatorsTab(Page):
     def add_operator(self) -> None:
         """Add an operator with random actions in the selected operator's environment.
 
-        If the selected operator has several slots, the new one is a copy of it.
+        If the selected operator has several slots, add a copy of that operator instead.
         """
         self._set_mode("manual")
         current = self.manual.current
@@ -315,13 +319,13 @@ class OperatorsTab(Page):
         self._apply_look()
         self.deck.add(config, start=start)
         if again:
-            self.context.notify(f"All operators begin again at seed {self.deck.seed}, to stay comparable.")
+            self.context.notify(f"All operators restart at seed {self.deck.seed} to stay comparable.")
 
     def _apply_look(self) -> None:
         self.deck.look = ("rgb_array", float(self.context.settings.values.frame_rate))
 
     def _try(self, action: object, *args: object, **options: object) -> None:
-        """Call a function, and show its error if it refuses."""
+        """Call a function, and show its error as a notification if it raises ``UsageError``."""
         try:
             action(*args, **options)  # type: ignore[operator]
         except UsageError as error:
@@ -331,25 +335,27 @@ class OperatorsTab(Page):
         self.context.notify(sentence, "warning")
 
     def _on_config(self, config: OperatorConfig) -> None:
-        if self.deck.operators.find(config.operator_id) is not None:  # It may have been removed since.
+        if (
+            self.deck.operators.find(config.operator_id) is not None
+        ):  # The operator may have been removed since.
             self._try(self.deck.change, config)
 
     def _on_duplicate(self, operator_id: str) -> None:
         self._try(self.deck.duplicate, operator_id)
 
     def _on_installed(self, operator: LiveOperator) -> None:
-        """Restart an operator that stopped because of a missing package, after the package was installed."""
+        """Restart an operator that failed for lack of a package, after the package was installed."""
         if operator in self.deck.operators and operator.player.state is OperatorState.BROKEN:
             self._try(self.deck.restart, operator.player.config.operator_id)
 
     def _on_details(self, config: OperatorConfig) -> None:
-        """Open an operator on the Agents page; a policy chosen there also reaches its running session."""
+        """Open an operator on the Agents page; a policy chosen there also reaches the running session."""
         operator = self.deck.operators.find(config.operator_id)
         live = operator if operator is not None and operator.player.is_running() else None
         self.context.go("agents", operator=config, live=live)
 
     def _on_prompts(self, request: PromptsRequest) -> None:
-        """Open the prompt editor with what the selected operator's agent observes now."""
+        """Open the prompt editor with the current observation of the selected operator's agent."""
         from gym_gui.ui.language.prompt_editor import open_prompt_editor
 
         operator = self.manual.current
@@ -373,7 +379,7 @@ class OperatorsTab(Page):
     def _show_turns(self) -> None:
         current = self.manual.current
         view = current.player.last_view if current is not None else None
-        # In turn-based play, fewer agents are asked than there are.
+        # In turn-based play, only some of the agents decide at a time.
         turns = view is not None and len(view.agents) > 1 and 0 < len(view.turn) < len(view.agents)
         self.controls.set_turn_based(turns)
 
@@ -387,15 +393,19 @@ class OperatorsTab(Page):
         if run is None or not run.run_id:
             self.context.set_run("")
         elif run.problem:
-            self.context.set_run(run.run_id, "not recorded any more")
-            self.context.notify(f"{run.problem}. Play is held; Run begins again, in a new run", "error")
+            self.context.set_run(run.run_id, "recording stopped")
+            self.context.notify(
+                f"{run.problem}. The operators are paused. Press Run to restart in a new run", "error"
+            )
         else:
             self.context.set_run(run.run_id)
 
     # -- commands --------------------------------------------------------------------
 
     def _dock_slot(self) -> DockSlot | None:
-        """Return the dock slot of the selected operator's picture, or in script mode of the watched one."""
+        """Return the dock slot of the selected operator's picture; in script mode, of the watched
+        operator.
+        """
         if not self.manual_mode:
             return self.script.card.pane.dock_slot if self.script.card.pane is not None else None
         return self.manual.card(self.manual.current).dock_slot if self.manual.current is not None else None
@@ -449,4 +459,4 @@ class OperatorsTab(Page):
 
 
 OperatorsPage = OperatorsTab
-"""Name under which the window's list of pages finds the class."""
+"""Alias of the page class that the list of pages names."""

@@ -1,4 +1,4 @@
-"""The Play page: any environment, played by people at this window, alone or with policies."""
+"""Play page: people at this window play any environment, alone or with policies."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ if TYPE_CHECKING:
 
 
 class PlayPage(Page):
-    """Shows a game with its players, keys, clocks and documentation.
+    """Page that shows a game with its policies, keys, clocks and documentation.
 
     ``context.go("play", task=…)`` opens an environment, and ``go("play", operator=…, seed=…)`` an
-    operator with given players.
+    operator with its policies.
 
     Args:
         context: The window's services.
@@ -164,7 +164,7 @@ class PlayPage(Page):
 
     @property
     def view(self) -> LiveView | None:
-        """Last view of the episode, or ``None``."""
+        """Newest view of the episode, or ``None`` before the first."""
         return self.caption.view
 
     @property
@@ -175,7 +175,7 @@ class PlayPage(Page):
     # -- methods that the window calls -----------------------------------------------
 
     def opened(self, **request: object) -> None:
-        """Open the requested game; without a request, continue with the current one."""
+        """Open the requested game; without a request, show the current game or restore the last one."""
         operator, task = request.get("operator"), request.get("task")
         if operator is None and not isinstance(task, str):
             self.kept.bring_back(self._bring_back)
@@ -194,7 +194,7 @@ class PlayPage(Page):
                 self._stage_card.take_keys()
 
     def _table(self) -> OperatorTable | None:
-        """Return the players, the seed and the time control; ``None`` if no game is open."""
+        """Return policies, seed and time control for storage; ``None`` if no game is open."""
         config = self.game.config
         return None if config is None else OperatorTable((config,), self.game.seed, self.game.time_control)
 
@@ -211,14 +211,14 @@ class PlayPage(Page):
             self.context.spawn(self._picker.load(), "Listing the environments")
 
     def left(self) -> None:
-        """Pause a real-time game while the page is hidden."""
+        """Pause a real-time game when the page is hidden and the game is not in a visible detached window."""
         if self._stage_card.dock_slot.own_window is not None and self._stage_card.dock_slot.seen:
             return
         if self.game.clock.realtime and self.game.state in (OperatorState.RUNNING, OperatorState.YOUR_MOVE):
             self.game.pause()
 
     def closing_costs(self) -> str:
-        """Return a warning if closing loses an unfinished game against a language model, else ``""``."""
+        """Return a warning if closing loses an unfinished game with a language model, else ``""``."""
         operator = self.game.operator
         if operator is None or self.game.is_over or not operator.player.is_running():
             return ""
@@ -226,9 +226,9 @@ class PlayPage(Page):
         if view is None or not view.step or not asks_models(operator.player.config):
             return ""
         return (
-            "The game is not over. It is recorded as aborted; what its calls have cost is not used again."
+            "The game is not finished. It is recorded as aborted, and its paid calls are not used again."
             if self.game.recording
-            else "The game is not over, and what its calls have cost is lost."
+            else "The game is not finished, and its paid calls are lost."
         )
 
     async def closed(self) -> None:
@@ -243,7 +243,7 @@ class PlayPage(Page):
         await self.catalog.close()
 
     def commands(self) -> list[Command]:
-        """Return the commands of the page."""
+        """Return the page's commands for menus and the command palette."""
         there, keys = self._there, self.side.keys.start_editing
         controller = self.controller
         back = self.scoring.take_back
@@ -251,8 +251,8 @@ class PlayPage(Page):
         clock, sides = self.side.time.open, self._has_sides
         return [
             Command("play.restart", "Restart the episode", restart, "Ctrl+R", "Run", "restart", there),
-            Command("play.pause", "Start, pause or go on", pause, "Ctrl+P", "Run", "pause", there),
-            Command("play.record", "Record, or stop recording", record, "Ctrl+Shift+R", "Run", "record"),
+            Command("play.pause", "Start, pause or resume", pause, "Ctrl+P", "Run", "pause", there),
+            Command("play.record", "Start or stop recording", record, "Ctrl+Shift+R", "Run", "record"),
             Command("play.keys", "Edit keys", keys, "", "Run", "keyboard", there),
             Command(
                 "play.about", "About this environment", self.read_documentation, "", "View", "file", there
@@ -286,7 +286,7 @@ class PlayPage(Page):
         self._open(task, None)
 
     def open_operator(self, config: OperatorConfig) -> None:
-        """Open an operator with its players."""
+        """Open an operator with its policies and people."""
         self._open(config.task, config)
 
     def _open(self, task: str, config: OperatorConfig | None) -> None:
@@ -307,12 +307,14 @@ class PlayPage(Page):
         try:
             await open_environment(self, task, config)
         except MosaicError as error:
-            self._stage_card.stage.clear("This cannot be played here", error.sentence)
+            self._stage_card.stage.clear("This environment cannot be played here", error.sentence)
             self._stage_card.set_prompt("error", "Choose another environment above.")
             self.side.set_shown(False)
             again = partial(self._on_installed, task, config)
             if install := install_action(self.context, error.sentence, self, again):
-                self._stage_card.show_trouble("It can be installed here, and is opened then.", install)
+                self._stage_card.show_trouble(
+                    "Install the missing package; the environment then opens.", install
+                )
         finally:
             self._list_environments()
 
@@ -323,7 +325,7 @@ class PlayPage(Page):
         self._open(task, config)
 
     def start_game(self, config: OperatorConfig, clock: Clock, render: str) -> None:
-        """Begin to play; the environment's description may follow later."""
+        """Start a game; the environment's description may follow later."""
         self.side.clock.set_clock(clock)
         self.game.open(config, clock, self._seed_box.seed, render=render)
         self.game_actions.show_state()
@@ -331,7 +333,7 @@ class PlayPage(Page):
         self._stage_card.take_keys()
 
     async def first_look(self, at_most_s: float) -> None:
-        """Wait until there is a view or an error, at most ``at_most_s`` seconds."""
+        """Wait for the first view or error of the game, at most ``at_most_s`` seconds."""
         seen = asyncio.Event()
 
         def look(*_: object) -> None:
@@ -350,7 +352,7 @@ class PlayPage(Page):
     def show_sheet(
         self, env_info: EnvironmentInfo, offers: Mapping[str, Sequence[Offer]], checks: ConfigurationChecks
     ) -> None:
-        """Show the environment's description, and which players may play."""
+        """Show the environment's description, and the policies that can play each slot."""
         self._env_info, page = env_info, env_info.page
         self._picker.set_value(env_info.env_id, page.title)
         self.input_binding.set_env_info(env_info)
@@ -386,7 +388,7 @@ class PlayPage(Page):
         return None if config is None else Draft.of(config).request()
 
     def _on_environment_settings(self, values: dict[str, Any]) -> None:
-        """Open the game again with the same players and new arguments of the environment."""
+        """Open the game again with the same policies and new arguments of the environment."""
         config = self.game.config
         if config is not None:
             self.open_operator(replace(config, env_kwargs=values))
@@ -402,7 +404,7 @@ class PlayPage(Page):
         self._stage_card.take_keys()
 
     def _show_time(self) -> None:
-        """Show the time control only for games whose players move in turn and wait for each other."""
+        """Show the time control only for games in which players move in turn and wait for each other."""
         self.side.time.setVisible(self.game.can_be_on_clock)
         self.side.time.set_waiting(self.game.waits_for_next_game and not self.game.is_over)
 
@@ -417,7 +419,7 @@ class PlayPage(Page):
     # -- documentation ---------------------------------------------------------------
 
     def read_documentation(self) -> None:
-        """Show the whole documentation in place of the stage; a real-time game pauses."""
+        """Show the whole documentation in place of the game; a real-time game pauses."""
         if self._env_info is not None:
             self._stack.setCurrentWidget(self._documentation)
             self._documentation.browser.setFocus()

@@ -1,4 +1,4 @@
-"""The Results page: the list of runs, the results of a run, and its replays."""
+"""Results page: the list of runs, the results of a run, and its replays."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DETAILS: Final = "results/details"
 
 
 class ResultsPage(Page):
-    """Shows one of four views: the list of runs, the results of runs, a replay or a submission."""
+    """Page that shows the list of runs, the results of runs, a replay or a submission."""
 
     name: ClassVar[str] = "results"
     title: ClassVar[str] = "Results"
@@ -49,14 +49,14 @@ class ResultsPage(Page):
         self._jobs = JobStrip(context)
         self._jobs.run_wanted.connect(self._on_run_wanted)
         self.history = RunHistory(context.spawn, self)
-        self._back = IconButton("left", "Back (Alt+Left)", name="results-back", on_click=self.go_back)
+        self._back = IconButton("left", "Go back (Alt+Left)", name="results-back", on_click=self.go_back)
         self.bar.add(self._back)
         self.run_controller = RunController(
             self, self._jobs, self._views, self.reader, show=self._show, show_run=self.show_run
         )
         self.submissions = SubmissionController(context, self._jobs, self._views, self.show_run, self)
         for controller in (self.run_controller, self.submissions):
-            controller.changed.connect(self._tell_bar)
+            controller.changed.connect(self._update_bar)
         self._make_list()
         self._fill_bar()
         layout = column_layout(self.body, spacing=0)
@@ -90,7 +90,7 @@ class ResultsPage(Page):
 
     def _fill_bar(self) -> None:
         self._show_details = IconButton(
-            "info", "Details (Ctrl+I)", name="results-details", on_click=self._on_details_clicked
+            "info", "Show or hide details (Ctrl+I)", name="results-details", on_click=self._on_details_clicked
         )
         self._show_details.setCheckable(True)
         self._show_details.setChecked(self.context.layout.value(_DETAILS, True, bool))
@@ -98,7 +98,7 @@ class ResultsPage(Page):
         self._folder = QuietButton(
             "Open folder", name="results-folder", tooltip=tip, on_click=self.show_folder
         )
-        tip = "Play what is left of the run, on the Operators page"
+        tip = "Play the remaining episodes of the run on the Operators page"
         self._resume = QuietButton("Resume", name="results-resume", tooltip=tip, on_click=self.resume_run)
         for button in (
             self._show_details,
@@ -131,19 +131,19 @@ class ResultsPage(Page):
             self._library.find_runs(str(find))
         else:
             self.submissions.look()
-            self._tell_bar()
+            self._update_bar()
             if (played := self.run_controller.played) is not None and played.players:
                 take_focus(played)  # Its keys control the replay.
 
     def left(self) -> None:
-        """Stop reading and playing while the page is hidden; text that the user typed is kept."""
+        """Emit unfinished edits, and stop reading runs and playing replays while the page is hidden."""
         self._details.finish()
         self.reader.watch(False)
         self.run_controller.rest()
         self.submissions.rest()
 
     async def closed(self) -> None:
-        """End all replays and jobs."""
+        """End all replays and jobs of the page."""
         self.left()
         await self._jobs.closed()
         await self.run_controller.closed()
@@ -182,7 +182,7 @@ class ResultsPage(Page):
 
     @property
     def _unfinished(self) -> RunEntry | None:
-        """The run that is shown or selected, if it can be resumed, else ``None``."""
+        """Shown or selected run if it can be resumed, else ``None``."""
         if self._in_list:
             return self._selected.unfinished
         found = self.run_controller.reading.entry
@@ -211,26 +211,26 @@ class ResultsPage(Page):
             self.compare_runs([run])
 
     def compare_runs(self, runs: Sequence[Path]) -> None:
-        """Show the results of several runs together, on the seeds that they share."""
+        """Show the results of one or several runs together, on the seeds that they share."""
         self.run_controller.end_replay()
         self.run_controller.take(runs)
         self._show(self.run_controller.comparison)
         self.run_controller.reading.read()
 
     def go_back(self) -> None:
-        """Go from a replay to its run, or from a run to the list."""
+        """Return from a replay to the results of its run, or from the results to the list of runs."""
         if self.run_controller.played is not None and (runs := self.run_controller.reading.runs):
             self.compare_runs(runs)
         else:
             self.show_library()
 
     def resume_run(self) -> None:
-        """Resume the run that is shown or selected, on the Operators page."""
+        """Resume the shown or selected run on the Operators page."""
         if (run := self._unfinished) is not None:
             self.context.go("operators", resume=run)
 
     def show_folder(self) -> None:
-        """Open the folder of the run that is shown or selected."""
+        """Open the folder of the shown or selected run in the file manager."""
         if self._in_list:
             self._selected.show_folder()
         elif (
@@ -242,9 +242,9 @@ class ResultsPage(Page):
         self._views.setCurrentWidget(view)
         if not self.submissions.shown:
             self.submissions.rest()
-        self._tell_bar()
+        self._update_bar()
 
-    def _tell_bar(self) -> None:
+    def _update_bar(self) -> None:
         in_list, controller = self._in_list, self.submissions
         self._back.setVisible(not in_list)
         self._selected.show_buttons(in_list)
@@ -273,16 +273,16 @@ class ResultsPage(Page):
     # -- the list ------------------------------------------------------------------------
 
     def toggle_details(self) -> None:
-        """Show the details of the selected runs in the inspector, or hide it."""
+        """Show or hide the details of the selected runs in the inspector."""
         self._show_details.click()
 
     def _on_details_clicked(self) -> None:
         self.context.layout.setValue(_DETAILS, self._show_details.isChecked())
-        self._tell_bar()
+        self._update_bar()
 
     def _on_selection_changed(self) -> None:
         self._details.show_runs(self._library.selected)
-        self._tell_bar()
+        self._update_bar()
 
     def _on_grown(self, runs: object) -> None:
         assert isinstance(runs, list)

@@ -1,4 +1,4 @@
-"""The Settings page, made from the declared settings; each change is saved at once and can be reset."""
+"""Settings page, generated from the declared settings; each change is saved at once and can be reset."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _WHERE: Final = {
 
 
 class SettingRow(QWidget):
-    """A row for one setting: name and description at the left, reset button and control at the right."""
+    """Row for one setting: name and description at the left, reset button and control at the right."""
 
     edited = pyqtSignal(str, object)
     reset = pyqtSignal(str)
@@ -78,7 +78,7 @@ class SettingRow(QWidget):
         self.show_value(value)
 
     def show_value(self, value: object) -> None:
-        """Show the setting's current value."""
+        """Show the current value of the setting."""
         blocked = self._control.blockSignals(True)
         if isinstance(self._control, SegmentedControl):
             self._control.set_value(str(value))
@@ -133,7 +133,7 @@ def _control(name: str, value: object) -> QWidget:
 
 
 class FolderChoice(QuietButton):
-    """A button with the folder that a setting names; a click asks for another folder."""
+    """Button that shows the folder of a setting; a click asks for another folder."""
 
     edited = pyqtSignal(object)
 
@@ -143,7 +143,7 @@ class FolderChoice(QuietButton):
         self._path = ""
 
     def show_path(self, path: str) -> None:
-        """Show the current folder."""
+        """Show the end of the current folder's path."""
         self._path = path
         short = "/".join(Path(path).parts[-2:])
         self.setText(f"…/{short}" if path and len(short) + 1 < len(path) else path or "Choose a folder…")
@@ -157,7 +157,7 @@ class FolderChoice(QuietButton):
 
 
 class FolderRow(QWidget):
-    """A row for a folder: its purpose, its path and a button that opens it."""
+    """Row for a folder of MOSAIC: its purpose, its path and a button that opens it."""
 
     def __init__(self, title: str, text: str, path: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -175,7 +175,7 @@ class FolderRow(QWidget):
         self.show_path(path)
 
     def show_path(self, path: Path) -> None:
-        """Show the current path."""
+        """Change the path that is shown and opened."""
         self._path = path.absolute()
         self._where.setText(str(self._path))
         self.open.setToolTip(f"Open {self._path}")
@@ -186,9 +186,9 @@ class FolderRow(QWidget):
 
 
 class ApiKeyRow(QWidget):
-    """A row for a provider's API key: where the key is kept, and a field for a new key.
+    """Row for a provider's API key: where the key is stored, and a field for a new key.
 
-    The key is never shown.
+    The stored key is never shown.
     """
 
     saved = pyqtSignal(object, str)
@@ -197,7 +197,7 @@ class ApiKeyRow(QWidget):
     def __init__(self, provider: Provider, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.provider = provider
-        self.state = StatusDot("muted", "Looking…")
+        self.state = StatusDot("muted", "Searching…")
         self.state.setObjectName(f"key-state-{provider.id}")
         self._field = QLineEdit()
         self._field.setObjectName(f"key-{provider.id}")
@@ -205,8 +205,8 @@ class ApiKeyRow(QWidget):
         self._field.setPlaceholderText("Paste a key")
         self._field.setAccessibleName(f"API key of {provider.title}")
         self._field.setFixedWidth(280)
-        hint = f"Made at {provider.url}" if provider.url else "For a server of your own"
-        self._field.setToolTip(f"{hint}. Also read from {provider.variable}")
+        hint = f"Create a key at {provider.url}" if provider.url else "Key of your own server"
+        self._field.setToolTip(f"{hint}. MOSAIC also reads the variable {provider.variable}")
         self._field.returnPressed.connect(self._on_save)
         self.save = QuietButton("Save", name=f"save-key-{provider.id}", on_click=self._on_save)
         self.save.setAccessibleName(f"Save the key of {provider.title}")
@@ -225,7 +225,7 @@ class ApiKeyRow(QWidget):
         self._forget.setEnabled(False)
 
     def show_where(self, where: str) -> None:
-        """Show where the key is kept."""
+        """Show where the key is stored; ``""`` for no key."""
         state, words = _WHERE[where]
         self.state.set_state(state, f"{words} {self.provider.variable}" if where == "environment" else words)
         self._forget.setEnabled(where in ("keyring", "memory"))
@@ -245,7 +245,7 @@ class ApiKeyRow(QWidget):
 
 
 class SettingsPage(Page):
-    """Shows the settings, the folders, the hosts and the API keys."""
+    """Page with the settings, the folders, the hosts and the API keys."""
 
     name = "settings"
     title = "Settings"
@@ -268,7 +268,7 @@ class SettingsPage(Page):
         fill_scrolling(self.body, content, "settings-scroll")
         self.bar.add_action(
             QuietButton(
-                "Reset all", tooltip="Put every setting back to its default", on_click=self._on_reset_all
+                "Reset all", tooltip="Reset every setting to its default", on_click=self._on_reset_all
             )
         )
         context.settings.changed.connect(self._on_setting_changed)
@@ -304,11 +304,19 @@ class SettingsPage(Page):
         folders = (
             (
                 "Runs",
-                "Everything that was played. The setting above moves it, or MOSAIC_RUNS_DIR.",
+                "Recorded runs. Change this folder with the setting above or with MOSAIC_RUNS_DIR.",
                 store.runs,
             ),
-            ("Data", "Your workers, policies, presets and settings. MOSAIC_DATA_DIR moves it.", store.data),
-            ("Cache", "May be deleted at any time. MOSAIC_CACHE_DIR moves it.", store.cache),
+            (
+                "Data",
+                "Your workers, policies, presets and settings. Change this folder with MOSAIC_DATA_DIR.",
+                store.data,
+            ),
+            (
+                "Cache",
+                "Files that can be deleted at any time. Change this folder with MOSAIC_CACHE_DIR.",
+                store.cache,
+            ),
         )
         rows = [FolderRow(title, text, path) for title, text, path in folders]
         self._runs_row = rows[0]
@@ -321,12 +329,14 @@ class SettingsPage(Page):
         card = self._section("Hosts")
         words = column_layout(spacing=2)
         words.addWidget(label("Other machines"))
-        about = "Reached by ssh. Operators run on them, and mosaic run --executor ssh plays on them."
+        about = "Machines reached by ssh, for operators of the window and for mosaic run --executor ssh."
         words.addWidget(label(about, "small", wrap=True))
         row = row_layout(margin=(0, 8, 0, 8), spacing=theme.GAP)
         row.addLayout(words, 1)
         row.addWidget(
-            QuietButton("Hosts…", name="open-hosts", tooltip="Add, change and check", on_click=self._on_hosts)
+            QuietButton(
+                "Hosts…", name="open-hosts", tooltip="Add, edit and test hosts", on_click=self._on_hosts
+            )
         )
         card.body.addLayout(row)
 
@@ -338,7 +348,7 @@ class SettingsPage(Page):
         card.installEventFilter(self)
         self._keyring_note = muted_label("", wrap=True, name="keyring-note")
         self._keyring_note.setContentsMargins(0, 10, 0, 6)
-        self._keyring_note.setText("Looking for the system's keyring…")
+        self._keyring_note.setText("Searching for the system's keyring…")
         card.add(self._keyring_note)
         self._trouble = InlineMessage("warning", "", parent=card)
         self._trouble.hide()
@@ -354,15 +364,15 @@ class SettingsPage(Page):
             card.add(row)
 
     def opened(self, **request: object) -> None:
-        """Find out where the API keys are kept, once their card is visible."""
+        """Look up where the API keys are stored, once their card is visible."""
         self._keys_unseen = True
         self._keys_card.update()
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Look for API keys at the card's first paint: keyrings load 10 MB of modules and can be slow."""
+        """Look up the API keys at the first paint of their card, since keyrings load slowly."""
         if self._keys_unseen and a0 is self._keys_card and a1 is not None and a1.type() == QEvent.Type.Paint:
             self._keys_unseen = False
-            self.context.spawn(self._look_at_keys(), "Looking for API keys")
+            self.context.spawn(self._find_keys(), "Searching for API keys")
         return super().eventFilter(a0, a1)
 
     # ------------------------------------------------------------------ settings
@@ -377,22 +387,24 @@ class SettingsPage(Page):
         before = self.context.settings.values
         changed = [name for name in declared.names() if not self.context.settings.is_default(name)]
         if not changed:
-            self.context.notify("Every setting is at its default already")
+            self.context.notify("All settings already have their defaults")
             return
         for name in changed:
             self._try(name, declared.default(name))
         undo = _Undo(self, {name: getattr(before, name) for name in changed})
         count = f"{len(changed)} setting{'s' if len(changed) > 1 else ''}"
-        self.context.notify(f"Put {count} back to the default", "ok", ("Undo", undo))
+        self.context.notify(f"Reset {count} to the default", "ok", ("Undo", undo))
 
     def restore(self, values: dict[str, object]) -> None:
-        """Set several settings at once; called by Undo."""
+        """Set several settings to previous values; called by Undo."""
         for name, value in values.items():
             self._try(name, value)
 
     def _try(self, name: str, value: object) -> None:
         if name == RUNS_SETTING and value and not os.access(str(value), os.W_OK | os.X_OK):
-            self.context.notify(f"You may not write in {value}: choose another folder for runs", "warning")
+            self.context.notify(
+                f"You have no permission to write in {value}. Choose another folder for runs", "warning"
+            )
             return
         try:
             self.context.settings.set(name, value)
@@ -404,28 +416,32 @@ class SettingsPage(Page):
         if name in self.rows:
             self.rows[name].show_value(value)
         if name == RUNS_SETTING:
-            self._say_where_runs_go()
+            self._show_runs_folder()
 
-    def _say_where_runs_go(self) -> None:
+    def _show_runs_folder(self) -> None:
         self._runs_row.show_path(self.context.store.runs)
         if given := os.environ.get("MOSAIC_RUNS_DIR", "").strip():
-            self.context.notify(f"MOSAIC_RUNS_DIR is set and wins: runs go to {given}", "warning")
+            self.context.notify(
+                f"MOSAIC_RUNS_DIR overrides this setting: runs are recorded in {given}", "warning"
+            )
         else:
             place = self.context.store.runs.absolute()
-            self.context.notify(f"Runs go to {place} from now on; one that is on ends where it began", "ok")
+            self.context.notify(
+                f"New runs are recorded in {place}; a run in progress stays in its folder", "ok"
+            )
 
     # ------------------------------------------------------------------ keys
 
-    async def _look_at_keys(self) -> None:
+    async def _find_keys(self) -> None:
         keys = self.context.api_keys
         trouble = await asyncio.to_thread(keys.trouble)
         if trouble:
             self._trouble.set_text(
-                f"{trouble}: keys are kept in memory only and forgotten when the window closes."
+                f"{trouble}: keys are stored in memory only and lost when the window closes."
             )
         self._trouble.setVisible(bool(trouble))
         self._keyring_note.setVisible(not trouble)
-        self._keyring_note.setText("Kept in the system's keyring, never in files, runs or logs.")
+        self._keyring_note.setText("Keys are stored in the system's keyring, never in files, runs or logs.")
         for provider in PROVIDERS:
             where = await asyncio.to_thread(keys.where, provider)
             self._keys[provider.id].show_where(where)
@@ -447,7 +463,7 @@ class SettingsPage(Page):
 
 
 class _Undo:
-    """Restores previous values of settings."""
+    """Callback that restores previous values of settings."""
 
     def __init__(self, page: SettingsPage, values: dict[str, object]) -> None:
         self._page, self._values = page, values

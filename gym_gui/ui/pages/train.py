@@ -1,4 +1,4 @@
-"""The Train page: start and watch trainings, and keep and use the policies that they learned."""
+"""Train page: start and watch trainings, and store and use the trained policies."""
 
 from __future__ import annotations
 
@@ -38,13 +38,15 @@ _ON_A_RUN: Final = (
     ("longer", "Train longer…"),
     ("clone", "Clone the run…"),
     ("folder", "Open the run's folder"),
-    ("draw", "Draw the run's curves, or no longer"),
+    ("draw", "Show or hide the run's curves"),
 )
-"""Actions in a run's menu that have no shortcut."""
+"""Actions of a run that have no shortcut."""
 
 
 class TrainPage(Page):
-    """Shows trainings and the policy library; connects to the trainer daemon, which outlives the window."""
+    """Page with trainings and the policy library, connected to the trainer daemon, which outlives the
+    window.
+    """
 
     name: ClassVar[str] = "train"
     title: ClassVar[str] = "Train"
@@ -67,7 +69,7 @@ class TrainPage(Page):
         self._fill_bar()
         self._fill_inspector()
         self._connect()
-        self._tell_bar()
+        self._update_bar()
 
     def _fill_bar(self) -> None:
         self._segments = SegmentedControl([(RUNS, "Runs"), (POLICIES, "Policies")], name="train-view")
@@ -77,13 +79,11 @@ class TrainPage(Page):
         self._board_button = QuietButton(
             "TensorBoard", name="train-tensorboard", on_click=self.open_tensorboard
         )
-        self._board_button.setToolTip(
-            "Start TensorBoard over the runs that are drawn, and open it in the browser"
-        )
+        self._board_button.setToolTip("Start TensorBoard for the plotted runs and open it in the browser")
         self._import_button = QuietButton("Import…", name="train-import", on_click=self._on_import)
-        self._import_button.setToolTip("Take in a policy that was trained elsewhere")
+        self._import_button.setToolTip("Import a policy that was trained elsewhere")
         self._new_button = PrimaryButton("New run", name="train-new", on_click=self.new_run)
-        self._new_button.setToolTip("Choose what to train, and how (Ctrl+N)")
+        self._new_button.setToolTip("Configure a new training (Ctrl+N)")
         for button in (self._import_button, self._compare_button, self._board_button, self._new_button):
             self.bar.add_action(button)
 
@@ -106,7 +106,7 @@ class TrainPage(Page):
 
     def _connect(self) -> None:
         self._use_menu = UseMenu(self.context, self)
-        self.link.state_changed.connect(self._tell_bar)
+        self.link.state_changed.connect(self._update_bar)
         self.link.runs_changed.connect(self._on_runs_changed)
         self.runs.action_requested.connect(self.act)
         self.runs.selection_changed.connect(self._on_selection_changed)
@@ -117,7 +117,7 @@ class TrainPage(Page):
 
     @property
     def policies(self) -> PoliciesView:
-        """View of the policy library; the inspector shows its panel."""
+        """View of the policy library."""
         if self._policies is None:
             view = self._policies = PoliciesView(self.context, self._views)
             self._views.addWidget(view)
@@ -174,10 +174,10 @@ class TrainPage(Page):
             self.kept.bring_back(self.form.fill)
 
     async def closed(self) -> None:
-        """Close the connection to the trainer and TensorBoard, and say how many trainings go on."""
+        """Close the connection to the trainer and TensorBoard, and report how many trainings continue."""
         going_on = self.link.going_on
         if going_on:
-            words = "1 training goes on" if going_on == 1 else f"{going_on} trainings go on"
+            words = "1 training continues" if going_on == 1 else f"{going_on} trainings continue"
             self.context.notify(f"{words} without the window", "info")
         await self.runs.closed()
         await self.kept.close()
@@ -186,14 +186,14 @@ class TrainPage(Page):
             await self._policies.closed()
 
     def commands(self) -> list[Command]:
-        """Return the commands of the page."""
+        """Return the page's commands for menus and the command palette."""
         one, over, compare = self._has_one, self._one_is_over, self._can_compare
         keep, stop = partial(self._act_on_one, "checkpoint"), partial(self._act_on_one, "stop")
         start, remove = self.form.submit, self._on_removal_requested
         return [
             Command("train.new", "New run", self.new_run, "Ctrl+N", "File", "add"),
             Command("train.start", "Start the run", start, "Ctrl+Return", "Run", "run", self._can_start),
-            Command("train.pause", "Pause or go on", self.pause_or_go_on, "Ctrl+P", "Run", "pause", one),
+            Command("train.pause", "Pause or resume", self.pause_or_go_on, "Ctrl+P", "Run", "pause", one),
             Command("train.checkpoint", "Checkpoint now", keep, "Ctrl+S", "Run", "save", one),
             Command("train.stop", "Stop the run", stop, "Ctrl+.", "Run", "stop", one),
             Command("train.compare", "Compare runs", self.compare, "Ctrl+G", "View", "results", compare),
@@ -216,7 +216,7 @@ class TrainPage(Page):
     # -- navigation ----------------------------------------------------------------------
 
     def show_view(self, name: str) -> None:
-        """Show the runs or the policies."""
+        """Show the view with the given name: ``runs`` or ``policies``."""
         self._segments.set_value(name)
         if name == POLICIES:
             self._views.setCurrentWidget(self.policies)
@@ -225,7 +225,7 @@ class TrainPage(Page):
         else:
             self._views.setCurrentWidget(self.runs)
             self._on_selection_changed()
-        self._tell_bar()
+        self._update_bar()
 
     def new_run(self) -> None:
         """Deselect all runs and show the form for a new run."""
@@ -236,7 +236,7 @@ class TrainPage(Page):
         self._show_panel(self.form)
 
     def compare(self) -> None:
-        """Compare the selected runs, or the drawn ones if fewer than two are selected."""
+        """Compare the selected runs, or the runs with drawn curves if fewer than two are selected."""
         chosen = self._compared()
         if len(chosen) > 1:
             self.runs.draw_only([record.run_id for record in chosen])
@@ -244,14 +244,16 @@ class TrainPage(Page):
             self._show_panel(self.comparison)
 
     def open_tensorboard(self) -> None:
-        """Start TensorBoard for the drawn runs, unless it is running, and open it in the browser."""
+        """Start TensorBoard for the runs with drawn curves, unless it is running, and open it in the
+        browser.
+        """
         runs = {
             self.runs.titles[run_id]: record.folder / "tensorboard"
             for run_id in self.runs.drawn
             if (record := self.link.run(run_id)) is not None
         }
         if not runs:
-            self.context.notify("There is no run to show: start one first", "warning")
+            self.context.notify("No run is plotted. Start a run first", "warning")
             return
         self.context.spawn(self._open_tensorboard(runs), "Starting TensorBoard")
 
@@ -273,7 +275,7 @@ class TrainPage(Page):
     # -- actions on a run ----------------------------------------------------------------
 
     def act(self, run_id: str, action: str) -> None:
-        """Carry out an action on a run."""
+        """Perform the action with the given name on a run."""
         record = self.link.run(run_id)
         if record is None:
             return
@@ -306,13 +308,13 @@ class TrainPage(Page):
                 self.requests.remove(record)
 
     def pause_or_go_on(self) -> None:
-        """Pause the selected run, or continue it."""
+        """Pause or resume the selected run."""
         record = self._chosen_run()
         if record is not None:
             self.act(record.run_id, "resume" if record.state == "paused" else "pause")
 
     def clone(self, record: TrainingRecord) -> None:
-        """Show the form, filled with the settings of this run."""
+        """Show the form for a new run, filled with the settings of a given run."""
         self.new_run()
         preset = TrainingPreset(record.worker_id, record.algorithm, record.env_id, record.settings)
         self.form.fill(preset, record.seed)
@@ -341,7 +343,9 @@ class TrainPage(Page):
     # -- selection -----------------------------------------------------------------------
 
     def _chosen_run(self) -> TrainingRecord | None:
-        """Return the run that actions apply to: the selected one, or the only one in progress."""
+        """Return the run that actions apply to: the first selected run, else the only run in progress, or
+        ``None``.
+        """
         selected = self.runs.selected
         if selected:
             return selected[0]
@@ -382,13 +386,13 @@ class TrainPage(Page):
             self._show_panel(self.comparison)
         elif self._panel_shown is not self._comparison:
             self._show_panel(self.form)
-        self._tell_bar()
+        self._update_bar()
 
     def _on_removal_requested(self) -> None:
         selected = self.runs.selected
         going = [record for record in selected if not record.over]
         if going:
-            self.context.notify("A run that goes on cannot be removed: stop it first", "warning")
+            self.context.notify("A running training cannot be removed. Stop it first", "warning")
         elif len(selected) == 1:
             self.panel.ask_removal()
         elif selected:
@@ -401,12 +405,14 @@ class TrainPage(Page):
         elif self._panel_shown is self._comparison:
             compared = self._compared()
             self.comparison.show_runs(compared, self.runs.titles)
-        self._tell_bar()
+        self._update_bar()
 
     def _on_started(self, run_ids: object) -> None:
         assert isinstance(run_ids, list)
         words = "The run is queued" if len(run_ids) == 1 else f"{len(run_ids)} runs are queued"
-        self.context.notify(f"{words}: it begins when a core is free" if len(run_ids) == 1 else words, "ok")
+        self.context.notify(
+            f"{words}and starts when a processor core is free" if len(run_ids) == 1 else words, "ok"
+        )
 
     def _on_import(self) -> None:
         self.show_view(POLICIES)
@@ -432,14 +438,14 @@ class TrainPage(Page):
         if panel is self.form:
             self.form.load()
 
-    def _tell_bar(self) -> None:
+    def _update_bar(self) -> None:
         in_runs = self._views.currentWidget() is self.runs
         self._compare_button.setVisible(in_runs)
         self._compare_button.setEnabled(self._can_compare())
         self._compare_button.setToolTip(
-            "The selected runs side by side, or those that are drawn (Ctrl+G)"
+            "Compare the selected or the plotted runs side by side (Ctrl+G)"
             if self._can_compare()
-            else "There is one run at most: start another one to compare them"
+            else "A comparison needs two runs. Start another run"
         )
         self._board_button.setVisible(in_runs)
         self._import_button.setVisible(not in_runs)

@@ -1,1 +1,1 @@
-"""Parts of the Play page: the game, its players, their input, its moves and clocks."""
+"""Components of the Play page: the game, its players, their input, its moves and clocks."""

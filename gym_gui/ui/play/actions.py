@@ -1,4 +1,4 @@
-"""The buttons of the Play page in its bar: restart, pause, record."""
+"""The buttons in the bar of the Play page: restart, pause and record."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from gym_gui.ui.play.game import PlayGame
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, restyle
 
 _MEANING = {
-    "Start": "Begin to play (Ctrl+P)",
-    "Go on": "Let it go on (Ctrl+P)",
-    "Pause": "Hold before the next step (Ctrl+P)",
+    "Start": "Begin the game (Ctrl+P)",
+    "Resume": "Continue the game (Ctrl+P)",
+    "Pause": "Pause before the next step (Ctrl+P)",
 }
 
 
 class PlayActions(QObject):
-    """Three buttons that are shown while there is a game; a click never takes the focus from the game.
+    """Buttons that restart, pause and record a game; a click never takes the focus from the game.
 
     Args:
-        game: Game that the buttons control; the page handles their signals.
+        game: Game whose state the buttons show.
 
     Attributes:
-        buttons: The buttons in their order.
+        buttons: The buttons, from left to right.
     """
 
     restarted = pyqtSignal()
@@ -37,7 +37,7 @@ class PlayActions(QObject):
             "Restart",
             icon_name="restart",
             name="restart",
-            tooltip="The same seed from its beginning (Ctrl+R)",
+            tooltip="Play the same seed again (Ctrl+R)",
             on_click=self.restarted.emit,
         )
         self.pause = QuietButton(
@@ -55,15 +55,15 @@ class PlayActions(QObject):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def show_state(self) -> None:
-        """Show and enable the buttons as the game's state allows."""
+        """Update texts and visibility of the buttons to the state of the game."""
         game = self._game
-        there = game.operator is not None
+        has_game = game.operator is not None
         for button in self.buttons:
-            button.setVisible(there)
+            button.setVisible(has_game)
         self.pause.setEnabled(not game.is_over and game.state is not OperatorState.BROKEN)
-        begins, stands = game.waits, (game.waits or game.paused) and not game.is_over
-        words = "Start" if begins else "Go on" if stands else "Pause"
-        self.pause.set_text(words, "run" if stands else "pause")
+        begins, halted = game.waits, (game.waits or game.paused) and not game.is_over
+        words = "Start" if begins else "Resume" if halted else "Pause"
+        self.pause.set_text(words, "run" if halted else "pause")
         self.pause.setToolTip(_MEANING[words])
         self._show_recording(game.recording)
 
@@ -76,7 +76,7 @@ class PlayActions(QObject):
             restyle(button)
         button.setIcon(icon("circle-fill", "on_accent" if on else "muted"))
         button.setToolTip(
-            "Finished episodes are written to a run folder, every step. Click to write nothing (Ctrl+Shift+R)"
+            "Each finished episode is written to a run folder. Click to stop recording (Ctrl+Shift+R)"
             if on
-            else "Nothing is written. Click to record episodes from the next one on (Ctrl+Shift+R)"
+            else "No episode is recorded. Click to record from the next episode on (Ctrl+Shift+R)"
         )

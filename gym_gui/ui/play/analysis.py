@@ -1,4 +1,4 @@
-"""Evaluates the positions of a finished chess game with an engine, on request."""
+"""Evaluates positions of a finished chess game with Stockfish when the user requests it."""
 
 from __future__ import annotations
 
@@ -17,22 +17,20 @@ if TYPE_CHECKING:
     from gym_gui.services.chess_evaluation import ChessEngine
     from gym_gui.ui.context import AppContext
 
-_TIP = "Have Stockfish say how good each position was for White"
-_LATER = (
-    "Once the game is over, Stockfish says how good each position was; it helps no player during the game"
-)
+_TIP = "Let Stockfish evaluate each position for White"
+_LATER = "Available after the game: Stockfish must not help a player during the game"
 _NONE = "Stockfish is not installed. Run: apt-get install stockfish"
 
 
 class Analysis(QObject):
-    """Shows the evaluation bar beside the board on request, but never while a game is being played.
+    """Shows Stockfish's evaluation beside the board on request, but never during a game.
 
-    The engine therefore helps no player, and no game has to be marked as played with its help.
+    The engine therefore helps no player, so no record has to note its help.
 
     Args:
         context: Runs background tasks and shows messages.
         card: Card that shows the board.
-        sheet: Score sheet with the Evaluate button.
+        sheet: Score sheet with the **Evaluate** button.
         parent: Qt parent.
     """
 
@@ -49,13 +47,18 @@ class Analysis(QObject):
         sheet.evaluate_wanted.connect(self.toggle)
 
     def show(self, board: Board | None, *, over: bool) -> None:
-        """Set the position that is shown and whether its game is over, and update button and bar."""
+        """Set the position to evaluate, and update the button and the evaluation bar.
+
+        Args:
+          board: The shown position; ``None`` for a game without a board.
+          over: Whether the game is over.
+        """
         chess = board is not None and board.kind == "chess"
         self._button.setVisible(chess)
         self._board = board if chess and over else None
-        here = self._board is not None and self._has_engine()
-        self._button.setEnabled(here)
-        self._button.setToolTip(_TIP if here else _NONE if over else _LATER)
+        available = self._board is not None and self._has_engine()
+        self._button.setEnabled(available)
+        self._button.setToolTip(_TIP if available else _NONE if over else _LATER)
         if self._board is None:
             self._wanted = False
         self._refresh()
@@ -66,7 +69,7 @@ class Analysis(QObject):
         self._refresh()
 
     async def closed(self) -> None:
-        """Close the engine."""
+        """Cancel the evaluation and close the engine's process."""
         self._stop()
         if self._engine is not None:
             await self._engine.close()
@@ -87,14 +90,14 @@ class Analysis(QObject):
             self._stop()
             self._fen = self._board.fen
             self._bar.show_evaluation(0.5, "")
-            self._task = self._context.spawn(self._look(self._fen), "Asking Stockfish")
+            self._task = self._context.spawn(self._evaluate(self._fen), "Asking Stockfish")
 
     def _stop(self) -> None:
         task, self._task = self._task, None
         if task is not None and not task.done():
             task.cancel()
 
-    async def _look(self, fen: str) -> None:
+    async def _evaluate(self, fen: str) -> None:
         from gym_gui.services.chess_evaluation import ChessEngine
 
         self._engine = self._engine or ChessEngine()

@@ -1,4 +1,4 @@
-"""The text around the stage: score, step and pace above it, and below it what is awaited."""
+"""The texts around the stage: score, step and pace above it, and the prompt below it."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 
 
 class Caption(QObject):
-    """Updates the text around the stage whenever the game changes.
+    """Updates the texts around the stage whenever the game changes.
 
-    Create it after :class:`GameController` and :class:`~gym_gui.ui.play.input_binding.InputBinding`: it
-    then reads their state after they have handled a change.
+    Create a caption after :class:`GameController` and :class:`~gym_gui.ui.play.input_binding.InputBinding`:
+    it then reads their state after they have handled a change.
 
     Args:
         game: The game.
-        people_input: Holds the questions to people.
-        people: People who play here, with their keys.
-        keys: Panel of keys; the countdown shows the time of the slot that is shown there.
-        controller: Knows why the game is paused.
-        card: Card that shows the text.
+        people_input: Holds the open requests to people.
+        people: People who play at this window, with their keys.
+        keys: Panel of keys; the countdown is that of the panel's slot.
+        controller: Provides the reason why the game is paused.
+        card: Card that shows the texts.
         parent: Qt parent.
 
     Attributes:
-        view: The last view of the episode, or ``None``.
+        view: The last view of the episode; ``None`` before the first.
     """
 
     def __init__(
@@ -68,7 +68,11 @@ class Caption(QObject):
         people_input.mouse.caught_changed.connect(self._show_prompt)
 
     def begin(self, task: str) -> None:
-        """Clear the stage and show that an environment is being opened."""
+        """Clear the stage and show that an environment is starting.
+
+        Args:
+          task: Id of the environment.
+        """
         self._name = task.rpartition("/")[2]
         self._known = self.view = None
         self._card.stage.clear("Starting…", "")
@@ -78,19 +82,19 @@ class Caption(QObject):
         self._card.dock_slot.set_title(self._name)
 
     def set_env_info(self, known: EnvironmentInfo) -> None:
-        """Use the environment's description, once it has been read."""
+        """Set the environment's description, after it has been read."""
         self._known, self._name = known, known.page.title
         if self.view is not None:
             self._card.show_view(self.view, self._name)
         self.show_facts()
 
     def show_facts(self) -> None:
-        """Show step, limit and pace; after the end only step and limit."""
+        """Show step, step limit and pace; after the end of the episode only step and limit."""
         game, known = self._game, self._known
         limit = (game.config.max_steps if game.config else None) or (known.page.max_steps if known else None)
         step = self.view.step if self.view is not None else 0
         steps = f"step {local(step):,} of {local(limit):,}" if limit else f"step {local(step):,}"
-        pace = f"{local(game.clock.rate):g} steps/s" if game.clock.realtime else "waits for you"
+        pace = f"{local(game.clock.rate):g} steps/s" if game.clock.realtime else "waits for your move"
         self._card.facts.setText(f"{steps} · {pace}" if game.people and not game.is_over else steps)
 
     def _on_changed(self) -> None:
@@ -123,15 +127,15 @@ class Caption(QObject):
         self._refusal = sentence
         self._show_prompt()
 
-    def _others_asked(self) -> tuple[str, ...]:
-        """Return the names of agents that have to act and that no person here plays."""
+    def _policies_to_act(self) -> tuple[str, ...]:
+        """Return the names of agents that have to act and that no person at this window plays."""
         if self.view is None:
             return ()
         mine = {agent.agent for agent in self.view.agents if agent.slot in self._game.people}
-        return tuple(self._called(agent) for agent in self.view.turn if agent not in mine)
+        return tuple(self._seat_name(agent) for agent in self.view.turn if agent not in mine)
 
-    def _called(self, agent: str) -> str:
-        """Return the name of a seat in this game."""
+    def _seat_name(self, agent: str) -> str:
+        """Return the name of an agent's seat in this game."""
         seats = self.view.agents if self.view is not None else ()
         return next((seat_words(seat) for seat in seats if seat.agent == agent), agent)
 
@@ -148,9 +152,9 @@ class Caption(QObject):
             paused_by_focus=self._controller.paused_by_focus,
             realtime=game.clock.realtime,
             listening=self._input.listening,
-            asked=tuple(self._called(q.agent) for q in self._input.questions),
+            asked=tuple(self._seat_name(q.agent) for q in self._input.questions),
             agents=len(view.agents) if view is not None else 1,
-            turn=self._others_asked(),
+            turn=self._policies_to_act(),
             refusal=self._refusal,
             typed="".join(seat.typed for seat in self._input.seats),
             people=len(people.keys),
@@ -158,9 +162,9 @@ class Caption(QObject):
             inputs=people.hands(next(iter(people.keys), "")),
             caught=self._input.mouse.caught,
         )
-        said = prompt_for(prompt)
-        if said is not None:
-            self._card.set_prompt(*said)
+        tone_and_text = prompt_for(prompt)
+        if tone_and_text is not None:
+            self._card.set_prompt(*tone_and_text)
 
 
 # -- text of the prompt --------------------------------------------------------------------
@@ -168,27 +172,27 @@ class Caption(QObject):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """State of a game from which the line below the stage is written.
+    """State of a game from which the prompt below the stage is made.
 
     Attributes:
         state: State of the session.
         over: Whether the episode is over.
-        waits_for_key: Whether time begins with the first key.
-        waits_for_go: Whether the game waits until the user presses Start, because it would ask a
-            language model next.
+        waits_for_key: Whether the game waits for a first key that starts the time.
+        waits_for_go: Whether the game waits for Start, because the next move needs a request to a
+            language model.
         paused: Whether the user paused the game.
         paused_by_focus: Whether the game was paused because the stage lost the focus.
         realtime: Whether the game is played in real time.
-        listening: Whether keys are accepted now.
-        asked: Agents for which a person is asked for an action.
+        listening: Whether the stage accepts keys.
+        asked: Names of the agents for which a person has to choose an action.
         agents: Number of agents.
-        turn: Agents that have to act and that no person here plays.
-        refusal: Why the last key had no effect.
+        turn: Names of the agents that have to act and that no person at this window plays.
+        refusal: Sentence that says why the last key had no effect, or ``""``.
         typed: Digits typed so far.
         people: Number of people who play and whose keys are known.
         watched: Whether policies are known to play all slots.
-        inputs: Input devices of the first of these people, as words.
-        caught: Whether the mouse is captured by the game until Escape is pressed.
+        inputs: Input devices of the first person, as text.
+        caught: Whether the game captures the mouse until Escape is pressed.
     """
 
     state: OperatorState
@@ -211,33 +215,36 @@ class Prompt:
 
 
 def prompt_for(p: Prompt) -> tuple[str, str] | None:
-    """Return tone and text of the line; ``None`` keeps the last text, so that it does not flicker."""
+    """Return tone and text of the prompt below the stage; ``None`` keeps the last text."""
     if p.state is OperatorState.BROKEN or p.over:
         return "muted", ""
     if p.state in (OperatorState.STARTING, OperatorState.IDLE, OperatorState.CLOSED):
         return "muted", "Starting…"
     if p.waits_for_key:
         # A key press would be lost before a person is bound to the keys.
-        return _to_begin(p) if p.people else ("muted", "Starting…")
+        return _start_prompt(p) if p.people else ("muted", "Starting…")
     if p.waits_for_go:
-        return "accent", "Press Start: a language model is asked first."
+        return "accent", "Press Start: the first request goes to a language model."
     if p.paused_by_focus:
-        return "warning", "Paused, because the keys go elsewhere. Click the picture to go on."
+        return (
+            "warning",
+            "Paused, because another part of the window gets the keys. Click the picture to continue.",
+        )
     if p.paused:
         return "muted", "Paused."
     if p.refusal:
         return "warning", p.refusal
     if not p.people:
         # A person plays, but the page has not yet read this person's keys.
-        return ("ok", "Policies play; you watch.") if p.watched else ("muted", "Starting…")
+        return ("ok", "Only policies play.") if p.watched else ("muted", "Starting…")
     if p.realtime:
         if p.caught:
-            return "ok", "Running. The mouse plays: Esc gives it back."
-        return ("ok", "Running.") if p.listening else ("muted", "Click the picture: then your keys count.")
+            return "ok", "Running. The mouse controls the game; Esc releases it."
+        return ("ok", "Running.") if p.listening else ("muted", "Click the picture to use your keys.")
     return _turn_based(p)
 
 
-def _to_begin(p: Prompt) -> tuple[str, str]:
+def _start_prompt(p: Prompt) -> tuple[str, str]:
     if not p.listening:
         return "accent", "Click the picture, then press a key to begin."
     keys = p.inputs if p.inputs and p.inputs != "mouse" else "a key"
@@ -248,11 +255,11 @@ def _to_begin(p: Prompt) -> tuple[str, str]:
 def _turn_based(p: Prompt) -> tuple[str, str] | None:
     if p.asked:
         if p.typed:
-            return "accent", f"Action {p.typed}: Enter plays it, Backspace takes a digit back."
+            return "accent", f"Action {p.typed}: Enter plays it, Backspace deletes a digit."
         who = f": {', '.join(p.asked)}" if p.agents > 1 and p.people > 1 else ""
         way = "" if p.listening or p.inputs == "mouse" else " Click the picture to use your keys."
         return "accent", f"Your move{who}.{way}"
     if p.state is OperatorState.THINKING:
-        # If several are asked at once, some may have answered: which ones is not known here.
-        return "warning", f"{p.turn[0]} is thinking…" if len(p.turn) == 1 else "The others are thinking…"
+        # If several policies act at once, the window does not know which ones have answered.
+        return "warning", f"{p.turn[0]} is thinking…" if len(p.turn) == 1 else "Policies are thinking…"
     return None

@@ -1,4 +1,4 @@
-"""The default players of a game, and what is known of an environment without creating it."""
+"""The default players of a game, and facts about an environment that need no instance."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gym_gui.core.config import OperatorConfig
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of an environment without creating it.
+    """Facts about an environment that are known without creating it.
 
     Attributes:
-        env_id: Canonical id.
-        single: Whether it has only one agent.
-        turns: Whether its agents move one after the other.
-        realtime: Whether it is played in real time by default.
+        env_id: Canonical id of the environment.
+        single: Whether the environment has a single agent.
+        turns: Whether agents move one after the other.
+        realtime: Whether people play in real time by default.
         rate: Default rate, in steps per second.
     """
 
@@ -34,15 +34,15 @@ class Facts:
 
 
 def request_of(task: str, config: OperatorConfig | None) -> EnvironmentRequest:
-    """Return the request for an environment, as ``config`` or by default."""
+    """Return the request for an environment, with the settings of a configuration if one is given."""
     return (Draft(task) if config is None else Draft.of(config)).request()
 
 
 def facts_of(request: EnvironmentRequest) -> Facts:
-    """Return what is known of an environment without creating it.
+    """Return the facts about an environment that are known without creating it.
 
     Raises:
-        MosaicError: There is no such environment.
+        MosaicError: The environment does not exist.
     """
     spec = envs.resolve(
         request.task, env_name=request.env_name or None, api=request.api, origin=request.origin
@@ -52,26 +52,26 @@ def facts_of(request: EnvironmentRequest) -> Facts:
 
 
 def clock_of(facts: Facts) -> Clock:
-    """Return the clock of an environment: real time or not, and its rate."""
+    """Return the default clock of an environment: whether it runs in real time, and its rate."""
     return Clock(facts.realtime, facts.rate)
 
 
 def alone(env_id: str, clock: Clock) -> OperatorConfig:
-    """Return an operator with a person in the only slot."""
+    """Return a configuration with a person in the only slot."""
     return game(env_id, {"agent_0": person(clock)})
 
 
 def offers_of(env_info: EnvironmentInfo, checks: ConfigurationChecks) -> dict[str, list[Offer]]:
-    """Return, by agent, the players that each slot may have."""
+    """Return the players that can play each slot, by agent."""
     return {agent: others(checks.offers(slot), env_info.env_id) for agent, slot in env_info.slots.items()}
 
 
 def default_operator(
     env_info: EnvironmentInfo, offers: Mapping[str, Sequence[Offer]], clock: Clock
 ) -> OperatorConfig:
-    """Return an operator with a person in the first slot and fitting opponents in the others.
+    """Return a configuration with a person in the first slot and a fitting policy in each other slot.
 
-    A slot without a fitting opponent gets a person.
+    A slot without a fitting policy gets a person.
     """
     first, *rest = env_info.agents
     players = {first: person(clock)}

@@ -1,4 +1,4 @@
-"""One game that people play: its operator, its clock, its record and its players."""
+"""A game that people play: its operator, clock, record and players."""
 
 from __future__ import annotations
 
@@ -33,34 +33,34 @@ if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
 
 
-_NOTHING_SEEN = (-1, -1)
-"""Episode and step before the first view."""
+_NO_STEP = (-1, -1)
+"""Marks the episode and step before the first view."""
 
 
 class PlayGame(QObject):
     """Plays the episodes of one operator, one at a time, with people in some of its slots.
 
-    In real time, an episode waits for the first key; afterwards time runs. In turn-based play it begins
-    at once and waits at every move of a person. If a language model would be asked first, the first
-    episode waits until the user presses Start, because the model's answers may cost money.
+    In real time, an episode waits for the first key, then time runs. In turn-based play it begins at once and
+    waits at every move of a person. If a language model acts first, the first episode waits until the user
+    presses Start, because the model's answers may cost money.
 
     Args:
         context: The window's services.
-        people_input: Shows questions to people and returns their answers.
+        people_input: Shows requests to people and returns their actions.
         parent: Qt parent.
 
     Attributes:
         takes_turns: Whether agents of the environment move one after the other.
-        time_control: Time that each side gets in games that can be on a clock; ``None`` for no limit.
-        playing_on: Time control of the current game.
+        time_control: Chosen time of each side for games with clocks; ``None`` for no limit.
+        playing_on: Time control of the current game; ``None`` for no limit.
     """
 
     changed = pyqtSignal()
-    """Emitted when state, configuration, clock or record have changed."""
+    """Emitted when state, configuration, clock or record of the game has changed."""
     viewed = pyqtSignal(object)
     framed = pyqtSignal(object)
     over = pyqtSignal(object, int)
-    """Emits the record line of an episode, and the number of moves that a fallback made for people."""
+    """Emits the record line of a finished episode, and the number of fallback actions played for people."""
     broke = pyqtSignal(str)
 
     def __init__(self, context: AppContext, people_input: HumanInput, parent: QObject | None = None) -> None:
@@ -75,12 +75,12 @@ class PlayGame(QObject):
         self.recording = True
         self.seed = 0
         self.waits = False
-        self._agreed = False  # Since the game was opened, Start was pressed or a person moved.
-        self._seating: asyncio.Task[Any] | None = None
+        self._confirmed = False  # Whether Start was pressed or a person moved since the game was opened.
+        self._binding: asyncio.Task[Any] | None = None
         self.is_over = False
         self._fallbacks: dict[str, int] = {}
-        self._seen_step = _NOTHING_SEEN
-        self._leaving: set[asyncio.Task[Any]] = set()
+        self._seen_step = _NO_STEP
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._render = "rgb_array"
         people_input.chosen.connect(self._on_chosen)
         people_input.key_pressed.connect(self._on_key_pressed)
@@ -94,43 +94,50 @@ class PlayGame(QObject):
 
     @property
     def config(self) -> OperatorConfig | None:
-        """Configuration of the operator, or ``None``."""
+        """Configuration of the game's operator; ``None`` before the first game."""
         return self._operator.player.config if self._operator is not None else None
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Slots that people play."""
+        """Names of the slots that people play."""
         return people(self._operator.player.config) if self._operator is not None else ()
 
     @property
     def state(self) -> OperatorState:
-        """State of the session."""
+        """State of the game's session."""
         return self._operator.player.state if self._operator is not None else OperatorState.IDLE
 
     @property
     def paused(self) -> bool:
-        """Whether the game is paused; waiting to begin does not count."""
+        """Whether the game is paused; a game that waits for Start or a first key is not."""
         return self._operator is not None and self._operator.player.paused and not self.waits
 
     @property
     def waits_for_key(self) -> bool:
-        """Whether time begins with the first key."""
+        """Whether the game waits for a first key that starts the time."""
         return self.waits and self.clock.realtime and bool(self.people)
 
     @property
     def waits_for_go(self) -> bool:
-        """Whether the game waits for Start, because it would ask a language model next."""
-        return self.waits and not self.waits_for_key and self._seen_step != _NOTHING_SEEN
+        """Whether the game waits for Start, because the next move needs a request to a language model."""
+        return self.waits and not self.waits_for_key and self._seen_step != _NO_STEP
 
     @property
     def run(self) -> LiveRun | None:
-        """Run that episodes are written to; ``None`` while nothing is recorded."""
+        """Run into which episodes are recorded; ``None`` if recording is off."""
         return self._run
 
     # -- user actions ----------------------------------------------------------------
 
     def open(self, config: OperatorConfig, clock: Clock, seed: int, *, render: str = "rgb_array") -> None:
-        """Open a game and leave the previous one."""
+        """Open a game and end the previous one.
+
+        Args:
+          config: Configuration of the operator.
+          clock: Whether the game runs in real time, and its rate.
+          seed: Seed of the first episode.
+          render: Render mode of the environment.
+        """
         self._leave()
         self.clock, self.seed, self._render = clock, seed, render
         config = with_clock(config, clock)
@@ -144,22 +151,27 @@ class PlayGame(QObject):
         operator.episode_over.connect(self._on_episode_over)
         operator.broke.connect(self._on_broke)
         self._operator = operator
-        self._agreed = False
+        self._confirmed = False
         self._set_pace()
         self.play(seed)
 
     def play(self, seed: int, opening: Opening | None = None) -> None:
-        """Play an episode with this seed in place of the current one, after an opening if one is given."""
+        """Play an episode in place of the current one.
+
+        Args:
+          seed: Seed of the episode.
+          opening: Moves of an earlier episode to repeat first; ``None`` for none.
+        """
         operator = self._operator
         if operator is None:
             return
         self.seed, self.is_over = seed, False
-        self._fallbacks, self._seen_step = {}, _NOTHING_SEEN
+        self._fallbacks, self._seen_step = {}, _NO_STEP
         self._input.forget()
-        held = not self._agreed and asks_models(operator.player.config)
+        held = not self._confirmed and asks_models(operator.player.config)
         self.waits = held or (self.clock.realtime and bool(self.people))
         fps = float(self._context.settings.values.frame_rate)
-        if opening is None:  # A game with an opening keeps its clocks.
+        if opening is None:  # A game with an opening keeps its time control.
             self.playing_on = self._wanted_control
         operator.player.start(
             seed,
@@ -183,7 +195,11 @@ class PlayGame(QObject):
             self.play(self.seed, Opening(view.episode, step))
 
     def set_time_control(self, control: TimeControl | None) -> None:
-        """Set the time of each side; a game with at least one move keeps its time control."""
+        """Set the time of each side; a game with at least one move keeps its current time control.
+
+        Args:
+          control: The time control; ``None`` for no limit.
+        """
         self.time_control = control
         view = self._operator.player.last_view if self._operator is not None else None
         if control != self.playing_on and not self.is_over and view is not None and not view.step:
@@ -192,12 +208,12 @@ class PlayGame(QObject):
 
     @property
     def waits_for_next_game(self) -> bool:
-        """Whether the new time control applies only from the next game on."""
+        """Whether a changed time control applies only from the next game on."""
         return self._operator is not None and self._wanted_control != self.playing_on
 
     @property
     def can_be_on_clock(self) -> bool:
-        """Whether the game has several sides that move in turn and wait for each other."""
+        """Whether the game can have chess clocks: several sides that move in turn, without real time."""
         config = self.config
         several = config is not None and len(config.resolved_slots()) > 1
         return self.takes_turns and several and not self.clock.realtime
@@ -207,49 +223,50 @@ class PlayGame(QObject):
         return self.time_control if self.can_be_on_clock else None
 
     def restart(self) -> None:
-        """Restart the episode with the same seed."""
+        """Play the current episode's seed again from its first step."""
         self.play(self.seed)
 
     def begin(self) -> None:
-        """Begin to play if the game waits for Start or for the first key."""
+        """Start the time of a game that waits for Start or for a first key."""
         if self.waits and self._operator is not None:
-            self._agreed = True
-            self._go_on("beginning to play")
+            self._confirmed = True
+            self._continue("Beginning the game")
 
-    def _go_on(self, what: str) -> None:
+    def _continue(self, what: str) -> None:
         assert self._operator is not None
         self.waits = False
-        self._later(self._go(self._operator), what)
+        self._run_task(self._resume_when_settled(self._operator), what)
         self.changed.emit()
 
-    def _go_on_without_models(self) -> None:
-        """Begin a waiting game if people move first: no language model is asked until they have moved."""
+    def _start_if_people_first(self) -> None:
+        """Start a waiting game if only people act first, because then no language model gets a request
+        yet."""
         operator = self._operator
-        if operator is None or not self.waits or self.clock.realtime or self._seating is not None:
+        if operator is None or not self.waits or self.clock.realtime or self._binding is not None:
             return
         view, people = operator.player.last_view, self.people
         seen = view is not None and self._seen_step == (view.episode, view.step)
         slots = {agent.agent: agent.slot for agent in view.agents} if view is not None else {}
         if seen and view is not None and view.turn and all(slots[agent] in people for agent in view.turn):
-            self._go_on("asking who moves first")
+            self._continue("Beginning the first move")
 
     @staticmethod
-    async def _go(operator: LiveOperator) -> None:
-        """Resume the operator after its earlier requests are done."""
+    async def _resume_when_settled(operator: LiveOperator) -> None:
+        """Resume the operator after its pending requests are done."""
         await operator.player.settled()
         operator.player.resume()
 
     def pause(self) -> None:
-        """Pause the game before the next step."""
+        """Pause the game before its next step."""
         if self._operator is not None and not self.waits and not self.is_over:
             self._operator.player.pause()
             self.changed.emit()
 
     def resume(self) -> None:
-        """Continue the game."""
+        """Continue a paused game."""
         if self._operator is not None and not self.is_over:
-            self._agreed = True
-            self._go_on("going on")
+            self._confirmed = True
+            self._continue("Continuing the game")
 
     def seat(self, slot: str, player: WorkerAssignment, name: str = "") -> asyncio.Task[Any] | None:
         """Replace the player of a slot, from the slot's next move on.
@@ -257,7 +274,7 @@ class PlayGame(QObject):
         Args:
             slot: The slot.
             player: The policy or person that plays it from then on.
-            name: Name of the game with this player; used if the user chose no name.
+            name: Name of the game with this player; used unless the user has set a name.
 
         Returns:
             The task that binds the slot; it fails if the player cannot be bound. ``None`` if no session
@@ -266,31 +283,33 @@ class PlayGame(QObject):
         if self._operator is None:
             return None
         if not self._operator.player.alive:
-            # There is no session to inform: a new one starts with the new player.
+            # Without a session to inform, a new session starts with the new player.
             config = with_player(self._operator.player.config, slot, player)
             if name and not config.named:
                 config = replace(config, display_name=name)
             self.open(config, self.clock, self.seed, render=self._render)
             return None
         if not is_person(player):
-            self._operator.player.set_rate(self.clock.rate)  # Otherwise it would play as fast as it can.
-        if not self._agreed and asks_models(with_player(self._operator.player.config, slot, player)):
+            self._operator.player.set_rate(
+                self.clock.rate
+            )  # Otherwise the policy would move without a limit of its rate.
+        if not self._confirmed and asks_models(with_player(self._operator.player.config, slot, player)):
             self._operator.player.pause()
             self.waits = True
-        seating = self._seating = self._operator.player.rebind(slot, player, name)
-        seating.add_done_callback(self._on_seated)
+        seating = self._binding = self._operator.player.rebind(slot, player, name)
+        seating.add_done_callback(self._on_bound)
         return seating
 
-    def _on_seated(self, task: asyncio.Task[Any]) -> None:
-        if task is self._seating:
-            self._seating = None
-            self._go_on_without_models()
+    def _on_bound(self, task: asyncio.Task[Any]) -> None:
+        if task is self._binding:
+            self._binding = None
+            self._start_if_people_first()
 
     def set_clock(self, clock: Clock) -> None:
         """Change the clock of the game.
 
-        A new rate applies from the next move on. A change between real time and turn-based play
-        restarts the episode.
+        A new rate applies from the next move on. A change between real time and turn-based play restarts the
+        episode.
         """
         before, self.clock = self.clock, clock
         operator = self._operator
@@ -307,7 +326,7 @@ class PlayGame(QObject):
         self.changed.emit()
 
     def seated(self) -> None:
-        """Update the pace after the players have changed."""
+        """Update the pace after a slot was given another player."""
         self._set_pace()
         config = self.config
         if self.waits and config is not None and not self.people and not asks_models(config):
@@ -315,7 +334,7 @@ class PlayGame(QObject):
         self.changed.emit()
 
     def ask_again(self) -> None:
-        """Show people the questions that the session asked before they were bound to the keys."""
+        """Show people the requests that the session sent before their keys were read."""
         if self._operator is None:
             return
         known = {question.id for question in self._input.questions}
@@ -324,7 +343,7 @@ class PlayGame(QObject):
                 self._input.offer(question)
 
     def set_recording(self, on: bool) -> None:
-        """Set whether episodes that begin from now on are written to a run folder."""
+        """Start or stop recording, from the next episode on."""
         if on == self.recording:
             return
         self.recording = on
@@ -333,21 +352,21 @@ class PlayGame(QObject):
             before, self._run = self._run, self._new_run(operator.player.config, self.seed) if on else None
             operator.player.record_into(self._run)
             if before is not None:
-                self._later(self._close_after_flight(operator, before), "ending the record")
+                self._run_task(self._close_after_flight(operator, before), "Closing the record")
         self.changed.emit()
 
     async def close(self) -> None:
         """End the game and wait until its session and record are closed."""
         self._leave()
-        if self._leaving:
-            await asyncio.gather(*self._leaving, return_exceptions=True)
+        if self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
 
     # -- internal --------------------------------------------------------------------
 
     def _set_pace(self) -> None:
-        """Set the rate of steps: unlimited in turn-based play if people play every slot, else the clock's.
+        """Set the rate of steps: unlimited in turn-based play among people, else the clock's rate.
 
-        Policies move at the clock's rate, so that people can see the moves.
+        A limited rate lets people see the moves of policies.
         """
         operator = self._operator
         if operator is None:
@@ -367,15 +386,15 @@ class PlayGame(QObject):
         operator, self._operator = self._operator, None
         run, self._run = self._run, None
         self._input.forget()
-        self.waits, self.is_over, self._seating = False, False, None
+        self.waits, self.is_over, self._binding = False, False, None
         if operator is not None:
             operator.blockSignals(True)
-            self._later(self._end(operator, run), "ending a game")
+            self._run_task(self._end(operator, run), "Ending a game")
 
-    def _later(self, job: Any, what: str) -> None:
+    def _run_task(self, job: Any, what: str) -> None:
         task = self._context.spawn(job, what)
-        self._leaving.add(task)
-        task.add_done_callback(self._leaving.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     @staticmethod
     async def _end(operator: LiveOperator, run: LiveRun | None) -> None:
@@ -386,26 +405,26 @@ class PlayGame(QObject):
 
     @staticmethod
     async def _close_after_flight(operator: LiveOperator, run: LiveRun) -> None:
-        """Close a run after the current episode, which began while recording was on and is still recorded."""
+        """Close a run after the current episode, which began before recording was switched off."""
         over = asyncio.Event()
 
-        def landed(*_: object) -> None:
+        def wake(*_: object) -> None:
             over.set()
 
-        operator.episode_over.connect(landed)
-        operator.state_changed.connect(landed)
+        operator.episode_over.connect(wake)
+        operator.state_changed.connect(wake)
         try:
             while operator.player.alive and not operator.player.done:
                 over.clear()
                 await over.wait()
         finally:
-            operator.episode_over.disconnect(landed)
-            operator.state_changed.disconnect(landed)
+            operator.episode_over.disconnect(wake)
+            operator.state_changed.disconnect(wake)
             await run.close()
 
     def _on_chosen(self, question: HumanQuestion, action: object) -> None:
         if self._operator is not None:
-            self._agreed = True
+            self._confirmed = True
             self._operator.player.answer(question, action)
 
     def _on_key_pressed(self, _key: str) -> None:
@@ -422,7 +441,7 @@ class PlayGame(QObject):
             for agent in view.agents:
                 if agent.slot in mine and agent.source in FALLBACKS and not agent.by:
                     self._fallbacks[agent.agent] = self._fallbacks.get(agent.agent, 0) + 1
-        self._go_on_without_models()
+        self._start_if_people_first()
         self.viewed.emit(view)
 
     def _on_episode_over(self, line: Mapping[str, Any]) -> None:
@@ -438,10 +457,10 @@ class PlayGame(QObject):
 
 
 async def seat_quietly(task: asyncio.Task[Any] | None) -> str:
-    """Wait until a slot is bound to its player.
+    """Wait until a slot is bound to its new player.
 
     Returns:
-        Why the slot could not be bound, as a sentence; empty if it was bound.
+        A sentence that says why the slot could not be bound; empty if it was bound.
     """
     if task is None:
         return ""

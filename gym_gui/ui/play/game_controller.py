@@ -20,13 +20,13 @@ from gym_gui.ui.widgets import SeedBox
 
 
 class GameController(QObject):
-    """Carries out the commands for a game, and pauses a real-time game while the stage has no focus.
+    """Carries out the user's commands for a game; pauses a real-time game while the stage has no focus.
 
     Args:
         context: The window's services.
         game: The game.
-        people_input: Says whether keys are accepted.
-        people: Knows which keyboard each person uses.
+        people_input: Signals whether the stage accepts keys.
+        people: Provides the keyboard of each person.
         card: Card that shows the game.
         seed_box: Field for the seed of the next episode.
         actions: Buttons: restart, pause, record.
@@ -68,18 +68,22 @@ class GameController(QObject):
     # -- user actions ----------------------------------------------------------------
 
     def play(self, seed: int) -> None:
-        """Play an episode with this seed."""
+        """Play an episode with a seed."""
         if self._game.operator is None:
             return
         self._seed_box.set_seed(seed)
         self._begin(self._game.play, seed)
 
     def restart(self) -> None:
-        """Restart the episode with the same seed."""
+        """Play the current seed again from its first step."""
         self.play(self._game.seed)
 
     def take_back(self, step: int) -> None:
-        """Continue from an earlier position, after ``step`` moves."""
+        """Continue the game from an earlier position.
+
+        Args:
+          step: Number of moves that are kept.
+        """
         self._begin(self._game.take_back, step)
 
     def _begin(self, play: Callable[[int], object], at: int) -> None:
@@ -90,11 +94,11 @@ class GameController(QObject):
         self._card.take_keys()
 
     def play_again(self) -> None:
-        """Play the next seed."""
+        """Play an episode with the next seed."""
         self.play(self._game.seed + 1)
 
     def hold_or_go_on(self) -> None:
-        """Begin a game that waits, continue a paused one, or pause one that is running."""
+        """Begin a game that waits, continue a paused game, or pause a running game."""
         game = self._game
         if game.waits:
             game.begin()
@@ -107,12 +111,13 @@ class GameController(QObject):
             game.pause()
 
     def toggle_record(self) -> None:
-        """Start or stop recording."""
+        """Start or stop recording from the next episode on."""
         self._game.set_recording(not self._game.recording)
         self._card.take_keys()
 
     def show_everything(self, everything: bool) -> None:
-        """Set whether people see what the game hides from their seats, and restart the episode."""
+        """Set whether people see information that the game hides from their seats, and restart the
+        episode."""
         self._context.settings.set("everything_shown", everything)
         self.restart()
 
@@ -147,15 +152,15 @@ class GameController(QObject):
 
     def _on_over(self, line: Mapping[str, Any], fallbacks: int) -> None:
         game = self._game
-        mine = [a for a, about in line["agents"].items() if about.get("slot", a) in game.people]
+        own_agents = [a for a, about in line["agents"].items() if about.get("slot", a) in game.people]
         self._card.countdown.stop()
-        self._card.result.tell(line, mine, fallbacks, recorded=game.run is not None)
+        self._card.result.tell(line, own_agents, fallbacks, recorded=game.run is not None)
         self._card.show_result(True)
 
     def _on_broke(self, sentence: str) -> None:
         self._card.countdown.stop()
         link = link_of(self._context, sentence, self._game.config, again=("Restart", self.restart))
-        self._card.show_trouble(f"{sentence}. Restart plays the episode again from its beginning.", link=link)
+        self._card.show_trouble(f"{sentence}. Press Restart to play the episode again.", link=link)
 
     def _on_show_results(self) -> None:
         run = self._game.run

@@ -21,50 +21,56 @@ _ENGINE: Final = (
     "gym_gui.controllers.setup.environment_info_cache",
     "gym_gui.host.host_client",
 )
-"""Modules that take too long to import in the GUI thread."""
+"""Modules that are imported outside the GUI thread, because this takes long."""
 _HEAD_START_S: Final = 2.0
-"""Longest time for which the session has the processor to itself before its first frame, in seconds."""
+"""Longest time that other work waits for the session's first frame, in seconds."""
 
 
 class OpeningPage(Protocol):
-    """Interface of the page on which a game is opened."""
+    """Protocol of the page on which a game is opened."""
 
     @property
     def catalog(self) -> CatalogCache:
-        """Provides descriptions of environments and workers."""
+        """Cache with descriptions of environments and workers."""
         ...
 
     @property
     def game(self) -> PlayGame:
-        """The game."""
+        """The game that the page shows."""
         ...
 
     def start_game(self, config: OperatorConfig, clock: Clock, render: str) -> None:
-        """Begin to play; the environment's description may follow later."""
+        """Begin a game before the environment's description has been read.
+
+        Args:
+          config: Configuration of the game.
+          clock: Clock of the game.
+          render: Render mode of the environment.
+        """
         ...
 
     async def first_look(self, at_most_s: float) -> None:
-        """Wait until there is a frame or an error, at most ``at_most_s`` seconds."""
+        """Wait for the first frame or an error, at most ``at_most_s`` seconds."""
         ...
 
     def show_sheet(
         self, env_info: EnvironmentInfo, offers: Mapping[str, Sequence[Offer]], checks: ConfigurationChecks
     ) -> None:
-        """Show the environment's description, and which players may play."""
+        """Show the environment's description and the players to choose from."""
         ...
 
 
 async def open_environment(page: OpeningPage, task: str, config: OperatorConfig | None) -> None:
-    """Open an environment on a page: show its first frame as soon as possible, and then the rest.
+    """Open an environment on a page: show its first frame as soon as possible, then the rest.
 
     Args:
         page: Page that shows the game.
         task: Id of the environment.
-        config: Configuration of the game; ``None`` for a person in the first slot and a policy that
-            fits in each other slot.
+        config: Configuration of the game; ``None`` for a person in the first slot and a policy that fits in
+            each other slot.
 
     Raises:
-        MosaicError: The environment cannot be played; one sentence that also says what to do.
+        MosaicError: The environment cannot be played; the message says why and what to do.
     """
     for each in _ENGINE:
         await asyncio.to_thread(import_module, each)

@@ -1,4 +1,4 @@
-"""Binds the keys, clicks and forms of people at the screen to the slots that they play."""
+"""Connects keys, clicks and forms of people at this window with the slots that they play."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class InputBinding(QObject):
-    """Keeps the panel of keys, the people at the keyboard and the questions consistent.
+    """Keeps the panel of keys, the people at the keyboard and the requests for actions consistent.
 
     Args:
         context: The window's services.
         game: The game.
-        people_input: Answers questions for people.
+        people_input: Answers the requests to people.
         people: People who play, with their keys.
         side: Content of the inspector.
         card: Card with the stage, which receives keys and clicks.
@@ -45,9 +45,9 @@ class InputBinding(QObject):
         super().__init__(parent)
         self._context, self._game, self._input = context, game, people_input
         self._people, self._side, self._card = people, side, card
-        self._known: EnvironmentInfo | None = None
-        self._before: object = None
-        self._early = False
+        self._env_info: EnvironmentInfo | None = None
+        self._previous_operator: object = None
+        self._accepts_early_keys = False
         game.viewed.connect(self._on_viewed)
         people.changed.connect(self._on_people_changed)
         people_input.questions_changed.connect(self._on_questions_changed)
@@ -61,22 +61,22 @@ class InputBinding(QObject):
         context.settings.changed.connect(self._on_setting_changed)
 
     def set_env_info(self, known: EnvironmentInfo | None) -> None:
-        """Use the description of another environment; ``None`` while it is being read."""
-        self._known, self._before, self._early = known, self._game.operator, False
+        """Set the description of the environment; ``None`` while it is being read."""
+        self._env_info, self._previous_operator, self._accepts_early_keys = known, self._game.operator, False
         self._people.set_env_info(known)
 
     def _on_viewed(self, _view: object) -> None:
-        """Accept keys early: a frame is visible and people press keys while the keys are still being read."""
-        new = self._game.operator is not self._before
-        if self._known is None and new and not self._early:
-            self._early = True
+        """Accept keys before the environment's key scheme is read, because a frame is visible already."""
+        new = self._game.operator is not self._previous_operator
+        if self._env_info is None and new and not self._accepts_early_keys:
+            self._accepts_early_keys = True
             self._input.attach_early(self._card)
 
     def seat(self) -> None:
-        """Bind each person who plays to their keys, and show the questions that are still open."""
-        if self._known is None:
+        """Connect each person with the keys of their slot, and show the open requests."""
+        if self._env_info is None:
             return
-        slots = [slot for slot in self._game.people if slot in self._known.slots]
+        slots = [slot for slot in self._game.people if slot in self._env_info.slots]
         self._people.seat(slots, self._card, realtime=self._game.clock.realtime)
         self._game.ask_again()
 
@@ -84,18 +84,18 @@ class InputBinding(QObject):
 
     def _on_people_changed(self) -> None:
         keys, devices = self._people.keys, self._people.devices
-        names = {} if self._known is None else self._known.page.seats
+        names = {} if self._env_info is None else self._env_info.page.seats
         self._side.keys.set_people(keys, names)
         self._side.set_keyboards_shown(len(keys) > 1 or any(d != KEYBOARD for d in devices.values()))
         self._side.keyboards.set_people(devices, names)
 
     def _on_scheme_changed(self, slot: str, scheme: object) -> None:
-        self._keep(slot, scheme)
+        self._save_scheme(slot, scheme)
 
     def _on_keys_reset(self, slot: str) -> None:
-        self._keep(slot, None)
+        self._save_scheme(slot, None)
 
-    def _keep(self, slot: str, scheme: Any) -> None:
+    def _save_scheme(self, slot: str, scheme: Any) -> None:
         realtime = self._game.clock.realtime
         try:
             if scheme is None:
@@ -136,7 +136,7 @@ class InputBinding(QObject):
         self._side.keys.list.set_held(self._input.held)
 
     def _on_questions_changed(self) -> None:
-        """Show the keys of the slot that is asked in turn-based play; in real time keep the slot."""
+        """Show the keys of the slot that has to act in turn-based play."""
         if self._game.clock.realtime:
             return
         keys, questions = self._side.keys, self._input.questions

@@ -1,4 +1,4 @@
-"""A dialog for settings that a worker needs before it can play, such as the model and its server."""
+"""A dialog for the settings that a worker needs to play a slot, such as its model and server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gym_gui.ui.language.settings_services import SettingsServices
 
 _SIZE = QSize(480, 560)
-_NEXT = "Say which model it asks; it plays from the next move on."
+_NEXT = "Choose its model; the worker plays from the next move on."
 
 
 class PlayerDialog(Dialog):
@@ -29,16 +29,16 @@ class PlayerDialog(Dialog):
 
     Args:
         slot: The slot.
-        player: The new player with the settings known so far.
+        player: Assignment of the new player, with its current settings.
         checks: Checks with the available workers.
         env_id: Id of the environment.
         seat: Name of the slot in the game; empty if there is only one.
-        services: Asks servers and keeps keys for the form.
+        services: Tests servers and stores keys for the form.
         parent: The window.
     """
 
     chosen = pyqtSignal(object)
-    """Emits the :class:`WorkerAssignment` that is to play."""
+    """Emits the :class:`WorkerAssignment` of the new player."""
 
     def __init__(
         self,
@@ -59,11 +59,11 @@ class PlayerDialog(Dialog):
         self.form.changed.connect(self._on_changed)
         self._problem = label("", "error", name="player-problem")
         self._problem.setWordWrap(True)
-        self.play = PrimaryButton("Let it play", name="player-play", on_click=self._on_play)
-        self.play.setToolTip(f"{name} plays from the next move on")
+        self.play = PrimaryButton("Play", name="player-play", on_click=self._on_play)
+        self.play.setToolTip(f"Let {name} play from the next move on")
         self.cancel = QuietButton("Cancel", name="player-cancel", on_click=self.reject)
         column = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
-        column.addWidget(title_label(f"{name} is to play {seat}".rstrip()))
+        column.addWidget(title_label(f"{name} for {seat}".rstrip()))
         if worker is not None:
             what = f"{worker.description.removesuffix('.')}. {_NEXT}"
             column.addWidget(muted_label(what, wrap=True))

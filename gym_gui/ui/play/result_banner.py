@@ -1,4 +1,4 @@
-"""The line that shows how an episode ended, with buttons for what to do next."""
+"""The line below the stage with the result of an episode, and buttons to play again."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from gym_gui.ui.widgets import ElidedLabel, IconLabel, LinkButton, PrimaryButton
 from gym_gui.ui.widgets.layouts import empty, row_layout
 
 FOOT: Final = 36
-"""Height of the line below the stage, in pixels: the frame keeps its place when the result appears."""
+"""Height of the line below the stage, in pixels, also without a result."""
 
 
 class ResultBanner(QFrame):
-    """A line below the frame with the result and the buttons Play again, Same seed and Show in Results.
+    """Line below the frame with the result and the buttons **Play again**, **Same seed** and **Show in
+    Results**.
 
     Args:
         parent: Qt parent.
@@ -49,7 +50,7 @@ class ResultBanner(QFrame):
         self._same_button = LinkButton(
             "Same seed",
             name="play-same-seed",
-            tooltip="Play this very episode again, from the same seed",
+            tooltip="Play an episode with the same seed",
             on_click=self.same_again.emit,
         )
         self._again_button = PrimaryButton(
@@ -69,9 +70,9 @@ class ResultBanner(QFrame):
         """Show how an episode ended.
 
         Args:
-            episode: Record line of the episode.
-            people: Agents that a person at this window played.
-            fallbacks: Number of moves made for people who did not answer in time.
+            episode: Line of the episode in ``episodes.jsonl``.
+            people: Agents that people at this window played.
+            fallbacks: Number of fallback actions for people who did not act in time.
             recorded: Whether the episode is in a run folder.
         """
         tone, headline = outcome_words(episode, people)
@@ -85,7 +86,12 @@ class ResultBanner(QFrame):
 
 
 def outcome_words(episode: Mapping[str, Any], people: Sequence[str]) -> tuple[str, str]:
-    """Return theme token and sentence for the result: who won, whether it was solved, or how it ended."""
+    """Return theme token and sentence for the result of an episode.
+
+    Args:
+      episode: Line of the episode in ``episodes.jsonl``.
+      people: Agents that people at this window played.
+    """
     if episode["status"] == "failed":
         return "error", f"The episode failed: {episode.get('error') or 'no reason was given'}."
     outcome: Mapping[str, str] | None = episode.get("outcome")
@@ -95,7 +101,7 @@ def outcome_words(episode: Mapping[str, Any], people: Sequence[str]) -> tuple[st
         mine = [t for t, about in teams.items() if any(a in people for a in about.get("agents", ()))]
         if len(mine) == 1:
             word = outcome.get(mine[0], "")
-            said = {"win": "You won", "draw": "A draw", "loss": "You lost"}.get(word, "It is over")
+            said = {"win": "You won", "draw": "A draw", "loss": "You lost"}.get(word, "The game is over")
             return ("ok" if word == "win" else "accent"), ((how and said + how) or said + _score(teams)) + "."
         if how:
             return "accent", f"{episode['result']}."
@@ -105,16 +111,16 @@ def outcome_words(episode: Mapping[str, Any], people: Sequence[str]) -> tuple[st
     if episode.get("success") is not None:
         return ("ok", "Solved.") if episode["success"] else ("accent", "Not solved this time.")
     cut = episode.get("truncated") and not episode.get("terminated")
-    return "accent", f"The episode is over{': the time is up' if cut else ''}."
+    return "accent", f"The episode is over{': it was truncated' if cut else ''}."
 
 
 def result_facts(episode: Mapping[str, Any], fallbacks: int, *, recorded: bool) -> str:
-    """Return a line with return, steps, seed, fallback moves and whether the episode was recorded."""
+    """Return one line with an episode's return, steps, seed, fallback actions and whether it is recorded."""
     steps = int(episode["length"])
     facts = [f"Return {local(float(episode['total_reward'])):g}", f"{steps} step{'s' if steps != 1 else ''}"]
     facts.append(f"seed {episode['seed']}")
     if fallbacks:
-        facts.append(f"{fallbacks} played by the fallback, no key was down")
+        facts.append(f"fallback actions (no key in time): {fallbacks}")
     facts.append("recorded" if recorded else "not recorded")
     return " · ".join(facts)
 

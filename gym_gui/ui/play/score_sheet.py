@@ -1,4 +1,4 @@
-"""The score sheet: the sides of a game with their clocks and captured pieces, and every move."""
+"""The score sheet of a game: its sides with clocks and captured pieces, and all moves."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import IconLabel
 
 _PIECE: Final = 16
-"""Side of a captured piece, in pixels."""
+"""Width and height of a captured piece, in pixels."""
 _ROW: Final = 24
 _HEAD: Final = 30
 _ROWS: Final = 7
-"""Number of moves that are visible without scrolling."""
-_THOUGHT: Final = "How long this side has thought about its moves"
+"""Number of rows that are visible without scrolling."""
+_THOUGHT: Final = "Time that this side has used for its moves"
 _FEW: Final = 8
-"""Largest number of equal pieces that are drawn; more are shown as a number."""
+"""Largest number of equal pieces that are drawn; a larger number is written as text."""
 
 
 class ScoreSheet(QWidget):
-    """The sides of a game and its moves; hidden if the game has neither a board nor notation.
+    """The sides of a game and its moves; hidden if the game has neither a board nor move names.
 
     Args:
-        heading: Heading above it, which is shown and hidden with it.
+        heading: Heading that is shown and hidden together with the sheet.
         parent: Qt parent.
     """
 
     move_chosen = pyqtSignal(int)
-    """Emits the number of moves played up to and including the chosen one."""
+    """Emits the number of the clicked move, counted from 1."""
     flip_wanted = pyqtSignal()
     back_wanted = pyqtSignal()
     evaluate_wanted = pyqtSignal()
@@ -68,8 +68,8 @@ class ScoreSheet(QWidget):
         self.back = QuietButton(
             "Take back",
             name="take-back",
-            tooltip="Go on from your last move but one. The game is recorded as one in which moves were "
-            "taken back, and counts nowhere",
+            tooltip="Return to the position before your last move, in a new episode that counts in no "
+            "statistic",
             on_click=self.back_wanted.emit,
         )
         self.evaluate = QuietButton("Evaluate", name="evaluate", on_click=self.evaluate_wanted.emit)
@@ -89,7 +89,7 @@ class ScoreSheet(QWidget):
         self._set_shown(False)
 
     def show_view(self, view: LiveView | None, players: dict[str, str]) -> None:
-        """Show a view of the game.
+        """Show the sides and the moves of a view.
 
         Args:
             view: The view; ``None`` if there is no game.
@@ -122,7 +122,7 @@ class ScoreSheet(QWidget):
 
     @staticmethod
     def order(view: LiveView) -> list[AgentView]:
-        """Return the sides in the order in which they are shown: the side that moved first comes first."""
+        """Return the sides in the order of the sheet: the side that moved first comes first."""
         return _in_order(view)
 
 
@@ -130,10 +130,10 @@ class SideClock(NamedTuple):
     """The clock of one side.
 
     Attributes:
-        seconds: Seconds that the side has used, or has left.
-        counts_down: Whether ``seconds`` is the time left.
+        seconds: Time that the side has used or has left, in seconds.
+        counts_down: Whether ``seconds`` is the remaining time.
         runs: Whether the clock runs.
-        low: Whether little time is left.
+        low: Whether the remaining time is low.
     """
 
     seconds: float
@@ -143,7 +143,7 @@ class SideClock(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Time as text: ``1:23``, ``0:09.4, low``."""
+        """Time as text, such as ``1:23`` or ``0:09.4, low``."""
         if not self.counts_down:
             return clock_words(self.seconds)
         shown = clock_words(self.seconds, tenths=self.low)
@@ -151,7 +151,7 @@ class SideClock(NamedTuple):
 
 
 def clock_words(seconds: float, *, tenths: bool = False) -> str:
-    """Return a time as text: ``0:07``, ``12:30``, ``1:02:03``, or with tenths ``0:07.3``."""
+    """Return a time as text, such as ``0:07``, ``12:30``, ``1:02:03``, or with tenths ``0:07.3``."""
     if tenths:
         minutes, rest = divmod(int(10 * seconds), 600)
         return f"{minutes}:{local(rest / 10):04.1f}"
@@ -166,7 +166,7 @@ def _in_order(view: LiveView) -> list[AgentView]:
 
 
 class _Side(QWidget):
-    """A row such as ``● White · you      1:23``, with the pieces that this side has captured."""
+    """Row of one side, such as ``● White · you      1:23``, with the pieces that it has captured."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -174,16 +174,16 @@ class _Side(QWidget):
         self.clock = muted_label("", parent=self, name="side-clock")
         self._low = IconLabel("warning", "warning", _PIECE, self)
         self._low.setObjectName("side-low")
-        self._low.setToolTip("Little time is left")
+        self._low.setToolTip("Little time remains")
         self._low.hide()
-        self._taken = _Taken(self)
+        self._captured_row = _CapturedRow(self)
         head = row_layout(spacing=theme.STEP)
         head.addWidget(self.name, 1)
         head.addWidget(self._low)
         head.addWidget(self.clock)
         layout = column_layout(self, spacing=0)
         layout.addLayout(head)
-        layout.addWidget(self._taken)
+        layout.addWidget(self._captured_row)
 
     def show_clock(self, clock: SideClock) -> None:
         """Show the time that the side has used or has left; a running countdown is drawn bold."""
@@ -193,32 +193,32 @@ class _Side(QWidget):
             self.clock.setProperty("role", role)
             restyle(self.clock)
         self._low.setVisible(clock.low)
-        about = "How long this side has left" if clock.counts_down else _THOUGHT
+        about = "Time that this side has left" if clock.counts_down else _THOUGHT
         self.clock.setToolTip(f"{about}{'; its clock runs' if clock.runs else ''}")
 
     def tell(self, agent: AgentView, player: str, to_move: bool, kind: str, taken: Captured | None) -> None:
         who = " · ".join(filter(None, (seat_words(agent), player)))
         self.name.setText(f"{who}, to move" if to_move else who)
-        self._taken.show_taken(kind, taken)
+        self._captured_row.show_taken(kind, taken)
 
 
-class _Taken(QWidget):
-    """Captured pieces in a row, equal ones together, and the material advantage."""
+class _CapturedRow(QWidget):
+    """Row of captured pieces, equal ones side by side, and the material advantage."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("side-taken")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._kind, self._taken = "", Captured("")
+        self._kind, self._captured = "", Captured("")
         self.hide()
 
     def show_taken(self, kind: str, taken: Captured | None) -> None:
         """Show the pieces that a side has captured; ``None`` hides the row."""
         self.setVisible(taken is not None)
-        self._kind, self._taken = kind, taken or Captured("")
-        ahead = f"; {self._taken.ahead} ahead" if self._taken.ahead else ""
-        self.setAccessibleName(f"{len(self._taken.pieces)} taken{ahead}")
-        self.setToolTip(f"Taken: {len(self._taken.pieces)}{ahead}")
+        self._kind, self._captured = kind, taken or Captured("")
+        ahead = f"; {self._captured.ahead} ahead" if self._captured.ahead else ""
+        self.setAccessibleName(f"{len(self._captured.pieces)} captured{ahead}")
+        self.setToolTip(f"Captured: {len(self._captured.pieces)}{ahead}")
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -226,29 +226,29 @@ class _Taken(QWidget):
         return QSize(_PIECE, _PIECE + 2)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw the pieces, then the numbers."""
+        """Draw the pieces and the numbers."""
         painter, x = QPainter(self), 0.0
         painter.setFont(theme.font(theme.SMALL_PX))
         painter.setPen(self.palette().windowText().color())
-        for piece, number in Counter(self._taken.pieces).items():
+        for piece, number in Counter(self._captured.pieces).items():
             shown = number if number <= _FEW else 1
             for _ in range(shown):
                 paint_any_piece(painter, self._kind, piece, QRectF(x, 0, _PIECE, _PIECE))
                 x += _PIECE * 0.62
             x += _PIECE * 0.4
             if shown != number:
-                x = self._write(painter, x, f"{number} in all")
-        if self._taken.ahead:
-            self._write(painter, x, f"+{self._taken.ahead}")
+                x = self._draw_text(painter, x, f"{number} in all")
+        if self._captured.ahead:
+            self._draw_text(painter, x, f"+{self._captured.ahead}")
 
-    def _write(self, painter: QPainter, x: float, text: str) -> float:
+    def _draw_text(self, painter: QPainter, x: float, text: str) -> float:
         painter.setPen(self.palette().windowText().color())
         painter.drawText(QRectF(x, 0, 60, _PIECE), Qt.AlignmentFlag.AlignVCenter, text)
         return x + painter.fontMetrics().horizontalAdvance(text) + theme.STEP
 
 
 class MoveList(QTableWidget):
-    """A table of all moves, with one column for each side; a click on a move emits its number."""
+    """Table of all moves with one column per side; a click on a move emits its number."""
 
     move_chosen = pyqtSignal(int)
 
@@ -277,40 +277,45 @@ class MoveList(QTableWidget):
         rows.hide()  # Each row's text contains its move number.
         self._moves: tuple[PlayedMove, ...] = ()
         self._names: dict[str, str] = {}
-        self._place: list[tuple[int, int]] = []
+        self._cells: list[tuple[int, int]] = []
         self.cellClicked.connect(self._on_clicked)
 
     def show_moves(self, moves: tuple[PlayedMove, ...], names: dict[str, str]) -> None:
-        """Show these moves; the rows that are already there stay."""
+        """Show these moves; rows of moves that are already shown are kept.
+
+        Args:
+          moves: All moves of the game, in order.
+          names: Names of the sides by agent, in the order of the columns.
+        """
         if names != self._names or moves[: len(self._moves)] != self._moves:
-            self._moves, self._place, self._names = (), [], dict(names)
+            self._moves, self._cells, self._names = (), [], dict(names)
             self.setRowCount(0)
             self.setColumnCount(max(len(names), 1))
             self.setHorizontalHeaderLabels(list(names.values()))
         sides = list(names)
         for move in moves[len(self._moves) :]:
             column = sides.index(move.agent) if move.agent in sides else 0
-            row, last = self._place[-1] if self._place else (-1, len(sides))
+            row, last = self._cells[-1] if self._cells else (-1, len(sides))
             row = row if column > last else row + 1
             if row == self.rowCount():
                 self.insertRow(row)
             word = move.word if column else f"{row + 1}. {move.word}"
             self.setItem(row, column, QTableWidgetItem(word))
-            self._place.append((row, column))
+            self._cells.append((row, column))
         grown, self._moves = len(moves) > len(self._moves), moves
         if grown:
             self.mark(len(moves))
 
     def mark(self, number: int) -> None:
-        """Select the move with this number and scroll to it."""
-        if not 0 < number <= len(self._place):
+        """Select a move by its number, from 1, and scroll to it."""
+        if not 0 < number <= len(self._cells):
             self.clearSelection()
             return
-        item = self.item(*self._place[number - 1])
+        item = self.item(*self._cells[number - 1])
         if item is not None:
             self.setCurrentItem(item)
             self.scrollToItem(item)
 
     def _on_clicked(self, row: int, column: int) -> None:
-        if (row, column) in self._place:
-            self.move_chosen.emit(self._place.index((row, column)) + 1)
+        if (row, column) in self._cells:
+            self.move_chosen.emit(self._cells.index((row, column)) + 1)

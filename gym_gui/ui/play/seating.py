@@ -1,4 +1,4 @@
-"""Shows and changes the players of the slots in the running game."""
+"""Shows and changes the players of the slots while a game runs."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _YOU = "you"
 
 
 class Seating(QObject):
-    """Keeps the list of players and the game consistent.
+    """Keeps the list of players consistent with the game, and binds slots to chosen players.
 
     Args:
         context: The window's services.
         game: The game.
-        who: The list of players.
+        who: The list from which the user chooses players.
         parent: Qt parent.
     """
 
     seated = pyqtSignal()
-    """Emitted when a slot has another player."""
+    """Emitted after a slot was bound to another player."""
     shown = pyqtSignal()
     """Emitted when the shown names of the players have changed."""
 
@@ -65,9 +65,9 @@ class Seating(QObject):
         """Offer players for the slots of another environment.
 
         Args:
-            inputs: Words for the input devices of a person in each slot.
+            inputs: Input devices of a person in each slot, as text.
             env_info: Description of the environment.
-            offers: All other players, by slot.
+            offers: Policies to choose from, by slot.
             checks: Checks with the available workers.
         """
         self._env_info, self._checks = env_info, checks
@@ -96,17 +96,22 @@ class Seating(QObject):
         self.shown.emit()
 
     def seats(self) -> dict[str, SlotPlayer]:
-        """Return the kind and name of each slot's player."""
+        """Return the kind and the name of each slot's player."""
         config = self._game.config
         return slot_players(config, self._labels) if config is not None else {}
 
     def _name_with(self, slot: str, label: str) -> str:
-        """Return the game's name, made from its players' names, with ``label`` as the player of ``slot``."""
+        """Return a name for the game, made from its players' names.
+
+        Args:
+          slot: Slot that gets another player.
+          label: Name of this player.
+        """
         name = names_in_words([label if each == slot else seat.player for each, seat in self.seats().items()])
         return name[:1].upper() + name[1:]
 
     def _policy_of(self, player: WorkerAssignment) -> Policy | None:
-        """Return the policy that fully describes a player, or ``None``."""
+        """Return the policy that completely describes a player, or ``None``."""
         policy = self._checks.policy(player) if self._checks is not None else None
         return policy if policy is not None and policy.complete else None
 
@@ -140,7 +145,7 @@ class Seating(QObject):
         dialog.open()
 
     def _ask_model(self, slot: str, policy: Policy) -> None:
-        """Ask for model and server in a dialog, with the last settings or the worker's defaults."""
+        """Open a dialog for model and server, with the worker's last settings or its defaults."""
         if self._env_info is None or self._checks is None:
             return
         player = replace(policy.assignment(), settings=self._settings.get(policy.worker_id, {}))
@@ -158,17 +163,17 @@ class Seating(QObject):
         dialog.open()
 
     def seat(self, slot: str, player: WorkerAssignment) -> None:
-        """Seat a player; a language worker's settings are proposed the next time that worker is chosen."""
+        """Bind a slot to a player, and remember the settings of a language worker for its next use."""
         policy = self._checks.policy(player) if self._checks is not None else None
         if policy is not None and policy.model:
             self._settings[player.worker_id] = player.settings
         self._seat(slot, player, self._title(player))
 
     def _seat(self, slot: str, player: WorkerAssignment, label: str) -> None:
-        self._context.spawn(self._seat_job(slot, player, label), f"Seating {label}")
+        self._context.spawn(self._bind(slot, player, label), f"Binding {label}")
 
-    async def _seat_job(self, slot: str, player: WorkerAssignment, label: str) -> None:
-        """Seat a player; if this fails, the previous player stays and the game reports the error."""
+    async def _bind(self, slot: str, player: WorkerAssignment, label: str) -> None:
+        """Bind a slot to a player; if this fails, the previous player stays."""
         self._who.set_busy(True)
         try:
             problem = await seat_quietly(self._game.seat(slot, player, self._name_with(slot, label)))
@@ -183,7 +188,8 @@ class Seating(QObject):
 
 
 class _FileChosen:
-    """Passes on which folder was chosen for which slot; a lambda would keep the page alive."""
+    """Function object that binds a slot to the policy of a chosen folder; a lambda would keep the page
+    alive."""
 
     def __init__(self, seating: Seating, slot: str, policy: Policy) -> None:
         self._seating, self._slot, self._policy = seating, slot, policy
@@ -195,7 +201,7 @@ class _FileChosen:
 
 
 class _PlayerChosen:
-    """Seats the player with which a dialog was confirmed."""
+    """Function object that binds a slot to the player that was chosen in a dialog."""
 
     def __init__(self, seating: Seating, slot: str) -> None:
         self._seating, self._slot = seating, slot

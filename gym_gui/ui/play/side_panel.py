@@ -18,17 +18,17 @@ from gym_gui.ui.widgets.number_fields import NumberField
 
 
 class SidePanel:
-    """Fills an inspector and holds its parts.
+    """Fills the inspector of the Play page, and holds its widgets.
 
     Args:
-        inspector: The page's column.
-        find_keyboards: Finds keyboards.
+        inspector: The page's right column.
+        find_keyboards: Finds the keyboards that are connected.
         environment: Widget for the environment's arguments.
     """
 
     def __init__(self, inspector: Inspector, find_keyboards: Find, environment: QWidget) -> None:
         self._inspector = inspector
-        inspector.add_section("Who plays")
+        inspector.add_section("Players")
         self.who = WhoPlays()
         inspector.add(self.who)
         self.time = TimeRows()
@@ -50,7 +50,7 @@ class SidePanel:
         self.set_keyboards_shown(False)
 
     def set_keyboards_shown(self, shown: bool) -> None:
-        """Show the choice of keyboards, which is needed only if several people play, or hide it."""
+        """Show the choice of keyboards, which several people need, or hide it."""
         self.keyboards.setVisible(shown)
 
     def set_shown(self, shown: bool, *, filled: bool = True) -> None:
@@ -72,14 +72,14 @@ _SETTLE_MS = 400
 
 
 class ClockRows(QWidget):
-    """The rows ``Time [Waits | Runs]`` and ``Speed [10 steps/s]``.
+    """Rows that edit the clock: ``Time [Waits for you | Runs]`` and ``Speed [10 steps/s]``.
 
     Args:
         parent: Qt parent.
     """
 
     chosen = pyqtSignal(object)
-    """Emits a :class:`~gym_gui.controllers.setup.play_setup.Clock`."""
+    """Emits the edited :class:`~gym_gui.controllers.setup.play_setup.Clock`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,8 +87,8 @@ class ClockRows(QWidget):
         rows = FormRows(parent=self)
         self._mode = SegmentedControl([("waits", "Waits for you"), ("runs", "Runs")], name="time")
         self._mode.setToolTip(
-            "Waits for you: every move is yours to take your time over. "
-            "Runs: who presses no key in time does nothing, and that is recorded"
+            "Waits for you: time stops until you move. "
+            "Runs: without a key in time, a fallback action is played and recorded"
         )
         self._rate = NumberField()
         self._rate.setObjectName("play-rate")
@@ -98,19 +98,21 @@ class ClockRows(QWidget):
         self._rate.setSuffix(" steps/s")
         rows.add_row("Time", self._mode)
         rows.add_row(
-            "Speed", self._rate, tooltip="Environment steps a second; of the others' moves where time waits"
+            "Speed",
+            self._rate,
+            tooltip="Environment steps per second; if time waits, rate of the moves of policies",
         )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(rows)
-        # Wait until typing stops: people get a new deadline with every change.
+        # Wait until typing stops, because every change sets a new deadline for people.
         self._settle = single_shot_timer(self, _SETTLE_MS, self._on_settled)
         self._mode.chosen.connect(self._on_mode_chosen)
         self._rate.valueChanged.connect(self._on_rate_changed)
 
     @property
     def clock(self) -> Clock:
-        """Clock as the rows show it."""
+        """Clock with the values of the rows."""
         return Clock(self._mode.value == "runs", self._rate.value())
 
     def set_clock(self, clock: Clock) -> None:

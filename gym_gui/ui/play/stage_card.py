@@ -18,14 +18,14 @@ from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.message_panels import Action
 
 _TICK_MS = 50
-_LONG_S = 0.75
-"""Shortest deadline, in seconds, that is shown as a countdown; a shorter one would only flicker."""
+_LEAST_SHOWN_S = 0.75
+"""Shortest deadline that is shown as a countdown, in seconds."""
 
 
 class StageCard(Card):
-    """A card with heading, stage, prompt and result.
+    """Card with headline, stage, prompt and result.
 
-    The stage has the focus while the game is played; a click on the card gives it back.
+    The stage has the focus during the game; a click anywhere on the card returns it there.
 
     Args:
         colors: Theme of the stage.
@@ -44,7 +44,7 @@ class StageCard(Card):
         self.stage = StageView(colors, self)
         self.stage.overlay.set_scores_shown(False)
         self.stage.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.stage.setAccessibleName("The game; keys count here")
+        self.stage.setAccessibleName("Game; accepts keys")
         self.dock_slot = DockSlot(self.stage, parent=self)
         self._awaited = ""
         self._prompt = StatusDot("muted", "", self)
@@ -66,35 +66,40 @@ class StageCard(Card):
         foot.addStretch(1)
         waiting = QWidget(self)
         waiting.setLayout(foot)
-        self._foot = QStackedWidget(self)
-        self._foot.setFixedHeight(FOOT)
-        self._foot.addWidget(waiting)
-        self._foot.addWidget(self.result)
+        self._prompt_or_result = QStackedWidget(self)
+        self._prompt_or_result.setFixedHeight(FOOT)
+        self._prompt_or_result.addWidget(waiting)
+        self._prompt_or_result.addWidget(self.result)
         self.body.addLayout(head)
         self.add(self.dock_slot, 1)
         self.add(self._trouble)
-        self.add(self._foot)
+        self.add(self._prompt_or_result)
 
     def show_view(self, view: LiveView, title: str) -> None:
-        """Show a view; the headline is the score if there is one, else the title."""
+        """Show a view of the game; the headline is its score, or the title if it has no score."""
         self.dock_slot.set_title(title)
         self.headline.setText(score_words(view) or title)
         self.stage.show_view(view)
 
     def set_prompt(self, tone: str, text: str) -> None:
-        """Show what the game is waiting for."""
+        """Show the line that says what the game waits for.
+
+        Args:
+          tone: Name of the color.
+          text: The line; an empty text hides it.
+        """
         self._prompt.setVisible(bool(text))
         self._prompt.set_state(tone, text)
         self._awaited = text
-        self._tell_window()
+        self._update_window_note()
 
     def show_result(self, shown: bool) -> None:
-        """Show the result below the stage, or else the prompt."""
-        self._foot.setCurrentIndex(1 if shown else 0)
-        self._tell_window()
+        """Show the result below the stage, or the prompt."""
+        self._prompt_or_result.setCurrentIndex(1 if shown else 0)
+        self._update_window_note()
 
-    def _tell_window(self) -> None:
-        over = self._foot.currentWidget() is self.result
+    def _update_window_note(self) -> None:
+        over = self._prompt_or_result.currentWidget() is self.result
         self.dock_slot.set_note(
             f"{self.result.accessibleName()} · Enter: play again" if over else self._awaited
         )
@@ -104,8 +109,8 @@ class StageCard(Card):
 
         Args:
             sentence: The reason.
-            action: Button that solves it; by default Restart.
-            link: Link to the line that the reason is about.
+            action: Button that solves the problem; by default **Restart**.
+            link: Link to the line of a file that the reason names.
         """
         self._trouble.set_action(action or ("Restart", self.enter_pressed.emit))
         self._trouble.set_text(sentence)
@@ -119,7 +124,7 @@ class StageCard(Card):
             taker.setAccessibleName(f"{name}; now: {words}" if words else name)
 
     def take_keys(self) -> None:
-        """Move the focus to the stage."""
+        """Move the keyboard focus to the stage."""
         board = self.stage.board
         taker = board if self.stage.way == "board" and board.interactive else self.stage
         window = self.dock_slot.own_window
@@ -134,7 +139,7 @@ class StageCard(Card):
         self.clicked_on_stage.emit()
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Emit Enter if the game does not use it, for example to play again."""
+        """Emit ``enter_pressed`` if the game itself does not use Enter."""
         if a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not a0.isAutoRepeat():
             self.enter_pressed.emit()
             return
@@ -142,7 +147,7 @@ class StageCard(Card):
 
 
 class CountdownBar(QWidget):
-    """The time left for a move, as a bar with the seconds in its tooltip.
+    """Bar that shows the remaining time of a move, with the seconds in its tool tip.
 
     Args:
         parent: Qt parent.
@@ -160,12 +165,12 @@ class CountdownBar(QWidget):
 
     def start(self, seconds: float | None) -> None:
         """Start the countdown; a time below 0.75 s, or ``None``, is not shown."""
-        if seconds is None or seconds < _LONG_S:
+        if seconds is None or seconds < _LEAST_SHOWN_S:
             self.stop()
             return
         self._total = self._left = seconds
         self._timer.start()
-        self._tell_time_left()
+        self._show_time_left()
         self.show()
 
     def stop(self) -> None:
@@ -177,10 +182,10 @@ class CountdownBar(QWidget):
         self._left = max(0.0, self._left - _TICK_MS / 1000)
         if not self._left:
             self._timer.stop()
-        self._tell_time_left()
+        self._show_time_left()
 
-    def _tell_time_left(self) -> None:
-        self.setToolTip(f"{local(self._left):.1f} s left, then the fallback is played")
+    def _show_time_left(self) -> None:
+        self.setToolTip(f"{local(self._left):.1f} s left, then the fallback action is played")
         self.setAccessibleName(f"{local(self._left):.0f} seconds left")
         self.update()
 

@@ -17,7 +17,7 @@ _GAMES = (
 
 
 class FirstGames(EmptyHint):
-    """A question and a few games to choose; emits ``chosen`` with the environment's id.
+    """Hint with a question and a few games; emits ``chosen`` with the environment's id.
 
     Args:
         parent: Qt parent.
@@ -36,5 +36,5 @@ class FirstGames(EmptyHint):
 
 
 def _emitter(emit: Callable[[str], None], task: str) -> Callable[[], None]:
-    """Return a function that emits one game; a lambda in the widget would keep it alive."""
+    """Return a function that emits one game; unlike a lambda, it does not keep the widget alive."""
     return lambda: emit(task)

@@ -1,4 +1,4 @@
-"""Rows for the time control of a game: none, a common one, or the user's own."""
+"""Rows for the time control of a game: none, a common one, or a custom one."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ PRESETS: Final = (
 )
 _KINDS: Final = ("Bullet", "Blitz", "Blitz", "Rapid", "Rapid")
 _NONE = "none"
-_OWN = "own"
+_CUSTOM = "own"
 _SETTLE_MS: Final = 400
 _MOST_MINUTES: Final = 600.0
 
 
 class TimeRows(QWidget):
-    """The row ``Clock [5+0 Blitz]``; the user's own time control adds ``Minutes`` and ``Increment``.
+    """Row ``Clock [5+0 Blitz]``; a custom time control adds the rows ``Minutes`` and ``Increment``.
 
     Args:
         parent: Qt parent.
     """
 
     chosen = pyqtSignal(object)
-    """Emits a :class:`~gym_gui.core.experiment.execution.TimeControl`, or ``None``."""
+    """Emits the chosen :class:`~gym_gui.core.experiment.execution.TimeControl`, or ``None`` for no limit."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,12 +47,12 @@ class TimeRows(QWidget):
         self._choice.addItem("None", _NONE)
         for control, kind in zip(PRESETS, _KINDS, strict=True):
             self._choice.addItem(f"{control.words} {kind}", control.words)
-        self._choice.addItem("Other…", _OWN)
+        self._choice.addItem("Other…", _CUSTOM)
         rows.add_row(
             "Clock",
             self._choice,
-            tooltip="Minutes each side has for the whole game, and seconds added with each move. "
-            "The side that runs out of time loses",
+            tooltip="Minutes per side for the whole game, and seconds added with each move. "
+            "A side without time left loses",
         )
         self._minutes = NumberField()
         self._minutes.setObjectName("time-minutes")
@@ -64,25 +64,25 @@ class TimeRows(QWidget):
         self._increment.setObjectName("time-increment")
         self._increment.setRange(0, 600)
         self._increment.setSuffix(" s")
-        self._own = FormRows(parent=self)
-        self._own.add_row("Minutes", self._minutes, tooltip="What each side has for the whole game")
-        self._own.add_row("Increment", self._increment, tooltip="Seconds that are added with each move")
-        self._note = muted_label("From the next game on", parent=self, name="time-note")
+        self._custom = FormRows(parent=self)
+        self._custom.add_row("Minutes", self._minutes, tooltip="Minutes per side for the whole game")
+        self._custom.add_row("Increment", self._increment, tooltip="Seconds that are added with each move")
+        self._note = muted_label("Applies from the next game on", parent=self, name="time-note")
         layout = column_layout(self)
-        for part in (rows, self._own, self._note):
+        for part in (rows, self._custom, self._note):
             layout.addWidget(part)
         self._settle = single_shot_timer(self, _SETTLE_MS, self._on_settled)
         self._choice.activated.connect(self._on_chosen)
         self._minutes.valueChanged.connect(self._on_typed)
         self._increment.valueChanged.connect(self._on_typed)
-        self._own.hide()
+        self._custom.hide()
         self._note.hide()
 
     @property
     def value(self) -> TimeControl | None:
-        """Time control that is shown; ``None`` for no limit."""
+        """Time control that the rows show; ``None`` for no limit."""
         chosen = self._choice.currentData()
-        if chosen == _OWN:
+        if chosen == _CUSTOM:
             return TimeControl(60 * self._minutes.value(), self._increment.value())
         return next((control for control in PRESETS if control.words == chosen), None)
 
@@ -95,9 +95,9 @@ class TimeRows(QWidget):
                 blocked = box.blockSignals(True)
                 box.setValue(shown if box is self._minutes else int(shown))  # type: ignore[arg-type]
                 box.blockSignals(blocked)
-        place = _NONE if control is None else control.words if known else _OWN
+        place = _NONE if control is None else control.words if known else _CUSTOM
         self._choice.setCurrentIndex(self._choice.findData(place))
-        self._own.setVisible(place == _OWN)
+        self._custom.setVisible(place == _CUSTOM)
 
     def open(self) -> None:
         """Open the list of time controls and move the focus to it."""
@@ -105,11 +105,11 @@ class TimeRows(QWidget):
         self._choice.showPopup()
 
     def set_waiting(self, waiting: bool) -> None:
-        """Show or hide the note that the time control applies only from the next game on."""
+        """Show or hide the note that the time control applies from the next game on."""
         self._note.setVisible(waiting)
 
     def _on_chosen(self, _index: int) -> None:
-        self._own.setVisible(self._choice.currentData() == _OWN)
+        self._custom.setVisible(self._choice.currentData() == _CUSTOM)
         self._on_settled()
 
     def _on_typed(self, _value: float) -> None:

@@ -1,4 +1,4 @@
-"""The list of slots with their players: the user, or a policy that fits."""
+"""The list of a game's slots, each with its player: the user or a policy."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ YOU = "human"
 
 
 class WhoPlays(QWidget):
-    """A row per slot with all policies that may play it; a policy that cannot play shows why.
+    """Row per slot with a list of policies; policies that cannot play the slot are disabled, with the reason.
 
     Args:
         parent: Qt parent.
     """
 
     chosen = pyqtSignal(str, str)
-    """Emits the slot and its new player: :data:`YOU` or the id of a policy."""
+    """Emits a slot and its new player: :data:`YOU` or the id of a policy."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,14 +41,14 @@ class WhoPlays(QWidget):
 
     @property
     def pickers(self) -> Mapping[str, PickerButton]:
-        """Button with the list of players, for each slot."""
+        """Button with the list of players, by slot."""
         return self._pickers
 
     def set_slots(self, slots: Mapping[str, str]) -> None:
-        """Show these slots, each with a person as the only choice.
+        """Show slots, each with a person as the only choice.
 
         Args:
-            slots: Words that the user reads for each slot.
+            slots: Name of each slot in the window.
         """
         self._rows.clear()
         self._pickers, self._policies = {}, {}
@@ -61,7 +61,7 @@ class WhoPlays(QWidget):
             )
             picker.setProperty("slot", slot)
             picker.setProperty("fixed-tip", True)
-            picker.setToolTip(f"Who plays {word}")
+            picker.setToolTip(f"Player of {word}")
             picker.chosen.connect(self._on_chosen)
             self._rows.add_row(word, picker)
             self._pickers[slot] = picker
@@ -71,8 +71,8 @@ class WhoPlays(QWidget):
 
         Args:
             slot: The slot.
-            you: Input devices of a person in the slot: ``arrow keys``, ``WASD``, ``mouse``.
-            offers: All other players; the names of those that first need a model or a file end in dots.
+            you: Input devices of a person in the slot, such as ``arrow keys``, ``WASD`` or ``mouse``.
+            offers: Policies to offer; names of policies that need a model or a file end in dots.
         """
         picker = self._pickers.get(slot)
         if picker is None:
@@ -87,25 +87,31 @@ class WhoPlays(QWidget):
         )
 
     def policy(self, slot: str, key: str) -> Policy | None:
-        """Return the policy with this id; ``None`` for a person."""
+        """Return the policy of a slot with this id; ``None`` for a person."""
         return self._policies.get(slot, {}).get(key)
 
     def set_player(self, slot: str, key: str, label: str = "") -> None:
-        """Show a slot's player without emitting a signal; ``label`` names a player missing in the list."""
+        """Show a slot's player without emitting a signal.
+
+        Args:
+          slot: The slot.
+          key: :data:`YOU` or the id of a policy.
+          label: Name of a player that is not in the list.
+        """
         picker = self._pickers.get(slot)
         if picker is None:
             return
         if label and not any(item.value == key for item in picker.items):
-            picker.set_items([*picker.items, PickerItem(key, label, "", "Here now")])
+            picker.set_items([*picker.items, PickerItem(key, label, "", "Current")])
         picker.set_value(key)
 
     def label(self, slot: str) -> str:
-        """Return the text that the user reads for a slot's player."""
+        """Return the name of a slot's player as shown."""
         picker = self._pickers.get(slot)
         return picker.text() if picker is not None else ""
 
     def set_busy(self, busy: bool) -> None:
-        """Disable the choices while a player is being seated."""
+        """Disable the lists while a slot is being bound."""
         for picker in self._pickers.values():
             picker.setEnabled(not busy)
 

@@ -1,6 +1,6 @@
 """Plots of results and of running operators.
 
-Charts of results come from :mod:`gym_gui.analysis.charts`; a view paints them. Live plots import pyqtgraph
+:mod:`gym_gui.analysis.charts` creates charts of results, which a view paints. Live plots import pyqtgraph
 when they first become visible.
 """
 

@@ -1,4 +1,4 @@
-"""Bar plot of how often each action was taken."""
+"""Bar plot of how often an operator's agents took each action."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from gym_gui.ui.theme import SMALL_PX, Theme
 MOST_WORDS: Final = 12
 FEWEST_WORDS: Final = 4
 WORD_PX: Final = 15
-"""Smallest row height in pixels that fits a word."""
+"""Smallest height in pixels of a row with the name of an action."""
 FIGURE_PX: Final = 9
-"""Smallest bar height in pixels that has a figure beside it; figures of thinner bars would overlap."""
+"""Smallest bar height in pixels at which a bar has its number beside it, so that numbers do not overlap."""
 LONGEST: Final = 18
 OTHERS: Final = "all others"
 _MOST_SHARES: Final = 4
-"""Maximum number of figures on the axis below the bars."""
+"""Largest number of tick labels on the axis below the bars."""
 _APART: Final = 1.4
-"""Smallest distance between the centers of two figures, in widths of a figure."""
+"""Smallest distance between the centers of two tick labels, in widths of a label."""
 
 
 class ActionPlot(LivePlot):
-    """A bar per action and operator: its share of the decisions, with the number beside it.
+    """Bar plot with each operator's share of decisions per action, as a percentage.
 
     Args:
-        theme: Colors.
+        theme: Color theme.
         parent: Qt owner.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "The share of each action appears here with the first step.", parent)
+        super().__init__(theme, "The share of each action appears after the first step.", parent)
         self.setObjectName("actionPlot")
         self.setAccessibleName("Share of each action")
         self._words: list[str] = []
@@ -54,25 +54,25 @@ class ActionPlot(LivePlot):
         self._grid.addWidget(self._key, 1, 0, 1, 2)
 
     def set_actions(self, words: Sequence[str]) -> None:
-        """Set the actions in the environment's order; others are appended as they occur."""
+        """Set the names of actions in the environment's order; other actions are appended when they occur."""
         self._words = list(dict.fromkeys(words))
         self.renewed()
 
     def add(self, series_id: str, word: str, count: int = 1) -> None:
-        """Count an action."""
+        """Count decisions for an action of an operator."""
         if word not in self._words:
             self._words.append(word)
         self._counts.setdefault(series_id, Counter())[word] += count
         self.renewed()
 
     def set_counts(self, series_id: str, counts: Mapping[str, int]) -> None:
-        """Set all counts of a series."""
+        """Replace all action counts of an operator."""
         self._words.extend(word for word in counts if word not in self._words)
         self._counts[series_id] = Counter(counts)
         self.renewed()
 
     def clear(self, series_id: str | None = None) -> None:
-        """Remove one series' counts, or all."""
+        """Remove the counts of one operator, or of all operators."""
         if series_id is None:
             self._counts.clear()
         else:
@@ -84,7 +84,7 @@ class ActionPlot(LivePlot):
         return any(self._total(one.id) for one in self._series)
 
     def shares(self, series_id: str) -> dict[str, float]:
-        """Return the share of each drawn action, 0 to 1, from top to bottom."""
+        """Return an operator's share of each shown action, 0 to 1, from top to bottom."""
         counts, total = self._counts.get(series_id, Counter()), self._total(series_id)
         shown = self._shown()
         result = {word: counts[word] / total if total else 0.0 for word in shown if word != OTHERS}
@@ -93,11 +93,11 @@ class ActionPlot(LivePlot):
         return result
 
     def figures(self, series_id: str) -> list[Any]:
-        """Return the figure items beside a series' bars, from top to bottom."""
+        """Return the pyqtgraph text items with an operator's percentages, from top to bottom."""
         return list(self._labels.get(series_id, ()))
 
     def describe(self) -> str:
-        """Return the three most common actions of each series."""
+        """Return the three most common actions of each operator as sentences."""
         parts: list[str] = []
         for one in self._series:
             if self._total(one.id):
@@ -107,7 +107,7 @@ class ActionPlot(LivePlot):
         return " ".join(parts)
 
     def build(self, pg: Any, plot: Any) -> None:
-        """Set up the axes: words on the left, shares below."""
+        """Set up the axes: actions at the left, shares below."""
         if not self.compact:
             plot.setLabel("bottom", "Share of decisions", color=self._theme.tokens.muted)
         plot.showGrid(x=True, y=False, alpha=0.6)
@@ -118,7 +118,7 @@ class ActionPlot(LivePlot):
         bottom.setZValue(-1)  # The grid lies behind the bars.
 
     def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
-        """Draw bars side by side for each action."""
+        """Draw the bars of all operators side by side for each action."""
         words = self._shown()
         active = [one for one in self._series if self._total(one.id)]
         if (words, [one.id for one in active]) != self._layout:
@@ -142,7 +142,7 @@ class ActionPlot(LivePlot):
         self._set_reach(plot, max(longest * 1.18, 0.1))
 
     def _lay_out(self, pg: Any, plot: Any, words: list[str], active: Sequence[Series]) -> None:
-        """Make the bars and figures for all shown actions and operators."""
+        """Create the bars and percentages for all shown actions and operators."""
         for item in [*self._bars.values(), *(label for labels in self._labels.values() for label in labels)]:
             plot.removeItem(item)
         self._bars, self._labels = {}, {}
@@ -161,7 +161,9 @@ class ActionPlot(LivePlot):
         self._layout = (words, [one.id for one in active])
 
     def _set_reach(self, plot: Any, reach: float) -> None:
-        """Set the range of the axis: space for the longest bar's figure, without a jump at every step."""
+        """Set the range of the share axis so that the longest bar's number fits, without a change at every
+        step.
+        """
         figure = QFontMetrics(themes.tabular(themes.font(SMALL_PX))).horizontalAdvance("100 %")
         room = int(plot.getViewBox().width() // (_APART * figure))
         shares = max(1, min(room, _MOST_SHARES))
@@ -175,7 +177,7 @@ class ActionPlot(LivePlot):
         plot.getAxis("bottom").setTicks([[(tick, f"{local(100 * tick):.0f} %") for tick in ticks], []])
 
     def text_at(self, y: float) -> str:
-        """Return the shares of a row's action, a line for each series; the top row is 0."""
+        """Return the shares of the action in row ``y``, one line per operator; the top row is 0."""
         words, row = self._shown(), round(y)
         if not 0 <= row < len(words):
             return ""
@@ -187,7 +189,7 @@ class ActionPlot(LivePlot):
         self.show_tip(position, self.text_at(self._plot.getViewBox().mapSceneToView(position).y()))
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Show as many actions as fit."""
+        """Show as many actions as fit the new height."""
         super().resizeEvent(a0)
         self.renewed()
 

@@ -1,4 +1,4 @@
-"""Widget that paints a chart of results and lets the user point at its parts."""
+"""Widget that paints a chart of results and shows a tooltip for the part under the pointer."""
 
 from __future__ import annotations
 
@@ -27,21 +27,22 @@ _ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}
 
 
 class ChartView(QFrame):
-    """Shows a :class:`~gym_gui.analysis.charts.Chart`; the part under the pointer shows its sentence.
+    """Widget that paints a :class:`~gym_gui.analysis.charts.Chart`, with a tooltip for each part of it.
 
-    With an invitation, a click on a part chooses it. Left, Right, Home and End move along the parts, Enter
-    chooses.
+    With an invitation, a click on a part emits :attr:`chosen`. Left, Right, Home and End move along the
+    parts,
+    Enter chooses.
 
     Args:
-        theme: Colors.
-        name: Qt object name.
-        hint: Text shown while there is no chart, unless the chart says why it is empty.
-        invitation: Sentence that says what a click does; empty if clicks do nothing.
+        theme: Color theme.
+        name: ``objectName``.
+        hint: Text shown without a chart, unless the chart itself says why it is empty.
+        invitation: Sentence that says what a click does; ``""`` if clicks do nothing.
         parent: Qt owner.
     """
 
     chosen = pyqtSignal(int)
-    """Emitted with the key of the chosen part."""
+    """Emits the key of the chosen part of the chart."""
 
     def __init__(
         self, theme: Theme, name: str, hint: str, *, invitation: str = "", parent: QWidget | None = None
@@ -60,7 +61,7 @@ class ChartView(QFrame):
         self.set_chart(None)
 
     def set_chart(self, chart: Chart | None) -> None:
-        """Show a chart; ``None`` shows the hint."""
+        """Show a chart; ``None`` or an empty chart shows the hint."""
         self._chart = chart or None
         self._said = (chart.nothing if chart is not None else "") or self._hint
         self._hover = self._current = None
@@ -71,33 +72,33 @@ class ChartView(QFrame):
 
     @property
     def chart(self) -> Chart | None:
-        """The shown chart; ``None`` while there is nothing to draw."""
+        """Chart that is shown; ``None`` while there is nothing to draw."""
         return self._chart
 
     @property
     def drawing(self) -> Drawing | None:
-        """Drawing of the chart at the widget's current size."""
+        """Marks of the chart at the widget's current size, or ``None``."""
         if self._chart is None:
             return None
         with in_sentences():
             return self._chart.draw(self.width(), self.height(), _measure)
 
     def spot_rect(self, index: int) -> QRectF:
-        """Return the rectangle of a part of the chart, by index from 0."""
+        """Return the rectangle of a part of the chart, by its index from 0."""
         return _rect(self._spots[index].area)
 
     def sizeHint(self) -> QSize:
-        """Return the preferred size: wider than the minimum, with its height."""
+        """Return a size wider than the minimum, with the minimum's height."""
         return QSize(420, self.minimumSizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        """Return the size below which the chart cannot be read."""
+        """Return the smallest size at which the chart is readable."""
         return QSize(220, round(self._chart.heights[0]) if self._chart is not None else 120)
 
     # ---------------------------------------------------------------------------------------- mouse
 
     def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:
-        """Highlight the part under the pointer."""
+        """Highlight the part of the chart under the pointer."""
         at = self._at(a0.position()) if a0 is not None else None
         if self._invitation and at != self._hover:
             self._hover = at
@@ -111,14 +112,14 @@ class ChartView(QFrame):
         self.update()
 
     def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
-        """Choose the clicked part."""
+        """Choose the clicked part of the chart."""
         if a0 is not None and self._invitation and a0.button() == Qt.MouseButton.LeftButton:
             at = self._at(a0.position())
             if at is not None:
                 self._choose(at)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Move along the parts with Left, Right, Home and End; choose with Enter."""
+        """Move along the parts with Left, Right, Home and End; choose one with Enter or Space."""
         last = len(self._spots) - 1
         if a0 is None or last < 0 or not self._invitation:
             super().keyPressEvent(a0)
@@ -140,7 +141,7 @@ class ChartView(QFrame):
             super().keyPressEvent(a0)
 
     def event(self, e: QEvent | None) -> bool:
-        """Show the sentence of the part under the pointer as tooltip."""
+        """Show the sentence of the part under the pointer as a tooltip."""
         if isinstance(e, QHelpEvent) and e.type() == QEvent.Type.ToolTip:
             at = self._at(QPointF(e.pos()))
             if at is not None:

@@ -1,4 +1,4 @@
-"""Line plots of the return per episode and the reward per step, a line for each operator."""
+"""Line plots of the return per episode and the reward per step, with one line per operator."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from gym_gui.ui.theme import Theme
 LINE_WIDTH: Final = 1.8
 REMEMBERED_STEPS: Final = 2000
 FEW: Final = 40
-"""Maximum number of values of a series whose points are marked by dots, with a wider line."""
+"""Largest number of values of a series that are drawn with dots and a wider line."""
 MOST_POINTS: Final = 160
-"""Maximum number of points of a line; a plot of usual width cannot show more."""
+"""Largest number of points of a drawn line, since a plot of usual width cannot show more."""
 
 
 class LinePlot(LivePlot):
-    """Lines over episodes or steps; the tooltip shows the values at the pointer.
+    """Live plot of lines over episodes or steps, with a tooltip of the values at the pointer.
 
     Args:
-        theme: Colors.
+        theme: Color theme.
         x_word: Label of the x axis.
         y_word: Label of the y axis.
         hint: Text shown while there is nothing to draw.
-        keep: Maximum number of values kept of each series; ``None`` for all.
+        keep: Largest number of values kept of each series; ``None`` for all.
         parent: Qt owner.
     """
 
@@ -54,7 +54,7 @@ class LinePlot(LivePlot):
         self.setAccessibleName(f"{y_word} by {x_word.lower()}")
 
     def add(self, series_id: str, x: float, y: float) -> None:
-        """Add a value to a series; a smaller x than before starts the line again."""
+        """Append a value to a series; an x below the previous one clears the series first."""
         values = self._values.setdefault(series_id, deque(maxlen=self._keep))
         if values and x < values[-1][0]:
             values.clear()
@@ -62,16 +62,16 @@ class LinePlot(LivePlot):
         self.renewed()
 
     def set_values(self, series_id: str, values: Iterable[tuple[float, float]]) -> None:
-        """Set all values of a series."""
+        """Replace all (x, y) values of a series."""
         self._values[series_id] = deque(values, maxlen=self._keep)
         self.renewed()
 
     def values(self, series_id: str) -> list[tuple[float, float]]:
-        """Return the values of a series."""
+        """Return the pairs of x and y of a series."""
         return list(self._values.get(series_id, ()))
 
     def clear(self, series_id: str | None = None) -> None:
-        """Remove one series' values, or all."""
+        """Remove the values of one series, or of all series."""
         if series_id is None:
             self._values.clear()
         else:
@@ -108,7 +108,7 @@ class LinePlot(LivePlot):
         plot.scene().sigMouseMoved.connect(self._on_pointed)
 
     def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
-        """Draw a line for each series, with dots if it has few values."""
+        """Draw a line for each series; a series with few values also gets dots."""
         for gone in set(self._lines) - {one.id for one in self._series}:
             plot.removeItem(self._lines.pop(gone))
         for one in self._series:
@@ -133,7 +133,7 @@ class LinePlot(LivePlot):
         self._name_ends()
 
     def _set_span(self, plot: Any) -> None:
-        """Set range and ticks of the x axis; ticks are whole numbers, as episodes and steps are."""
+        """Set range and ticks of the x axis; ticks are whole numbers, because episodes and steps are."""
         known = [values for one in self._series if (values := self._values.get(one.id))]
         low = min(values[0][0] for values in known)
         high = max(values[-1][0] for values in known)
@@ -164,7 +164,7 @@ class LinePlot(LivePlot):
         self.show_tip(position, self.text_at(self._plot.getViewBox().mapSceneToView(position).x()))
 
     def text_at(self, x: float) -> str:
-        """Return the values nearest to an x, a line for each series."""
+        """Return the values nearest to an x coordinate, one text line per series."""
         nearest = {
             one: min(values, key=lambda value: abs(value[0] - x))
             for one in self._series
@@ -178,25 +178,25 @@ class LinePlot(LivePlot):
 
 
 class ReturnPlot(LinePlot):
-    """Plot of the return of each finished episode, counted from 1."""
+    """Live plot of the return of each finished episode, counted from 1."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        hint = "Returns appear here with the first finished episode."
+        hint = "Returns appear after the first finished episode."
         super().__init__(theme, "Episode", "Return", hint, parent=parent)
         self.setObjectName("returnPlot")
 
 
 class RewardPlot(LinePlot):
-    """Plot of the reward at each step of the current episode; the last 2,000 are kept."""
+    """Live plot of the reward at each step of the current episode, for the last 2,000 steps."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        hint = "Rewards appear here with the first step."
+        hint = "Rewards appear after the first step."
         super().__init__(theme, "Step", "Reward", hint, keep=REMEMBERED_STEPS, parent=parent)
         self.setObjectName("rewardPlot")
 
 
 def thinned(values: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return at most :data:`MOST_POINTS` values: the lowest and highest of each stretch."""
+    """Return at most :data:`MOST_POINTS` values: the lowest and the highest of each section of the line."""
     if len(values) <= MOST_POINTS:
         return values
     stretches = MOST_POINTS // 2

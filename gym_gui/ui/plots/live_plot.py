@@ -1,4 +1,4 @@
-"""Base of the live plots: series, batched redraws, theme colors and a hint while there is no data."""
+"""Base class of live plots, with batched redraws, theme colors and a hint while there is no data."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from gym_gui.ui.theme import ROW, SMALL_PX, STEP, Theme
 from gym_gui.ui.timers import single_shot_timer
 
 REDRAW_MS: Final = 200
-"""Milliseconds within which new values are drawn together."""
+"""Time within which several new values lead to one redraw, in ms."""
 LABEL_WIDTH: Final = 128
 LINE_MARK: Final = 22
 
 
 class LivePlot(QWidget):
-    """A plot that receives values while operators play.
+    """Plot that receives values while operators play.
 
     A plot draws nothing while it is hidden. It imports pyqtgraph when it first becomes visible with data.
 
     Args:
-        theme: Colors.
+        theme: Color theme.
         hint: Text shown while there is nothing to draw.
         parent: Qt owner.
     """
@@ -56,7 +56,7 @@ class LivePlot(QWidget):
     # ------------------------------------------------------------------------------- for subclasses
 
     def show_tip(self, position: QPointF, text: str) -> None:
-        """Show a tooltip at a position of the plot's scene; ``""`` shows none."""
+        """Show a tooltip at a position of the plot's scene; ``""`` shows no tooltip."""
         if text:
             QToolTip.showText(self._plot.mapToGlobal(self._plot.mapFromScene(position)), text, self._plot)
 
@@ -77,7 +77,7 @@ class LivePlot(QWidget):
 
     @abstractmethod
     def describe(self) -> str:
-        """Return the plot's content as sentences, for screen readers."""
+        """Return the content of the plot as sentences, for screen readers."""
         raise NotImplementedError
 
     def renewed(self) -> None:
@@ -89,7 +89,7 @@ class LivePlot(QWidget):
 
     @property
     def series(self) -> tuple[Series, ...]:
-        """The series that are drawn."""
+        """Series that are drawn."""
         return tuple(self._series)
 
     def set_series(self, series: Sequence[Series]) -> None:
@@ -99,19 +99,19 @@ class LivePlot(QWidget):
 
     @property
     def compact(self) -> bool:
-        """Whether axis labels and names are left out, because a heading and a legend outside give them."""
+        """Whether axis labels and line names are left out, because widgets outside the plot show them."""
         return self._compact
 
     def set_compact(self) -> None:
-        """Leave out axis labels and names, which a heading and a legend give; call it before showing it."""
+        """Leave out axis labels and line names; must be called before the plot is shown."""
         self._compact = True
 
     def sizeHint(self) -> QSize:
-        """Return the size of a small plot."""
+        """Return the preferred size of a small plot."""
         return QSize(360, 200)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the size below which the axes cannot be read."""
+        """Return the smallest size at which the axes are readable."""
         return QSize(160, 110)
 
     @property
@@ -157,7 +157,7 @@ class LivePlot(QWidget):
         plot.setObjectName(f"{self.objectName()}Canvas")
         plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         plot.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        # pyqtgraph makes a menu all the same, without a Qt owner: it would outlive the plot.
+        # pyqtgraph creates a menu nevertheless, without a Qt owner: it would outlive the plot.
         menu = plot.getPlotItem().ctrlMenu
         menu.setParent(plot, menu.windowFlags())
         plot.setMouseEnabled(x=False, y=False)
@@ -203,7 +203,7 @@ class EndLabels(QWidget):
     """Names of lines at their right ends, in place of a legend.
 
     Args:
-        theme: Colors.
+        theme: Color theme.
         parent: Qt owner.
     """
 
@@ -214,7 +214,7 @@ class EndLabels(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Ignored)
 
     def show_names(self, entries: Sequence[tuple[str, Look, float]]) -> None:
-        """Show names, each with its line's look and the y coordinate of the line's end."""
+        """Show names, each with its line's color and the y coordinate of the line's end, in pixels."""
         self._entries = sorted(entries, key=lambda entry: entry[2])
         metrics = QFontMetrics(themes.font(SMALL_PX))
         widest = max((metrics.horizontalAdvance(name) for name, _, _ in entries), default=0)
@@ -223,7 +223,7 @@ class EndLabels(QWidget):
         self.update()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Paint the names from top to bottom, moved apart where they would overlap."""
+        """Paint the names from top to bottom, moved apart so that they do not overlap."""
         painter = QPainter(self)
         painter.fillRect(self.rect(), self._theme.color("panel"))
         font = themes.font(SMALL_PX)
@@ -238,7 +238,7 @@ class EndLabels(QWidget):
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
 
     def tops(self) -> list[float]:
-        """Return the upper edge of each name, from top to bottom."""
+        """Return the y coordinate of each name's upper edge, from top to bottom."""
         height = QFontMetrics(themes.font(SMALL_PX)).height()
         tops: list[float] = []
         for _, _, y in self._entries:
@@ -254,11 +254,11 @@ class EndLabels(QWidget):
 
 
 class Legend(QWidget):
-    """Legend: names beside a patch of their color, in the order of the bars.
+    """Legend with a color patch and a name for each entry.
 
     Args:
-        theme: Colors.
-        lines: Show a piece of the dashed or solid line in place of a patch.
+        theme: Color theme.
+        lines: Whether to draw a piece of line in place of a patch.
         parent: Qt owner.
     """
 
@@ -270,7 +270,7 @@ class Legend(QWidget):
         self.hide()
 
     def show_names(self, entries: Sequence[tuple[str, Look]]) -> None:
-        """Show names; an empty list hides the legend."""
+        """Show the entries of the legend; an empty list hides the legend."""
         self._entries = list(entries)
         self._take_room()
         self.setVisible(bool(entries))
@@ -283,7 +283,7 @@ class Legend(QWidget):
 
     @property
     def places(self) -> list[tuple[str, QRect]]:
-        """Elided text and rectangle of each entry, placed line by line like words of a text."""
+        """Shortened text and rectangle of each entry, arranged in lines like words of a text."""
         metrics = QFontMetrics(themes.font(SMALL_PX))
         line, places = metrics.height() + STEP, list[tuple[str, QRect]]()
         x = y = 0
@@ -301,7 +301,7 @@ class Legend(QWidget):
         self.setFixedHeight(max((place.bottom() + 1 for _, place in self.places), default=0))
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Paint each entry's mark and name."""
+        """Paint the mark and the name of each entry."""
         painter = QPainter(self)
         painter.setFont(themes.font(SMALL_PX))
         for (_, look), (text, place) in zip(self._entries, self.places, strict=True):

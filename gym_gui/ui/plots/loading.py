@@ -1,4 +1,4 @@
-"""Loads pyqtgraph in a thread when the first plot becomes visible.
+"""Background import of pyqtgraph when the first plot becomes visible.
 
 The import of pyqtgraph takes a third of a second. In a thread, it delays neither the start of the window nor
 the opening of a page with plots.
@@ -14,9 +14,9 @@ from PyQt6.QtCore import QObject, pyqtSignal
 
 
 class PlotLibrary(QObject):
-    """Holder of the pyqtgraph module.
+    """Loader and holder of the pyqtgraph module.
 
-    Use :func:`library`, which returns the one instance of the process.
+    :func:`library` returns the one instance of the process.
     """
 
     loaded = pyqtSignal()
@@ -28,11 +28,11 @@ class PlotLibrary(QObject):
 
     @property
     def module(self) -> ModuleType | None:
-        """The module pyqtgraph; ``None`` while it is not loaded."""
+        """Imported pyqtgraph module; ``None`` while it is not loaded."""
         return self._module
 
     def load(self) -> None:
-        """Start to import pyqtgraph; :attr:`loaded` follows, at once if it is imported already."""
+        """Import pyqtgraph in a thread, then emit :attr:`loaded`; emit at once if it is imported already."""
         if self._module is not None:
             self.loaded.emit()
         elif self._thread is None:
@@ -40,7 +40,7 @@ class PlotLibrary(QObject):
             self._thread.start()
 
     def wait(self) -> None:
-        """Import pyqtgraph and wait, if time does not matter (for a picture file)."""
+        """Import pyqtgraph and wait for the end of the import, for example to write a picture file."""
         if self._module is None:
             self.load()
             if self._thread is not None:
@@ -61,7 +61,7 @@ _library: PlotLibrary | None = None
 
 
 def library() -> PlotLibrary:
-    """Return the process's one :class:`PlotLibrary`. Call it from the GUI thread."""
+    """Return the only :class:`PlotLibrary` of the process; must be called from the GUI thread."""
     global _library
     if _library is None:
         _library = PlotLibrary()

@@ -1,4 +1,4 @@
-"""Plot axis with numbers in the window's format; import it only after pyqtgraph has loaded."""
+"""Axis of pyqtgraph plots with numbers in the user's locale; importable only after pyqtgraph has loaded."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from gym_gui.ui.numbers import screen
 
 
 class ReaderAxis(AxisItem):
-    """Axis whose numbers have the reader's decimal separator and a minus sign."""
+    """Plot axis whose numbers have the locale's decimal separator and a true minus sign."""
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        """Return the text beside each tick."""
+        """Return the text of each tick in the user's locale."""
         return [screen().write(text) for text in super().tickStrings(values, scale, spacing)]

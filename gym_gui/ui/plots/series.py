@@ -1,4 +1,4 @@
-"""Series of a plot and their colors and dashes."""
+"""Series of a live plot and their colors and dash patterns."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gym_gui.ui import theme as themes
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One operator in a plot.
+    """One operator or training run in a plot.
 
     Attributes:
-        id: Id of the operator.
+        id: Id of the operator or run.
         name: Display name.
-        kind: Kind of agent (``rl``, ``llm``, …), which gives the first such series its color.
+        kind: Kind of agent (``rl``, ``llm``, …), which determines the color of the first series of that kind.
     """
 
     id: str
@@ -29,7 +29,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Color and dash of a series; series of one kind differ in both."""
+    """Color and dash pattern of a series; series of one kind differ in both."""
 
     color: QColor
     dash: Qt.PenStyle
@@ -45,7 +45,9 @@ DASHES = (
 
 
 def looks(series: Sequence[Series]) -> dict[str, Look]:
-    """Return a look for each series, by id; the colors are those of the operators' cards."""
+    """Return color and dash pattern of each series, by its id; the colors are those of the operators'
+    cards.
+    """
     seen: dict[str, int] = {}
     result: dict[str, Look] = {}
     for one, color in zip(series, told_apart([one.kind for one in series]), strict=True):

@@ -1,1 +1,1 @@
-"""Trained policies in the window: list, import, details and use."""
+"""Widgets for trained policies: list, import, details and use."""

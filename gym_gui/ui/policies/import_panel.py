@@ -31,12 +31,12 @@ class ImportPanel(QWidget):
     """Form for the import of a policy; a worker reads the file in a separate process.
 
     Args:
-        context: Names the data folders, knows the workers, and runs background tasks.
+        context: Provides data folders, workers and background tasks.
         parent: Qt owner.
     """
 
     imported = pyqtSignal(str)
-    """Emitted with the name of the imported policy."""
+    """Emits the name of the imported policy."""
     closed_by_person = pyqtSignal()
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
@@ -48,7 +48,7 @@ class ImportPanel(QWidget):
         self._task: asyncio.Task[None] | None = None
         column = column_layout(self)
         title, closed = section_label("Import a policy"), self.closed_by_person.emit
-        column.addLayout(panel_head(title, "Import nothing", "train-import-close", closed))
+        column.addLayout(panel_head(title, "Cancel the import", "train-import-close", closed))
         self._about = muted_label(wrap=True)
         column.addWidget(self._about)
         self._make_rows(column)
@@ -59,7 +59,7 @@ class ImportPanel(QWidget):
         self.go = PrimaryButton("Import", name="train-import-go", on_click=self.submit)
         row.addWidget(self.go)
         column.addLayout(row)
-        self._tell()
+        self._update_state()
 
     def _make_rows(self, column: QVBoxLayout) -> None:
         rows = self.rows = FormRows()
@@ -74,42 +74,46 @@ class ImportPanel(QWidget):
             elide=Qt.TextElideMode.ElideMiddle,
         )
         self._environment.chosen.connect(self._on_changed)
-        rows.add_row("Environment", self._environment, tooltip="Where it was trained; the file does not say")
+        rows.add_row(
+            "Environment",
+            self._environment,
+            tooltip="Environment in which the policy was trained; the file does not contain it",
+        )
         self.worker = PickerButton(
-            [PickerItem(_AUTOMATIC, "by its ending")],
+            [PickerItem(_AUTOMATIC, "by file suffix")],
             name="train-import-worker",
             search_hint="Search workers",
         )
         self.worker.set_value(_AUTOMATIC)
-        rows.add_row("Read by", self.worker, tooltip="The worker that reads the file, and will play it")
+        rows.add_row("Worker", self.worker, tooltip="Worker that reads the file and runs the policy")
         self.architecture = QuietButton("none", name="train-import-describe", on_click=self._ask_architecture)
         tip = "For bare weights (a state_dict): a JSON file that describes the network"
-        rows.add_row("Described in", self.architecture, tooltip=tip)
+        rows.add_row("Network", self.architecture, tooltip=tip)
         self._architecture: Path | None = None
         self.name = QLineEdit()
         self.name.setObjectName("train-import-name")
         self.name.textEdited.connect(self._on_changed)
-        rows.add_row("Name", self.name, tooltip="What to call it in the library")
+        rows.add_row("Name", self.name, tooltip="Name of the policy in the library")
         self._licence = QLineEdit()
         self._licence.setObjectName("train-import-licence")
         self._licence.setPlaceholderText("optional, e.g. MIT")
-        rows.add_row("Licence", self._licence, tooltip="Of the policy, where it has one")
+        rows.add_row("License", self._licence, tooltip="License of the policy, if it has one")
         column.addWidget(rows)
 
     # -- choice of the file --------------------------------------------------------------
 
     def open(self) -> None:
-        """Fill the lists of workers and environments in a background task."""
-        self._context.spawn(self._load(), "Looking for workers and environments")
+        """Fill the pickers of workers and environments in a background task."""
+        self._context.spawn(self._load(), "Searching for workers and environments")
 
     async def _load(self) -> None:
         able = await asyncio.to_thread(_importers)
         items = [PickerItem(worker.type_id, worker.display_name, _formats(worker)) for worker in able]
-        self.worker.set_items([PickerItem(_AUTOMATIC, "by its ending"), *items])
+        self.worker.set_items([PickerItem(_AUTOMATIC, "by file suffix"), *items])
         self._environment.set_items(await asyncio.to_thread(catalog))
 
     def ask_file(self) -> None:
-        """Ask for the file to import."""
+        """Ask the user for the file to import."""
         dialog = self._dialog("Import a policy", "train-import-dialog")
         dialog.setNameFilters(
             ["Policies (*.zip *.cleanrl_model *.pt *.pth *.safetensors policy.json)", "All files (*)"]
@@ -118,12 +122,12 @@ class ImportPanel(QWidget):
         dialog.open()
 
     def take(self, path: Path) -> None:
-        """Choose a file; one in MOSAIC's own format needs no further details."""
+        """Set the file to import; a file in MOSAIC's own format needs no further details."""
         self._file = path
         self._problem.hide()
         self.file.set_text(path.name)
         self.file.setToolTip(str(path))
-        self._context.spawn(self._look(path), "Looking at the file")
+        self._context.spawn(self._look(path), "Inspecting the file")
 
     async def _look(self, path: Path) -> None:
         from gym_gui.services.policies.policy_exchange import is_own_form
@@ -136,7 +140,7 @@ class ImportPanel(QWidget):
         self.name.setText(named)
         for control in (self._environment, self.worker, self.architecture):
             self.rows.set_row_visible(control, not own)
-        self._tell()
+        self._update_state()
 
     def _ask_architecture(self) -> None:
         dialog = self._dialog("Description of the network", "train-import-describe-dialog")
@@ -161,7 +165,7 @@ class ImportPanel(QWidget):
         self.architecture.set_text(self._architecture.name)
 
     def _on_changed(self, *_: object) -> None:
-        self._tell()
+        self._update_state()
 
     # -- importing -----------------------------------------------------------------------
 
@@ -171,15 +175,15 @@ class ImportPanel(QWidget):
         return self._task is not None
 
     def submit(self) -> None:
-        """Import the chosen file."""
+        """Start the import of the chosen file."""
         if self.go.isEnabled():
             self._problem.hide()
             self._task = self._context.spawn(self._import(), "Importing the policy")
             self._task.add_done_callback(self._on_done)
-            self._tell()
+            self._update_state()
 
     async def closed(self) -> None:
-        """Wait until an import in progress has ended, so that it leaves no half-written policy."""
+        """Wait until an import in progress has ended, so that no half-written policy remains."""
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
 
@@ -208,28 +212,31 @@ class ImportPanel(QWidget):
 
     def _on_done(self, _task: object) -> None:
         self._task = None
-        self._tell()
+        self._update_state()
 
-    def _tell(self) -> None:
+    def _update_state(self) -> None:
         reason = ""
         if self._file is None:
             reason = "Choose a file first"
         elif not self._own and self._environment.value is None:
-            reason = "Choose the environment it was trained in"
+            reason = "Choose the environment in which the policy was trained"
         elif not self.name.text().strip():
-            reason = "Give it a name"
+            reason = "Enter a name"
         elif self.busy:
-            reason = "It is being read"
+            reason = "The file is being read"
         self.go.setEnabled(not reason)
         self.go.set_text("Importing…" if self.busy else "Import")
-        self.go.setToolTip(reason or "Check it, and put it into the library")
+        self.go.setToolTip(reason or "Check the file and add the policy to the library")
         self._problem.setVisible(
             bool(self._problem.text) and not self.busy and self._problem.isVisibleTo(self)
         )
         self._about.setText(
-            "A policy of MOSAIC's own form: it says the rest itself."
+            "A policy in MOSAIC's own format, which needs no further details."
             if self._own
-            else "Weights alone are read, nothing in the file is run. What does not fit is refused, and why."
+            else (
+                "The import reads only weights and runs no code from the file. "
+                "A file that does not fit is rejected with the reason."
+            )
         )
 
 

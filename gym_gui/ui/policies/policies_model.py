@@ -1,4 +1,4 @@
-"""Rows and columns of the table of policies."""
+"""Rows and columns of the table of trained policies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PolicyRow:
-    """A policy in the table."""
+    """Table row of one policy of the library."""
 
     entry: PolicyEntry
 
@@ -42,7 +42,7 @@ def has_words(words: tuple[str, ...], row: PolicyRow) -> bool:
 
 
 def moment_of(policy: PolicyEntry) -> datetime | None:
-    """Return when a policy was trained; ``None`` if its file does not say."""
+    """Return the time at which a policy was trained; ``None`` if its file does not contain it."""
     try:
         return datetime.fromisoformat(policy.file.description.trained_at)
     except ValueError:
@@ -50,12 +50,14 @@ def moment_of(policy: PolicyEntry) -> datetime | None:
 
 
 def return_of(policy: PolicyEntry) -> float | None:
-    """Return the mean return on the standard seeds if it was measured, else after the training."""
+    """Return the mean return on the standard seeds if measured, else in the evaluation after training,
+    else ``None``.
+    """
     return policy.score.mean if policy.score is not None else policy.file.description.mean_return
 
 
 def score_words(policy: PolicyEntry) -> str:
-    """Return the score on the standard seeds as text."""
+    """Return the mean return on the standard seeds as text, or ``not measured``."""
     score = policy.score
     if score is None:
         return "not measured"
@@ -64,13 +66,13 @@ def score_words(policy: PolicyEntry) -> str:
 
 
 def evaluated_words(policy: PolicyEntry) -> str:
-    """Return the mean return in evaluation after the training as text; ``""`` without evaluation."""
+    """Return the mean return of the evaluation after training as text; ``""`` without an evaluation."""
     about = policy.file.description
     if about.mean_return is None:
         return ""
     seeds = len(about.evaluation_seeds)
     over = f", mean of {seeds} seeds" if seeds > 1 else ""
-    return f"{return_in_words(about.mean_return)} after its training{over}"
+    return f"{return_in_words(about.mean_return)} after training{over}"
 
 
 def _title(row: PolicyRow) -> str:
@@ -124,7 +126,7 @@ def _by_moment(row: PolicyRow) -> tuple[bool, float]:
     return moment is not None, 0.0 if moment is None else moment.timestamp()
 
 
-_MEASURED: Final = "Mean return on the standard seeds where that was measured, else after its training"
+_MEASURED: Final = "Mean return on the standard seeds if measured, else in the evaluation after training"
 TRAINED: Final = Column("Trained", _trained, _by_moment, _whole_environment, width=130)
 POLICY_COLUMNS: Final = (
     Column("Policy", _title, tip=_folder, usual="past_000000000"),
@@ -134,4 +136,4 @@ POLICY_COLUMNS: Final = (
     Column("Return", _return, _by_return, _return_tip, _MEASURED, figure=True, width=78),
     TRAINED,
 )
-"""Columns of the table; a row is a :class:`PolicyRow`."""
+"""Columns of the table of policies; each row is a :class:`PolicyRow`."""

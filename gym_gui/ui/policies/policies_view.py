@@ -1,4 +1,4 @@
-"""Policies view of the Train page: a list of all trained policies to search, import, use and remove."""
+"""Policies view of the Train page: a list of trained policies to search, import, use and remove."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ _ROW: Final = 36
 
 
 class PoliciesView(PathDropTarget, QWidget):
-    """List of policies with search and import; its :attr:`panel` belongs in the inspector.
+    """List of trained policies with search and import; its :attr:`panel` belongs in the inspector.
 
     Args:
-        context: Names the data folders and runs background tasks.
+        context: Provides data folders and background tasks.
         parent: Qt owner.
     """
 
     selection_changed = pyqtSignal()
     training_requested = pyqtSignal(object, int)
-    """Emitted with a :class:`TrainingPreset` and a seed to train as the selected policy was trained."""
+    """Emits a :class:`TrainingPreset` and a seed with which the selected policy was trained."""
     import_shown = pyqtSignal()
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
@@ -81,12 +81,12 @@ class PoliciesView(PathDropTarget, QWidget):
         top.addWidget(self._count)
         self._empty = EmptyHint(
             "No policies yet",
-            "A training leaves its policy here. To import one from elsewhere, drop it here.",
+            "Trained policies appear here. To import a policy, drop its file here.",
             ("Import…", self.ask_import),
             icon_name="robot",
         )
         self._empty.setObjectName("train-policies-empty")
-        self._nothing = EmptyHint("No policy fits", "Try fewer words.", icon_name="filter")
+        self._nothing = EmptyHint("No matching policies", "Search for fewer words.", icon_name="filter")
         self._nothing.setObjectName("train-policies-nothing")
         self._stack = QStackedWidget()
         for view in (self.table, self._empty, self._nothing):
@@ -96,7 +96,7 @@ class PoliciesView(PathDropTarget, QWidget):
         layout = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         layout.addLayout(top)
         layout.addWidget(card, 1)
-        self._tell()
+        self._show_count()
 
     def _make_table(self) -> None:
         table = self.table = RowsTable(self.model, "train-policies", "Policies", _ROW)
@@ -109,7 +109,7 @@ class PoliciesView(PathDropTarget, QWidget):
 
     @property
     def importing(self) -> ImportPanel:
-        """The import form; made at the first use."""
+        """Form that imports a policy; created at the first access."""
         if self._importing is None:
             form = self._importing = ImportPanel(self._context)
             form.imported.connect(self._on_imported)
@@ -122,18 +122,18 @@ class PoliciesView(PathDropTarget, QWidget):
 
     @property
     def current(self) -> PolicyEntry | None:
-        """The selected policy."""
+        """Selected policy, or ``None``."""
         row = self.table.current
         return None if row is None else row.entry
 
     def refresh(self) -> None:
-        """Read the list of policies again."""
+        """Read the list of policies again in the background."""
         if self._reading is None:
-            self._reading = self._context.spawn(self._read_policies(), "Looking for policies")
+            self._reading = self._context.spawn(self._read_policies(), "Reading the list of policies")
             self._reading.add_done_callback(self._on_read)
 
     async def closed(self) -> None:
-        """Wait for an import in progress and stop reading the list."""
+        """Wait for an import in progress and cancel the reading of the list."""
         if self._importing is not None:
             await self._importing.closed()
         await end_task(self._reading)
@@ -141,7 +141,7 @@ class PoliciesView(PathDropTarget, QWidget):
     async def _read_policies(self) -> None:
         entries = await asyncio.to_thread(_find, self._context.store)
         self.model.set_rows([PolicyRow(entry) for entry in entries])
-        self._tell()
+        self._show_count()
         wanted, self._wanted = self._wanted, ""
         path = next((entry.file.path for entry in entries if entry.name == wanted), None)
         if path is not None:
@@ -151,7 +151,7 @@ class PoliciesView(PathDropTarget, QWidget):
     def _on_read(self, _task: object) -> None:
         self._reading = None
 
-    def _tell(self) -> None:
+    def _show_count(self) -> None:
         shown, total = self.model.rowCount(), self.model.total
         view: QWidget = self.table if shown else self._nothing if total else self._empty
         self._stack.setCurrentWidget(view)
@@ -166,7 +166,7 @@ class PoliciesView(PathDropTarget, QWidget):
     def _on_searched(self, text: str) -> None:
         words = tuple(text.casefold().split())
         self.model.set_filter(partial(has_words, words))
-        self._tell()
+        self._show_count()
 
     def _on_current_changed(self, _now: QModelIndex, _before: QModelIndex) -> None:
         self._show_current()
@@ -224,7 +224,7 @@ class PoliciesView(PathDropTarget, QWidget):
             self._facts.set_measuring(False)
         if done.status:
             raise SubprocessJobError(done.complaint or f"{policy.file.title} could not be measured")
-        self._context.notify(f"“{row.title}” was played on {len(done.json()['returns'])} seeds", "ok")
+        self._context.notify(f"“{row.title}” was measured on {len(done.json()['returns'])} seeds", "ok")
         self.refresh()
 
     def _ask_export(self, row: PolicyRow) -> None:
@@ -233,7 +233,7 @@ class PoliciesView(PathDropTarget, QWidget):
         save_dialog(self.window(), title, name, "Policies", file, export).open()
 
     def export(self, policy: PolicyEntry, path: str) -> None:
-        """Write a policy to a file."""
+        """Write a policy to a .zip file in the background."""
         self._context.spawn(self._export(policy, Path(path)), "Exporting the policy")
 
     async def _export(self, policy: PolicyEntry, path: Path) -> None:
@@ -245,7 +245,7 @@ class PoliciesView(PathDropTarget, QWidget):
         self._context.notify(f"Written to {path}", "ok")
 
     def _put_back(self, trashed: Path, folder: Path) -> None:
-        self._context.spawn(self._restore(trashed, folder), "Putting the policy back")
+        self._context.spawn(self._restore(trashed, folder), "Restoring the policy")
 
     async def _restore(self, trashed: Path, folder: Path) -> None:
         await asyncio.to_thread(put_back, trashed, folder)
@@ -254,12 +254,12 @@ class PoliciesView(PathDropTarget, QWidget):
     # -- importing -----------------------------------------------------------------------
 
     def ask_import(self) -> None:
-        """Show the import form and ask for a file."""
+        """Show the import form and ask the user for a file."""
         self._show_import()
         self.importing.ask_file()
 
     def take(self, path: Path) -> None:
-        """Import a file; the form asks for details that the file lacks."""
+        """Show the import form with a file, for example one that was dropped on the view."""
         self._show_import()
         self.importing.take(path)
 
@@ -290,7 +290,10 @@ def _find(store: Store) -> list[PolicyEntry]:
 
 
 def _see_allowed(policy: PolicyEntry) -> None:
-    """Ask for permission to load a policy here; the process that plays it could only refuse."""
+    """Ask the user for permission to load a policy's code.
+
+    The process that plays the policy could not ask and would refuse.
+    """
     from gym_gui.evaluation import see_allowed
 
     see_allowed(policy.file)

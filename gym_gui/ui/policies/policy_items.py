@@ -1,4 +1,4 @@
-"""Items for pickers of policies."""
+"""Picker items for policies, grouped by kind."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 _GROUPS: Final = {"human": "People", "baseline": "Baselines", "rl": "Trained policies"}
 HERE: Final = "here"
-"""Picker value of the current player if the list lacks it: a policy from a file, or a named model."""
+"""Picker value of the current policy if the list lacks it: a policy from a file, or a named model."""
 
 
 def policy_items(offers: Sequence[Offer]) -> list[PickerItem]:
-    """Return picker items for policies, in groups; unusable ones come last, with the reason.
+    """Return picker items for policies, in groups; unusable policies come last, with the reason.
 
-    Names come first, because they tell policies apart. A trained policy's detail says how, where and how well
-    it was trained. Of two policies with the same name, the detail names the worker.
+    The detail of a trained policy names its algorithm, mean return and environment. If two policies have the
+    same title, the detail names the worker.
     """
     alike = Counter(offer.policy.title for offer in offers)
     items = [
@@ -53,7 +53,7 @@ def show_player(
     offers: Sequence[Offer],
     checks: ConfigurationChecks,
 ) -> None:
-    """Offer the usable policies in a picker and select the current player."""
+    """Fill a picker with the policies for a slot, and select the slot's current policy."""
     items = policy_items(offers)
     policy = checks.policy(player) if player is not None else None
     value: object = policy.policy_id if policy is not None else None
@@ -67,22 +67,22 @@ def show_player(
 def _here_now(
     player: WorkerAssignment, policy: Policy | None, checks: ConfigurationChecks
 ) -> PickerItem | None:
-    """Return an item for the current player if the list has none, else ``None``.
+    """Return a picker item for the current policy if the list has no item for it, else ``None``.
 
-    A policy read from a file has the file's name, not that of the entry by which it was chosen.
+    A policy read from a file is shown with the file's name.
     """
     if policy is None:
-        title = f"{player.worker_id} (not here)"
-        return PickerItem(HERE, title, reason="No worker of that name is known")
+        title = f"{player.worker_id} (not available)"
+        return PickerItem(HERE, title, reason="No worker with this name is installed")
     asked = policy.takes or policy.model
     if not asked or not player.settings.get(asked):
         return None
     worker = checks.worker(player)
-    return PickerItem(HERE, checks.title(player), worker.display_name if worker else "", "Here now")
+    return PickerItem(HERE, checks.title(player), worker.display_name if worker else "", "Current policy")
 
 
 def _title(offer: Offer) -> str:
-    """Return the title; one that needs further details ends with an ellipsis."""
+    """Return the title of a policy, with an ellipsis if the policy needs further details."""
     policy = offer.policy
     return policy.title if policy.complete or policy.title.endswith("…") else f"{policy.title}…"
 

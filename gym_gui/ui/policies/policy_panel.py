@@ -1,4 +1,4 @@
-"""Inspector panel of the selected policy: training, score, agents and uses."""
+"""Inspector panel of the selected policy: training, score, agents and actions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class PolicyPanel(QWidget):
-    """Shows the selected policy and the actions for it.
+    """Panel that shows the selected policy and its actions.
 
     Args:
         context: Shows other pages.
@@ -38,26 +38,24 @@ class PolicyPanel(QWidget):
     """
 
     action_requested = pyqtSignal(str)
-    """Emitted with the requested action: ``folder``, ``train``, ``score``, ``export`` or ``remove``."""
+    """Emits the name of an action: ``folder``, ``train``, ``score``, ``export`` or ``remove``."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("train-policy-panel")
         column = column_layout(self)
         column.addWidget(section_label("Policy"))
-        self._hint = muted_label(
-            "Select a policy: what it can play, and where to use it, appears here.", wrap=True
-        )
+        self._hint = muted_label("Select a policy to see its details and actions.", wrap=True)
         column.addWidget(self._hint)
         self.title = ElidedLabel("", "title")
         column.addWidget(self.title)
         self._use_menu = UseMenu(context, self)
         self._use = PrimaryButton("Use in a slot", name="train-policy-use", on_click=self._on_use)
-        self._use.setToolTip("Watch this policy, play beside it, or seat it among others")
+        self._use.setToolTip("Watch this policy, play with it, or add it to an operator")
         self._again = QuietButton("Train again", name="train-policy-train", on_click=self._on_again)
-        self._again.setToolTip("The form of a new run, filled with the settings it was trained with")
+        self._again.setToolTip("Open the form for a new run with the settings of this policy's training")
         self.folder = QuietButton("Open folder", name="train-policy-folder", on_click=self._on_folder)
-        self.folder.setToolTip("Its folder in the file manager")
+        self.folder.setToolTip("Open the policy's folder in the file manager")
         self._buttons = QWidget()
         rows = column_layout(self._buttons)
         rows.addWidget(self._use)
@@ -66,9 +64,9 @@ class PolicyPanel(QWidget):
         pair.addWidget(self.folder)
         rows.addLayout(pair)
         self.export = QuietButton("Export…", name="train-policy-export", on_click=self._on_export)
-        self.export.setToolTip("Write it as a .zip that another library takes as it is")
+        self.export.setToolTip("Write the policy to a .zip file that another policy library can import")
         self._measure = QuietButton("Measure", name="train-policy-measure", on_click=self._on_measure)
-        self._measure.setToolTip("Play it on the standard seeds, and keep how well it does as its score")
+        self._measure.setToolTip("Play the policy on the standard seeds and store its mean return as score")
         second = row_layout()
         second.addWidget(self._measure)
         second.addWidget(self.export)
@@ -79,14 +77,14 @@ class PolicyPanel(QWidget):
         self.facts = FactRows("train-policy-", cut=("Folder", "Weights"))
         column.addWidget(self.facts)
         self.remove = LinkButton("Remove this policy", name="train-policy-remove", on_click=self._on_remove)
-        self.remove.setToolTip("Its folder goes to the trash; it can be had back")
+        self.remove.setToolTip("Move the policy's folder to the trash; Undo restores it")
         column.addWidget(self.remove)
         self.fixed = muted_label(wrap=True, name="train-policy-fixed")
         column.addWidget(self.fixed)
         self.show_policy(None)
 
     def show_policy(self, policy: PolicyEntry | None) -> None:
-        """Show a policy; ``None`` shows a hint how to select one."""
+        """Show a policy; ``None`` shows a hint to select one."""
         there = policy is not None
         self._hint.setVisible(not there)
         for widget in (self.title, self._buttons, self._agents, self.facts, self.remove, self.fixed):
@@ -118,7 +116,7 @@ class PolicyPanel(QWidget):
         self.action_requested.emit("folder")
 
     def set_measuring(self, measuring: bool) -> None:
-        """Show whether the policy's score is being measured."""
+        """Show whether a measurement of the policy's score is in progress."""
         self._measure.setEnabled(not measuring)
         self._measure.set_text("Measuring…" if measuring else "Measure")
 
@@ -137,10 +135,12 @@ class PolicyPanel(QWidget):
 
 _HEAD, _ROW = 32, 28
 _MOST_ROWS: Final = 8
-"""Maximum number of visible rows; more rows scroll."""
+"""Largest number of rows that are visible without scrolling."""
 
 _ROOM: Final = 12
-"""Longest description of a space in its column; for a longer one, the column shows the network's input."""
+"""Longest description of an observation space that fits the column; longer ones are replaced by the
+network's input.
+"""
 
 
 def _agent(part: AgentPart) -> str:
@@ -156,20 +156,22 @@ def _does(part: AgentPart) -> str:
 
 
 def _about(part: AgentPart) -> str:
-    prepared = f", prepared by {part.prepared_by}" if part.prepared_by else ""
-    return f"{part.agent} sees {part.sees}{prepared}, and acts in {part.does}; network {part.network}"
+    prepared = f", preprocessed by {part.prepared_by}" if part.prepared_by else ""
+    return f"{part.agent} observes {part.sees}{prepared}, and acts in {part.does}; network {part.network}"
 
 
 COLUMNS: Final = (
     Column("Agent", _agent, tip=_about),
-    Column("Sees", _sees, tip=_about, width=76),
-    Column("Does", _does, tip=_about, width=104),
+    Column("Observes", _sees, tip=_about, width=76),
+    Column("Acts in", _does, tip=_about, width=104),
 )
-"""Columns of the table; a row is an :class:`~gym_gui.services.policies.policy_parts.AgentPart`."""
+"""Columns of the table of agents; each row is an
+:class:`~gym_gui.services.policies.policy_parts.AgentPart`.
+"""
 
 
 class PolicyAgents(QWidget):
-    """Table of a joint policy's agents; hidden for a policy of one agent.
+    """Table of the agents of a joint policy; hidden for a policy of one agent.
 
     Args:
         context: Shows other pages.
@@ -195,12 +197,12 @@ class PolicyAgents(QWidget):
         chosen.currentRowChanged.connect(self._on_current_changed)
         column.addWidget(table)
         self._menu = UseMenu(context, self, "train-use-agent-menu")
-        self._use = QuietButton("Use one alone", name="train-policy-use-agent", on_click=self._on_use)
+        self._use = QuietButton("Use one agent", name="train-policy-use-agent", on_click=self._on_use)
         column.addWidget(self._use)
         column.addSpacing(theme.STEP)
 
     def show_parts(self, policy: PolicyEntry, title: str, parts: Sequence[AgentPart]) -> None:
-        """Show the agents of a policy.
+        """Show the agents of a joint policy.
 
         Args:
             policy: The policy.
@@ -213,19 +215,22 @@ class PolicyAgents(QWidget):
         self._table.setFixedHeight(_HEAD + min(len(parts), _MOST_ROWS) * _ROW + 2)
         if parts:
             self._table.select(parts[0].agent)
-        self._tell()
+        self._update_use_button()
 
     def _on_current_changed(self, _now: QModelIndex, _before: QModelIndex) -> None:
-        self._tell()
+        self._update_use_button()
 
-    def _tell(self) -> None:
+    def _update_use_button(self) -> None:
         part, policy = self._table.current, self._policy
         self._use.setEnabled(part is not None)
         if part is None or policy is None:
             return
         about = policy.file.description
         self._use.set_text(f"Use {part.agent} alone")
-        self._use.setToolTip(f"{part.agent} plays its part; the others act at random until you seat others")
+        self._use.setToolTip(
+            f"Only {part.agent} uses the policy; the other agents act randomly until you assign policies "
+            "to them"
+        )
         self._menu.set_operator(
             partial(
                 operator_of,

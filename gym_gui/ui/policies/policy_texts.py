@@ -1,4 +1,4 @@
-"""Texts of a policy's panel."""
+"""Texts for the inspector panel of a policy."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from mosaic_worker.preprocessing import describe_steps
 
 
 def parts_and_texts(policy: PolicyEntry) -> tuple[Sequence[AgentPart], dict[str, str]]:
-    """Return a joint policy's agents and the policy's facts by row; an empty text hides its row."""
+    """Return the agents of a joint policy, and the policy's facts by name; ``""`` hides the row of a fact."""
     about = policy.file.description
     parts = parts_of(about)
     moment = moment_of(policy)
     imported = about.origin.get("kind") == "imported"
     origin = f"imported from {about.origin.get('file', 'a file')}" if imported else "trained with MOSAIC"
     alone = {
-        "Sees": space_words(about.observation_space),
-        "Prepared by": describe_steps(list(about.preprocessing)) if about.preprocessing else "",
-        "Does": space_words(about.action_space),
+        "Observes": space_words(about.observation_space),
+        "Preprocessing": describe_steps(list(about.preprocessing)) if about.preprocessing else "",
+        "Acts in": space_words(about.action_space),
     }
     texts = {
         "Algorithm": algorithm_word(about.algorithm),
@@ -37,7 +37,7 @@ def parts_and_texts(policy: PolicyEntry) -> tuple[Sequence[AgentPart], dict[str,
         "Seed": str(about.seed),
         "Trained": f"{moment:%d %b %Y, %H:%M}" if moment else "",
         "Origin": origin,
-        "Licence": about.licence,
+        "License": about.licence,
         "Weights": f"sha256 {about.weights_sha256}" if about.weights_sha256 else "",
         "Folder": str(policy.file.path),
     }

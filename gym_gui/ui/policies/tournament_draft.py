@@ -1,4 +1,4 @@
-"""Draft of a tournament in the window: the policies that can play a game and the resulting tournament."""
+"""Draft of a tournament in the window: the policies that can play a game, and the resulting tournament."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 
 FIRST_GAME: Final = "classic/connect_four_v3"
-"""Environment of a tournament if the user named none."""
+"""Environment of a tournament if the user chose none."""
 _AT_ANY_RATE: Final = ("random", "cycle")
-"""Baseline policies that are in the pool of every game, for comparison."""
+"""Baseline policies that are proposed for the pool of every game, for comparison."""
 _LONGEST: Final = 32
 
 
 @dataclass(frozen=True)
 class TournamentRequest:
-    """A request to set up a tournament.
+    """Request to set up a tournament.
 
     Attributes:
-        task: Environment; empty for the default :data:`FIRST_GAME`.
-        players: Policies to begin with; those that cannot play in the environment are left out.
+        task: Environment; ``""`` for the default :data:`FIRST_GAME`.
+        players: Policies proposed for the pool; those that cannot play in the environment are left out.
     """
 
     task: str = ""
@@ -39,7 +39,9 @@ class TournamentRequest:
 
     @classmethod
     def of(cls, operators: Sequence[OperatorConfig]) -> TournamentRequest:
-        """Return a request for the task of the first operator with several slots, and all its policies."""
+        """Return a request with the first multi-agent operator's environment, and all policies of
+        operators in it.
+        """
         several = [each for each in operators if len(each.resolved_slots()) > 1]
         if not several:
             return cls()
@@ -58,13 +60,13 @@ def _each_once(rows: Sequence[WorkerAssignment]) -> list[WorkerAssignment]:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A policy that can take every seat of a game.
+    """Policy that can play every seat of a game.
 
     Attributes:
         title: Title of the policy.
-        meaning: What the policy does, in a sentence; may be empty.
+        meaning: Description of the policy, as a sentence, or ``""``.
         player: The worker and its settings.
-        wanted: Whether the policy is in the pool before the user chooses.
+        wanted: Whether the policy is initially selected for the pool.
     """
 
     title: str
@@ -76,7 +78,10 @@ class Candidate:
 def candidates(
     sheet: EnvironmentInfo, checks: ConfigurationChecks, request: TournamentRequest
 ) -> list[Candidate]:
-    """Return policies that can take every seat: the request's, those made for the game, then the rest."""
+    """Return the policies that can play every seat of an environment.
+
+    The order is: policies of the request, policies made for the environment, then all others.
+    """
     named = [row for row in request.players if _fits(sheet, checks, row)]
     found = [Candidate(checks.title(row), "", row, wanted=True) for row in named]
     offers = [
@@ -102,7 +107,7 @@ def _fits(sheet: EnvironmentInfo, checks: ConfigurationChecks, row: WorkerAssign
 
 
 def names_of(chosen: Sequence[Candidate]) -> dict[str, WorkerAssignment]:
-    """Return the pool: a unique name for each candidate, as files and tables use it."""
+    """Return the pool of a tournament: a unique name for each candidate, as files and tables use it."""
     pool: dict[str, WorkerAssignment] = {}
     taken: set[str] = set()
     for each in chosen:
@@ -120,7 +125,7 @@ def names_of(chosen: Sequence[Candidate]) -> dict[str, WorkerAssignment]:
 def tournament_of(
     sheet: EnvironmentInfo, pool: Mapping[str, WorkerAssignment], seeds: int, *, swiss: bool
 ) -> TournamentRun:
-    """Return the tournament of a pool, to show its size; its policies are not checked again.
+    """Return the tournament of a pool, to show its size, without checking its policies again.
 
     Raises:
         UsageError: The pool is too small, or the environment allows no games.

@@ -1,4 +1,4 @@
-"""Menu of the pages that can use a trained policy."""
+"""Menu that opens a trained policy on the page that the user chooses."""
 
 from __future__ import annotations
 
@@ -22,28 +22,32 @@ SEED = 0
 _TOURNAMENT = "tournament"
 _RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
 _PLACES = (
-    ("operators", "Watch it in Operators", "See it play, step by step or at full speed"),
-    ("play", "Open it in Play", "See it play; change who plays which slot there"),
+    ("operators", "Watch in Operators", "Watch the policy play, step by step or at full speed"),
+    ("play", "Open in Play", "Play with or against the policy; change the policy of each slot there"),
     (
         "agents",
-        "Give it a seat in Agents",
-        "Put it into one slot of any environment that fits, beside others",
+        "Assign in Agents",
+        "Assign the policy to a slot of any compatible environment, together with others",
     ),
-    (_TOURNAMENT, "Hold a tournament with it…", "Have it meet other policies of its game, and be rated"),
+    (
+        _TOURNAMENT,
+        "Hold a tournament…",
+        "Rate the policy in games against other policies of its environment",
+    ),
 )
-_ALONE = "It plays alone: a tournament needs a game of several agents"
+_ALONE = "A tournament needs an environment with several agents"
 
 
 def operator_of(policy: Path, *, worker_id: str, env_id: str, title: str, agent: str = "") -> OperatorConfig:
-    """Return a policy as an operator in an environment; reads the policy's file.
+    """Return an operator in which a policy plays; reads the policy's file.
 
     Args:
         policy: Folder of the policy.
-        worker_id: Worker that plays the policy.
-        env_id: The environment.
+        worker_id: Worker that runs the policy.
+        env_id: Id of the environment.
         title: Display name of the policy.
-        agent: Agent of a joint policy that plays its part while the others act at random; by default each
-            agent plays its own part.
+        agent: Agent of a joint policy that uses the policy while the others act randomly; by default all
+            agents use it.
     """
     file = read_policy_file(policy)
     agents = file.agents if file is not None else ()
@@ -70,7 +74,7 @@ def operator_of(policy: Path, *, worker_id: str, env_id: str, title: str, agent:
 
 
 def use_policy(context: AppContext, place: str, operator: OperatorConfig) -> None:
-    """Show a page with an operator."""
+    """Open an operator on a page; ``place`` is the page's name or ``tournament``."""
     request: dict[str, Any] = {"operator": operator}
     if place == _TOURNAMENT:
         place, request = "operators", {"tournament": TournamentRequest.of([operator])}
@@ -82,12 +86,12 @@ def use_policy(context: AppContext, place: str, operator: OperatorConfig) -> Non
 
 
 class UseMenu(QMenu):
-    """Menu of the pages that can use a policy.
+    """Menu of the pages on which a policy can be used.
 
     Args:
         context: Shows the chosen page.
         parent: Qt owner.
-        name: Qt object name.
+        name: ``objectName`` of the menu.
     """
 
     def __init__(
@@ -110,12 +114,14 @@ class UseMenu(QMenu):
         self.aboutToShow.connect(self._on_about_to_show)
 
     def set_operator(self, operator: Callable[[], OperatorConfig] | None) -> None:
-        """Set the function that returns the operator to use; it is called after a choice."""
+        """Set the function that returns the operator to use, which is called after a choice; ``None``
+        disables the menu.
+        """
         self._operator = operator
         self.setEnabled(operator is not None)
 
     def _on_about_to_show(self) -> None:
-        """Enable the tournament only if the environment has several slots."""
+        """Enable the tournament entry only if the environment has several slots."""
         several = self._operator is not None and len(self._operator().resolved_slots()) > 1
         self._tournament.setEnabled(several)
         self._tournament.setToolTip(self._tip if several else _ALONE)

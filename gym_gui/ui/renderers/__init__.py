@@ -1,4 +1,4 @@
-"""Widgets and words that show an episode: pictures, boards, texts and the agents' actions."""
+"""Widgets and text functions that show an episode: pictures, boards, texts and the agents' actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that put a view of an episode and its agents into words."""
+"""Functions that describe an episode and its agents in words."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from gym_gui.ui.renderers.joint_agents import Together, together_of
 
 @dataclass(frozen=True, slots=True)
 class SlotPlayer:
-    """Who plays a slot.
+    """Policy or person that plays a slot.
 
     Attributes:
-        kind: Kind of agent (``rl``, ``llm``, ``human``, …), which gives the color.
+        kind: Kind of agent (``rl``, ``llm``, ``human``, …), which determines the color.
         player: Display name, for example ``PPO solo expert`` or ``you``.
-        together: The policy that plays this slot together with other slots; ``None`` if it plays alone.
+        together: Link to the other slots that the same joint policy plays; ``None`` for a policy of one slot.
     """
 
     kind: str = "baseline"
@@ -34,11 +34,11 @@ class SlotPlayer:
 def slot_players(
     config: OperatorConfig, names: Mapping[AgentID, str] | None = None
 ) -> dict[AgentID, SlotPlayer]:
-    """Return who plays each slot of an operator.
+    """Return the policy or person that plays each slot of an operator.
 
     Args:
         config: The operator.
-        names: Display names by slot; without them players have no name.
+        names: Display names by slot; slots without an entry get an empty name.
     """
     names, links = names or {}, together_of(config.link_groups)
     return {
@@ -48,21 +48,23 @@ def slot_players(
 
 
 _NOT_ITS_OWN: Final = {
-    ActionSource.RETRY: "asked again",
+    ActionSource.RETRY: "after a retry",
     ActionSource.RANDOM_LEGAL: "random instead",
     ActionSource.NOOP: "no action instead",
     ActionSource.DEFAULT: "default instead",
 }
-"""Sources that a viewer has to know about: the agent did not simply choose this action."""
+"""Texts for action sources other than the agent's own first answer, such as a random replacement."""
 
 
 def seat_words(agent: AgentView) -> str:
-    """Return the name of a seat: the game's (``White``), else the environment's."""
+    """Return the display name of a seat: the game's name (``White``), else the environment's."""
     return agent.name or agent.agent
 
 
 def source_words(agent: AgentView) -> str:
-    """Return who or what chose the action, if not the seat's player at the first request; else ``""``."""
+    """Return who chose an action if it was not the agent's own first answer, such as ``random instead``;
+    else ``""``.
+    """
     words = [words for source, words in _NOT_ITS_OWN.items() if source == agent.source]
     return ", ".join([*([f"by {agent.by}"] if agent.by else []), *words])
 
@@ -75,12 +77,12 @@ def number_words(value: float) -> str:
 
 
 def _named(team: str) -> str:
-    """Return a team name with a capital; ids such as ``player_0`` stay as they are."""
+    """Return a team name with a capital letter; ids such as ``player_0`` stay unchanged."""
     return team.capitalize() if team.isalpha() else team
 
 
 def score_words(view: LiveView) -> str:
-    """Return the score (``Green 1 : 0 Blue``); ``""`` if the environment keeps no score."""
+    """Return the score, such as ``Green 1 : 0 Blue``; ``""`` if the environment keeps no score."""
     if not view.scores:
         return ""
     scores = [(_named(name), f"{local(value):g}") for name, value in view.scores.items()]
@@ -91,7 +93,7 @@ def score_words(view: LiveView) -> str:
 
 
 def outcome_words(view: LiveView) -> str:
-    """Return the outcome (``Green wins``, ``Draw``); ``""`` during an episode or without a winner."""
+    """Return the outcome, such as ``Green wins`` or ``Draw``; ``""`` if there is none."""
     if not view.over or not view.outcome:
         return ""
     if view.result:
@@ -103,7 +105,7 @@ def outcome_words(view: LiveView) -> str:
 
 
 def facts_in_words(view: LiveView) -> str:
-    """Return score or return, step and, at the end, the outcome: ``Return 12.0 · step 12``."""
+    """Return score or return, step, and outcome of a finished episode: ``Return 12.0 · step 12``."""
     parts = [score_words(view)] if view.scores else []
     if len(view.agents) == 1 or not view.scores:
         total = sum(agent.total for agent in view.agents)
@@ -122,9 +124,9 @@ def agent_sentence(
 
     Args:
         agent: The agent.
-        seat: Player of the agent's slot.
-        to_move: Whether the other agents wait for this one.
-        agents: All agents of the episode; needed to name those that share the agent's policy.
+        seat: Policy or person that plays the agent's slot.
+        to_move: Whether it is the agent's turn while other agents wait.
+        agents: All agents of the episode; needed to name agents that share a policy with the agent.
     """
     name = seat_words(agent)
     who = f"{name}, played by {seat.player}" if seat.player else name
@@ -152,14 +154,16 @@ def agent_sentence(
 
 
 def option_words(agent: AgentView) -> str:
-    """Return the option and the step at which it began: ``go to(yellow key) since step 4``."""
+    """Return the option that an agent follows and the step at which it began: ``go to(yellow key) since
+    step 4``.
+    """
     if agent.option_since is None:
         return agent.option
     return f"{agent.option} since step {agent.option_since}"
 
 
 def view_sentence(view: LiveView, seats: Mapping[AgentID, SlotPlayer]) -> str:
-    """Return the whole view of an episode as sentences."""
+    """Return score, outcome and facts about every agent as sentences."""
     head = [words for words in (score_words(view), outcome_words(view)) if words]
     waiting = on_turn(view)
     agents = [
@@ -175,5 +179,5 @@ def view_sentence(view: LiveView, seats: Mapping[AgentID, SlotPlayer]) -> str:
 
 
 def on_turn(view: LiveView) -> frozenset[AgentID]:
-    """Return the agents that the others wait for; empty if all act at once."""
+    """Return the agents whose turn it is while others wait; empty if all agents act at once."""
     return frozenset(view.turn) if 0 < len(view.turn) < len(view.agents) else frozenset()

@@ -1,7 +1,6 @@
-"""Parser that splits colored terminal text into runs of one style.
-
-Of ECMA-48 the parser understands only SGR (color and weight), which environments print. It drops other escape
-sequences.
+"""Parser that splits colored terminal text into pieces with one style each.
+The parser interprets only SGR codes of ECMA-48 (color and weight), which environments print. It drops other
+escape sequences.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ _ESCAPE: Final = re.compile(r"\x1b\[([0-9;:]*)m|\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\]
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Style of a run of text.
+    """Style of a piece of terminal text.
 
     Attributes:
         foreground: Terminal color 0 to 15, ``#rrggbb``, or ``None`` for the default color.
@@ -36,14 +35,14 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Text of one style."""
+    """Piece of terminal text with one style."""
 
     text: str
     style: Style
 
 
 def parse(text: str) -> list[Run]:
-    """Split a text into runs, in order; joined, they are the text without its escape sequences."""
+    """Split terminal text into pieces with one style each, in order, without escape sequences."""
     runs: list[Run] = []
     style, at = Style(), 0
     for match in _ESCAPE.finditer(text):
@@ -98,7 +97,9 @@ def _simple(style: Style, code: int) -> Style:
 
 
 def _extended(numbers: list[int]) -> int | str | None:
-    """Parse the color after code 38 or 48 (``5;n`` or ``2;r;g;b``) and remove its numbers from the list."""
+    """Parse the color after SGR code 38 or 48 (``5;n`` or ``2;r;g;b``) and remove its numbers from the
+    list.
+    """
     kind = numbers.pop(0) if numbers else 0
     if kind == 5 and numbers:
         return _of_256(numbers.pop(0))

@@ -1,4 +1,4 @@
-"""Geometry of a board's squares in a widget."""
+"""Pixel positions of a board's squares in a widget."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from PyQt6.QtCore import QPointF, QRectF
 from gym_gui.core.live import Board
 
 LABELED = frozenset({"chess", "checkers", "go", "connect_four"})
-"""Boards with coordinates at their edge."""
+"""Board games whose boards have coordinates at the edge."""
 _LETTERS, _RIM = 12, 8
-"""Minimum pixels around the squares: with coordinates, and for the rim alone."""
+"""Minimum width of the edge around the squares in pixels: with coordinates, and without."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardGeometry:
-    """Positions of a board's squares in widget coordinates.
+    """Pixel positions of a board's squares in widget coordinates.
 
     Attributes:
-        rows: Rows of squares.
-        columns: Columns of squares.
+        rows: Number of rows.
+        columns: Number of columns.
         side: Edge of a square in logical pixels; a whole number, so that edges are sharp.
         left: Left edge of the leftmost square.
         top: Top edge of the topmost square.
-        flipped: Whether the board is seen from the other side.
-        edge: Pixels around the squares for the board's rim and coordinates.
+        flipped: Whether the board is drawn from the opponent's side.
+        edge: Width in pixels of the edge around the squares, for rim and coordinates.
     """
 
     rows: int
@@ -53,16 +53,16 @@ class BoardGeometry:
         return cls(board.rows, board.columns, side, left, top, flipped, edge)
 
     def rect(self, square: tuple[int, int]) -> QRectF:
-        """Return a square's rectangle."""
+        """Return the rectangle of a square (row, column)."""
         row, column = self._shown(square)
         return QRectF(self.left + column * self.side, self.top + row * self.side, self.side, self.side)
 
     def centre(self, square: tuple[int, int]) -> QPointF:
-        """Return a square's center."""
+        """Return the center of a square (row, column)."""
         return self.rect(square).center()
 
     def at(self, point: QPointF) -> tuple[int, int] | None:
-        """Return the square under a point; ``None`` outside the board."""
+        """Return the row and column of the square at a point; ``None`` outside the board."""
         column = int((point.x() - self.left) // self.side)
         row = int((point.y() - self.top) // self.side)
         if 0 <= row < self.rows and 0 <= column < self.columns:
@@ -70,15 +70,15 @@ class BoardGeometry:
         return None
 
     def squares(self) -> QRectF:
-        """Return the rectangle of all squares."""
+        """Return the rectangle that contains all squares, without the edge."""
         return QRectF(self.left, self.top, self.columns * self.side, self.rows * self.side)
 
     def board(self) -> QRectF:
-        """Return the rectangle of the squares and the rim around them."""
+        """Return the rectangle that contains the squares and the edge around them."""
         return self.squares().adjusted(-self.edge, -self.edge, self.edge, self.edge)
 
     def moved(self, square: tuple[int, int], down: int, right: int) -> tuple[int, int]:
-        """Return the neighbor of a square as seen on the screen; at the board's edge the square itself."""
+        """Return the square ``down`` and ``right`` steps away on the screen, limited to the board."""
         row, column = self._shown(square)
         row = min(max(row + down, 0), self.rows - 1)
         column = min(max(column + right, 0), self.columns - 1)

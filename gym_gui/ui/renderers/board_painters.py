@@ -22,14 +22,14 @@ Square = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Marks drawn on top of a position.
+    """Marks that are painted over a board position.
 
     Attributes:
         selected: Square of the selected piece.
         targets: Squares to which the selected piece may move.
-        ghost: Square and letter of a piece that a click would place; drawn half transparent.
-        cursor: Square of the keyboard's cursor.
-        lifted: Square of the piece that is being dragged; the piece is not drawn on the square.
+        ghost: Square and letter of a piece that a click would place; painted half transparent.
+        cursor: Square of the keyboard cursor.
+        lifted: Square of the piece that is being dragged; the piece is not painted on that square.
     """
 
     selected: Square | None = None
@@ -40,14 +40,14 @@ class Marks:
 
 
 class Sprites:
-    """Cache of piece images for one square size, so that a full board is painted by copying."""
+    """Cache of piece images for one square size, so that a board is painted by copying images."""
 
     def __init__(self) -> None:
         self._key: tuple[object, ...] = ()
         self._images: dict[str, QImage] = {}
 
     def image(self, kind: str, piece: str, side: int, ratio: float) -> QImage:
-        """Return an image of a piece on a transparent background, ``side`` logical pixels wide."""
+        """Return the image of a piece on a transparent background, ``side`` logical pixels wide."""
         key = (kind, side, ratio)
         if key != self._key:
             self._key, self._images = key, {}
@@ -67,13 +67,13 @@ class Sprites:
 def paint_board(
     painter: QPainter, board: Board, place: BoardGeometry, marks: Marks, text: QColor, sprites: Sprites
 ) -> None:
-    """Paint a position.
+    """Paint a board position with its pieces and marks.
 
     Args:
         painter: Painter of the widget.
         board: The position.
         place: Geometry of the board's squares.
-        marks: Marks to draw, such as the selected square and its targets.
+        marks: Marks to paint, such as the selected square and its targets.
         text: Color of the coordinates.
         sprites: Cache of piece images.
     """
@@ -109,7 +109,7 @@ def paint_board(
 
 
 def paint_any_piece(painter: QPainter, kind: str, piece: str, square: QRectF) -> None:
-    """Paint one piece of a game into a square."""
+    """Paint one piece of a board game into a square."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if kind == "chess" and piece.lower() in set("kqrbnp"):
         paint_piece(painter, piece, square)
@@ -156,7 +156,7 @@ def _wood(painter: QPainter, board: Board, place: BoardGeometry) -> None:
 
 
 def star_points(size: int) -> list[Square]:
-    """Return go's star points for a board of a given size; empty for sizes that have none."""
+    """Return the star points of a go board with ``size`` lines; empty for sizes without star points."""
     if size < 7 or size % 2 == 0:
         return []
     rim = 2 if size < 13 else 3
@@ -181,7 +181,7 @@ def _hash_lines(painter: QPainter, board: Board, place: BoardGeometry) -> None:
 
 
 def _slots(painter: QPainter, board: Board, place: BoardGeometry) -> None:
-    """Paint the color seen through empty holes; ``_rack`` is painted over the discs later."""
+    """Paint the background of connect four, which is visible through empty holes of the rack."""
     painter.fillRect(place.squares(), QColor(artwork.HOLE))
 
 
@@ -211,7 +211,7 @@ _GROUNDS: Final[dict[str, Callable[[QPainter, Board, BoardGeometry], None]]] = {
 
 
 def _disc(painter: QPainter, piece: str, square: QRectF) -> None:
-    """Paint a connect four disc; a ring or a dot tells the sides apart without color."""
+    """Paint a connect four disc; a ring (red) or dot (yellow) distinguishes the sides without color."""
     red = piece == "X"
     side = square.width()
     painter.setPen(Qt.PenStyle.NoPen)
@@ -255,7 +255,7 @@ def _stone(painter: QPainter, piece: str, square: QRectF) -> None:
 
 
 def _man(painter: QPainter, piece: str, square: QRectF) -> None:
-    """Paint a checkers piece; a king has a crown."""
+    """Paint a checkers piece; a king gets a crown."""
     red = piece.startswith("X")
     side, middle = square.width(), square.center()
     edge = QColor(artwork.MAN_RED_EDGE if red else artwork.IVORY_EDGE)
@@ -307,7 +307,7 @@ _PIECES: Final[dict[str, Callable[[QPainter, str, QRectF], None]]] = {
 
 
 def _last_move(painter: QPainter, board: Board, place: BoardGeometry) -> None:
-    """Mark the squares of the last move under the pieces, on boards with colored squares."""
+    """Highlight the squares of the last move below the pieces; not for go and connect four."""
     if board.kind in ("connect_four", "go"):
         return
     for square in board.last:
@@ -322,7 +322,7 @@ def _last_move(painter: QPainter, board: Board, place: BoardGeometry) -> None:
 
 
 def _last_ring(painter: QPainter, board: Board, place: BoardGeometry) -> None:
-    """Mark the last move with a ring on the piece, for games whose pieces cover their square."""
+    """Paint a ring on the piece of the last move in go and connect four, where pieces cover squares."""
     if board.kind not in ("connect_four", "go") or not board.last:
         return
     square = board.last[-1]
@@ -363,7 +363,7 @@ def _target(painter: QPainter, board: Board, place: BoardGeometry, square: Squar
 
 
 def _cursor(painter: QPainter, area: QRectF) -> None:
-    """Paint the cursor as a dark and a bright line, so that it is visible on every background."""
+    """Paint the keyboard cursor as a dark and a bright line, visible on every background."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     width = max(2.0, area.width() * 0.05)
     for color, inset in ((artwork.EBONY_EDGE, width * 0.5), (artwork.TARGET_ON_DARK, width * 1.3)):

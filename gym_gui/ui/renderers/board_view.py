@@ -1,4 +1,4 @@
-"""Widget that draws a board game and lets a person play it by mouse or keyboard."""
+"""Widget that shows a board game and lets a person move by mouse or keyboard."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from gym_gui.ui.renderers.surface import Surface
 from gym_gui.ui.theme import CONTROL_HEIGHT, GAP, ROW, STEP, Theme
 
 FOOT: Final = CONTROL_HEIGHT + 2 * STEP
-"""Pixels below the board for buttons of moves without a target square."""
+"""Height in pixels below the board for buttons of moves without a square."""
 _ARROWS: Final = {
     Qt.Key.Key_Up: (-1, 0),
     Qt.Key.Key_Down: (1, 0),
@@ -44,14 +44,14 @@ _CHOOSE: Final = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Spac
 
 
 class BoardView(Surface):
-    """Shows a position and takes a move if it is a person's turn.
+    """Widget that shows a board position and accepts a move when it is a person's turn.
 
-    A person clicks a piece and then its target square, drags the piece, or uses the keyboard: the arrow keys
-        move a cursor, Enter chooses, Esc puts the piece back. An impossible move changes nothing; the board
-        shows a sentence that says why.
+    A person clicks a piece and then its target square, drags the piece, or uses the keyboard: the arrow
+    keys move a cursor, Enter selects a piece or square, Esc cancels the selection. An illegal move changes
+    nothing; the board then shows the reason.
 
     Args:
-        theme: Colors.
+        theme: Color theme.
         parent: Qt owner.
         backdrop: Theme token of the color behind the rounded corners.
     """
@@ -68,7 +68,7 @@ class BoardView(Surface):
         self._choice: BoardChoice | None = None
         self._place: BoardGeometry | None = None
         self._painted: tuple[BoardGeometry, QPoint] | None = None
-        """The geometry painted last and the widget's position in the window at that time."""
+        """Geometry at the last painting, and the widget's position in the window at that time."""
         self._interactive = False
         self._engaged = self._turned = False
         self._sprites = Sprites()
@@ -84,17 +84,17 @@ class BoardView(Surface):
         self._chooser.chosen.connect(self._on_chosen)
         self._chooser.given_up.connect(self._on_given_up)
         self._elsewhere: list[QPushButton] = []
-        self.set_hint("No board yet", "It appears when the game begins.")
+        self.set_hint("No board yet", "The board appears when the game begins.")
 
     # ------------------------------------------------------------------------------------ content
 
     @property
     def board(self) -> Board | None:
-        """The position on the screen; ``None`` while there is none."""
+        """Board position that is shown; ``None`` before the first."""
         return self._choice.board if self._choice is not None else None
 
     def show_board(self, board: Board | None) -> None:
-        """Show a position; if it differs from the one before, put a selected piece back."""
+        """Show a board position; a position that differs from the previous one cancels the selection."""
         if board == self.board:
             return
         self._chooser.dismiss()
@@ -106,24 +106,24 @@ class BoardView(Surface):
             if self._cursor is None or not self._choice_of().on_board(self._cursor):
                 self._cursor = (board.rows - 1, board.columns // 2)
         self._lay_out()
-        self._offer_elsewhere()
-        self._speak()
+        self._show_move_buttons()
+        self._update_description()
         self.update()
 
     def clear(self) -> None:
-        """Remove the position and show the hint again."""
+        """Remove the position and show the hint."""
         self._engaged = self._interactive = False
         self.show_board(None)
 
     @property
     def interactive(self) -> bool:
-        """Whether the board accepts moves."""
+        """Whether the board accepts a move now."""
         return self._choice.interactive if self._choice is not None else self._interactive
 
     def set_interactive(self, interactive: bool) -> None:
-        """Accept moves, or only show the position.
+        """Set whether the board accepts a move.
 
-        After a move the board accepts none until the next call.
+        After a move the board accepts no further move until the next call.
         """
         self._engaged = self._engaged or interactive
         if interactive == self._interactive and interactive == self.interactive:
@@ -136,39 +136,39 @@ class BoardView(Surface):
                 self._chooser.dismiss()
         self._drag = None
         self._note = ""
-        self._offer_elsewhere()
-        self._speak()
+        self._show_move_buttons()
+        self._update_description()
         self.update()
 
     @property
     def flipped(self) -> bool:
-        """Whether the board is drawn from the other side."""
+        """Whether the board is drawn from the opposite side."""
         board = self.board
         return bool(board and board.flipped != self._turned)
 
     def set_turned(self, turned: bool) -> None:
-        """Draw this and all later positions from the opposite side; ``False`` for the usual side."""
+        """Set whether this and later positions are drawn from the opposite side."""
         if turned == self._turned:
             return
         self._turned = turned
         self._chooser.dismiss()
         self._lay_out()
-        self._speak()
+        self._update_description()
         self.update()
 
     @property
     def note(self) -> str:
-        """Sentence shown on the board, ``""`` for none."""
+        """Sentence shown over the board; ``""`` for none."""
         return self._note
 
     @property
     def cursor_square(self) -> Square | None:
-        """Square of the keyboard's cursor."""
+        """Square (row, column) of the keyboard cursor."""
         return self._cursor
 
     @property
     def selected(self) -> Square | None:
-        """Square of the piece that the person selected."""
+        """Square (row, column) of the selected piece, or ``None``."""
         return self._choice.selected if self._choice is not None else None
 
     def square_rect(self, square: Square) -> QRect:
@@ -178,7 +178,7 @@ class BoardView(Surface):
     # -------------------------------------------------------------------------------------- mouse
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
-        """Select the piece under the pointer; the right button puts a selected piece back."""
+        """Select the piece under the pointer; the right button cancels a selection."""
         if a0 is None:
             return
         if self._choice is None or self._place is None or not self._engaged:
@@ -186,7 +186,7 @@ class BoardView(Surface):
             return
         self._by_keys = False
         if a0.button() == Qt.MouseButton.RightButton:
-            self._put_back()
+            self._cancel_selection()
             return
         if a0.button() != Qt.MouseButton.LeftButton:
             return
@@ -232,10 +232,10 @@ class BoardView(Surface):
         self.update()
 
     def _drawn_at(self, point: QPointF) -> Square | None:
-        """Return the square that is drawn under a point of the widget.
+        """Return the square that is painted at a point; ``None`` outside the board.
 
-        If the layout has changed since the last painting, the painted layout counts: people click on what the
-        screen shows.
+        If the layout has changed since the last painting, the painted layout decides, because people click on
+        what they see.
         """
         if self._painted is None:
             return self._place.at(point) if self._place is not None else None
@@ -247,7 +247,7 @@ class BoardView(Surface):
         return self.mapTo(window, QPoint(0, 0)) if window is not None else QPoint(0, 0)
 
     def _is_far(self, event: QMouseEvent) -> bool:
-        """Return whether the pointer has moved far enough since the button press to be a drag."""
+        """Return whether the pointer has moved far enough since the button press to count as a drag."""
         moved = event.globalPosition() - self._press_point
         return moved.manhattanLength() >= QApplication.startDragDistance()
 
@@ -259,7 +259,7 @@ class BoardView(Surface):
     # ----------------------------------------------------------------------------------- keyboard
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Move the cursor with the arrow keys, choose with Enter, put the piece back with Esc."""
+        """Move the cursor with arrow keys, choose with Enter or Space, cancel the selection with Esc."""
         if a0 is None:
             return
         key = Qt.Key(a0.key())
@@ -268,22 +268,22 @@ class BoardView(Surface):
         elif key in _ARROWS:
             self._by_keys = True
             self._cursor = self._place.moved(self._cursor, *_ARROWS[key])
-            self._speak()
+            self._update_description()
             self.update()
         elif key in _CHOOSE:
             self._by_keys = True
             self._act(self._choice.choose(self._cursor))
         elif key == Qt.Key.Key_Escape and (self._choice.selected is not None or self._note):
-            self._put_back()
+            self._cancel_selection()
         else:
             a0.ignore()
 
     def focusInEvent(self, a0: QFocusEvent | None) -> None:
-        """Show the cursor if the focus came by Tab."""
+        """Show the keyboard cursor if the user reached the board with Tab."""
         super().focusInEvent(a0)
         reasons = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
         self._by_keys = a0 is not None and a0.reason() in reasons
-        self._speak()
+        self._update_description()
 
     # --------------------------------------------------------------------------------------- moves
 
@@ -292,7 +292,7 @@ class BoardView(Surface):
         return self._choice
 
     def _act(self, answer: Answer) -> None:
-        """Carry out the result of a choice: make the move, ask which move, or show why none is possible."""
+        """Apply the result of a choice: make the move, ask which move is meant, or show why none is legal."""
         self._note = ""
         match answer:
             case Chosen(move):
@@ -304,7 +304,7 @@ class BoardView(Surface):
                 self.hinted.emit(sentence)
             case _:
                 pass
-        self._speak()
+        self._update_description()
         self.update()
 
     def _ask_which_move(self, moves: tuple[Move, ...]) -> None:
@@ -315,12 +315,12 @@ class BoardView(Surface):
         self._chooser.ask(moves, white, near, self.rect())
 
     def _commit(self, action: int) -> None:
-        """Emit a move; the board accepts no other until :meth:`set_interactive` is called again."""
+        """Emit a move and accept no further move until :meth:`set_interactive` is called."""
         choice = self._choice_of()
         choice.release()
         self._interactive = choice.interactive = False
         self._chooser.dismiss()
-        self._offer_elsewhere()
+        self._show_move_buttons()
         self.move_chosen.emit(action)
 
     def _on_chosen(self, action: int) -> None:
@@ -333,16 +333,16 @@ class BoardView(Surface):
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         self.update()
 
-    def _put_back(self) -> None:
+    def _cancel_selection(self) -> None:
         self._drag = self._pressed = None
         self._note = ""
         if self._choice is not None:
             self._choice.release()
-        self._speak()
+        self._update_description()
         self.update()
 
-    def _offer_elsewhere(self) -> None:
-        """Show buttons for moves without a target square (go's pass)."""
+    def _show_move_buttons(self) -> None:
+        """Show buttons for moves without a target square, such as go's pass."""
         for button in self._elsewhere:
             button.hide()
             button.deleteLater()
@@ -354,7 +354,7 @@ class BoardView(Surface):
             word = (move.label or f"move {move.action}").capitalize()
             button = QPushButton(word, self)
             button.setObjectName(f"move_{move.action}")
-            button.setToolTip(f"{word}: make a move without a place on the board.")
+            button.setToolTip(f"{word}: make a move that needs no square.")
             button.clicked.connect(partial(self._commit, move.action))
             button.adjustSize()
             button.move(right - button.width(), self.height() - button.height() - STEP)
@@ -365,14 +365,14 @@ class BoardView(Surface):
     # ------------------------------------------------------------------------------------ painting
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Fit the board to the new size."""
+        """Fit the board to the new size of the widget."""
         super().resizeEvent(a0)
         self._chooser.dismiss()
         self._lay_out()
-        self._offer_elsewhere()
+        self._show_move_buttons()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Paint the background, the board, the dragged piece and the note."""
+        """Paint the background, the board, a dragged piece and the note."""
         painter = QPainter(self)
         self.paint_ground(painter)
         self._painted = None if self._place is None else (self._place, self._in_window())
@@ -413,13 +413,13 @@ class BoardView(Surface):
         room = QRectF(self.rect()).adjusted(STEP, STEP, -STEP, -STEP - foot)
         self._place = BoardGeometry.fitted(board, room, flipped=self.flipped)
 
-    def _speak(self) -> None:
+    def _update_description(self) -> None:
         """Describe the cursor's square, the selected piece and the turn to screen readers."""
         if self._choice is None or self._cursor is None:
             return
         board = self._choice.board
         words = [occupied_word(board, self._cursor)]
         if self._choice.selected is not None:
-            words.append(f"taken up: {occupied_word(board, self._choice.selected)}")
+            words.append(f"selected: {occupied_word(board, self._choice.selected)}")
         words.append(self._note or ("your move" if self._choice.interactive else "not your move"))
         self.setAccessibleDescription(". ".join(words))

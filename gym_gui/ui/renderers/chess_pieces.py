@@ -1,4 +1,4 @@
-"""Chess pieces painted as vector paths, so that they need no font and no picture file."""
+"""Chess pieces painted as vector paths, which need no font and no picture file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from gym_gui.core.drawing.chess_shapes import BODY, EYES, FOOT, LINES, PEARLS, R
 
 @dataclass(frozen=True, slots=True)
 class PieceShape:
-    """Paths of one piece: ``body`` is filled and outlined, ``lines`` and ``dots`` are drawn on it."""
+    """Vector paths of one chess piece: ``body`` is filled and outlined, ``lines`` and ``dots`` are painted
+    over it.
+    """
 
     body: QPainterPath
     lines: QPainterPath
@@ -23,7 +25,11 @@ class PieceShape:
 
 @cache
 def shape(letter: str) -> PieceShape:
-    """Return the shape of ``k``, ``q``, ``r``, ``b``, ``n`` or ``p``; another letter raises KeyError."""
+    """Return the vector shape of the chess piece ``k``, ``q``, ``r``, ``b``, ``n`` or ``p``.
+
+    Raises:
+        KeyError: ``letter`` is another letter.
+    """
     body = _path(BODY[letter]).united(_path(FOOT))
     for x, y, radius in PEARLS.get(letter, ()):
         pearl = QPainterPath()
@@ -39,7 +45,7 @@ def shape(letter: str) -> PieceShape:
 
 
 def paint_piece(painter: QPainter, piece: str, square: QRectF) -> None:
-    """Paint the piece of a FEN letter (capitals are white) into a square."""
+    """Paint a chess piece into a square; ``piece`` is a FEN letter, a capital for White."""
     form = shape(piece.lower())
     white = piece.isupper()
     fill = QColor(artwork.IVORY if white else artwork.EBONY)
@@ -65,7 +71,7 @@ def _pen(color: QColor, width: float) -> QPen:
 
 
 def _path(text: str) -> QPainterPath:
-    """Return the path of a string in SVG path syntax."""
+    """Return the path for a string in SVG path syntax."""
     path, words, at = QPainterPath(), text.split(), 0
     counts = {"M": 1, "L": 1, "Q": 2, "C": 3, "Z": 0}
     while at < len(words):

@@ -1,4 +1,4 @@
-"""Widget that shows an environment's picture, with sharp pixels if it is enlarged enough."""
+"""Widget that shows an environment's frames, with sharp pixel edges at large scales."""
 
 from __future__ import annotations
 
@@ -17,26 +17,28 @@ from gym_gui.ui.renderers.surface import Surface
 from gym_gui.ui.theme import Theme
 
 CRISP_FROM: Final = 2.0
-"""Scale in screen pixels per frame pixel from which a frame keeps sharp pixel edges."""
+"""Scale, in screen pixels per frame pixel, from which a frame is enlarged with sharp pixel edges."""
 WHOLE_FROM: Final = 0.93
-"""Smallest share of the widget that a whole-number scale must fill to be chosen."""
+"""Smallest share of the widget that a frame must fill at a whole-number scale."""
 
-NOTHING_HERE: Final = "Nothing here can be asked for now: only what the agent sees. Keys have the rest."
-"""Tooltip after a click on a cell without an action."""
+NOTHING_HERE: Final = (
+    "No action here: only cells that the agent sees have actions. Use keys for other actions."
+)
+"""Tooltip after a click on a picture cell that has no action."""
 
 
 class FrameView(Surface):
-    """Shows the newest frame and paints each frame at most once.
+    """Widget that shows an environment's newest frame and paints each frame at most once.
 
     Args:
-        theme: Colors.
+        theme: Color theme.
         parent: Qt owner.
         backdrop: Theme token of the color behind the rounded corners.
     """
 
     painted = pyqtSignal(int)
     move_chosen = pyqtSignal(int)
-    """Emitted with the action that belongs to a clicked cell."""
+    """Emits the index of the action that belongs to the clicked cell."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, backdrop: str = "panel") -> None:
         super().__init__(theme, parent, backdrop=backdrop)
@@ -53,22 +55,23 @@ class FrameView(Surface):
         self._chooser.chosen.connect(self._on_chosen)
         self._chooser.given_up.connect(self._chooser.dismiss)
         self.setMouseTracking(True)
-        self.set_hint("No picture yet", "It appears with the first step.")
+        self.set_hint("No picture yet", "The picture appears with the first step.")
 
     def show_frame(self, frame: NDArray[np.uint8], number: int | None = None) -> None:
         """Show a frame in place of the previous one.
 
         Args:
-            frame: (height, width, 3) RGB, 0 to 255. It is copied, so the caller may reuse the memory.
-            number: Sequence number that :attr:`painted` emits; without it the view counts frames itself.
+            frame: RGB array of shape ``(height, width, 3)``, type ``uint8``. The view copies the array.
+            number: Sequence number that :attr:`painted` emits; without a number the view counts frames
+                itself.
 
         Raises:
-            ValueError: The frame is no array of that shape and type.
+            ValueError: The frame has another shape or type, or is empty.
         """
         if frame.ndim != 3 or frame.shape[2] != 3 or frame.dtype != np.uint8 or not frame.size:
             raise ValueError(
-                f"A frame is an array of bytes (height, width, 3), this one is {frame.dtype} "
-                f"{frame.shape}: convert it to RGB first."
+                f"A frame must be a uint8 array of shape (height, width, 3), but is {frame.dtype} "
+                f"{frame.shape}. Convert it to RGB first."
             )
         if not self.filled:
             self.setAccessibleDescription("")
@@ -87,14 +90,14 @@ class FrameView(Surface):
         self._scaled = self._late = None
 
     def set_pointing(self, pointing: Pointing | None) -> None:
-        """Set which cells stand for an action that a person may choose."""
+        """Set which picture cells have actions that a person may choose."""
         if pointing != self._pointing:
             self._pointing = pointing
             self._chooser.dismiss()
             self.unsetCursor()
 
     def set_interactive(self, interactive: bool) -> None:
-        """Let people choose an action by clicking a cell, or only show the picture."""
+        """Set whether a person may choose an action by clicking a cell of the picture."""
         self._interactive = interactive
         self._chooser.dismiss()
         self.unsetCursor()
@@ -116,11 +119,11 @@ class FrameView(Surface):
         return [move for move in pointing.moves if move.target == (row, column)]
 
     def _is_asked_at(self, point: QPoint) -> bool:
-        """Return whether a point lies in the picture while a person may choose by clicking."""
+        """Return whether a point lies in the picture while a person may choose an action by clicking."""
         return self._interactive and self._pointing is not None and self.picture_rect().contains(point)
 
     def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:
-        """Show a hand cursor and a tooltip over cells that stand for an action."""
+        """Show a hand cursor and a tooltip over cells that have an action."""
         super().mouseMoveEvent(a0)
         moves = self.moves_at(a0.position().toPoint()) if a0 is not None else []
         self.setToolTip(" or ".join(move.label for move in moves))
@@ -130,7 +133,7 @@ class FrameView(Surface):
             self.unsetCursor()
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
-        """Choose the action of the clicked cell; ask which one if the cell has several."""
+        """Choose the action of the clicked cell; if the cell has several actions, ask which one."""
         super().mousePressEvent(a0)
         if a0 is None or a0.button() != Qt.MouseButton.LeftButton:
             return
@@ -146,7 +149,9 @@ class FrameView(Surface):
             self._chooser.dismiss()
 
     def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
-        """Show why a click did nothing; shown at the press, the tooltip would vanish at the release."""
+        """Explain in a tooltip that the clicked cell has no action; Qt would hide a tooltip shown at the
+        press.
+        """
         super().mouseReleaseEvent(a0)
         if a0 is None or a0.button() != Qt.MouseButton.LeftButton:
             return
@@ -160,7 +165,7 @@ class FrameView(Surface):
         self.move_chosen.emit(action)
 
     def clear(self) -> None:
-        """Remove the frame and show the hint again."""
+        """Remove the frame and show the hint."""
         self._frame = self._scaled = self._late = None
         self.tell_hint()
         self.update()
@@ -171,7 +176,9 @@ class FrameView(Surface):
         return self._frame is not None or self._late is not None
 
     def image(self) -> QImage | None:
-        """Return the frame at its own size, for a picture file or the clipboard."""
+        """Return the frame at its original size, for a picture file or the clipboard; ``None`` without a
+        frame.
+        """
         if self._late is not None:
             self._take(self._late)
         return self._frame
@@ -188,12 +195,12 @@ class FrameView(Surface):
         return QRect(corner, shown)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Scale the frame again for the new size."""
+        """Discard the scaled frame after a change of size."""
         super().resizeEvent(a0)
         self._scaled = None
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Paint the background, the frame in one blit, and the corners."""
+        """Paint the background, the frame and the rounded corners."""
         painter = QPainter(self)
         self.paint_ground(painter)
         frame = self.image()
@@ -212,7 +219,7 @@ class FrameView(Surface):
         super()._on_theme_changed()
 
     def _fit(self, frame: QImage) -> QImage:
-        """Return the frame in screen pixels; the scaled image is kept for further paints."""
+        """Return the frame scaled to screen pixels; the scaled image is cached for further paintings."""
         ratio = self.devicePixelRatioF()
         if self._scaled is None or self._scaled.devicePixelRatio() != ratio:
             size = self._fitted(frame.size(), ratio)

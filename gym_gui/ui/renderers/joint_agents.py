@@ -1,4 +1,4 @@
-"""Links between agents that one joint policy plays, which one process loads once."""
+"""Links between agents that one joint policy plays in one process."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gym_gui.core.types import AgentID
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Group of slots that one policy plays together.
+    """Group of slots that one joint policy plays.
 
     Attributes:
         letter: Letter of the group in the table of agents, such as ``A``.
         color: Color of the letter, ``#rrggbb``.
         slots: All slots of the group.
-        policy: Name of the policy's file; empty if there is none.
+        policy: Name of the policy's file without suffix; ``""`` if there is no file.
     """
 
     letter: str
@@ -29,10 +29,10 @@ class Together:
     policy: str = ""
 
     def mates(self, agent: AgentID, agents: Sequence[AgentView]) -> list[str]:
-        """Return the names of the other agents that this policy plays.
+        """Return the names of the other agents that the joint policy plays.
 
         Args:
-            agent: The agent (seat) to leave out.
+            agent: Agent to leave out.
             agents: All agents of the episode.
         """
         return [a.name or a.agent for a in agents if a.slot in self.slots and a.agent != agent]
@@ -44,18 +44,18 @@ class Together:
             return ""
         policy = f"one policy ({self.policy})" if self.policy else "one policy"
         return (
-            f"{listed(mates)} (link {self.letter}): {policy} plays them and this agent, in one process. "
-            "Each takes its own part of it and sees only what is its own."
+            f"{listed(mates)} (link {self.letter}): {policy} plays them and this agent in one process. "
+            "Each agent receives only its own observation."
         )
 
 
 def letter_of(place: int) -> str:
-    """Return the letter of a link by its index: ``A`` for 0; from 26 on a number."""
+    """Return the letter of a link by its index, ``A`` for 0; from 26 on, return a number."""
     return chr(ord("A") + place) if place < 26 else str(place + 1)
 
 
 def together_of(groups: Sequence[LinkGroup]) -> dict[AgentID, Together]:
-    """Return the links of an operator, by slot."""
+    """Return the link of each slot that shares a joint policy with other slots."""
     found: dict[AgentID, Together] = {}
     for place, group in enumerate(groups):
         policy = PurePath(group.policy_path.partition(":")[2] or group.policy_path).stem
@@ -65,7 +65,7 @@ def together_of(groups: Sequence[LinkGroup]) -> dict[AgentID, Together]:
 
 
 def recorded_together(operator: Mapping[str, object]) -> dict[AgentID, Together]:
-    """Return the links, by slot, of an operator as a run's record stores it."""
+    """Return the link of each slot, from an operator as a run's record stores it."""
     groups = operator.get("link_groups")
     entries = [each for each in groups if isinstance(each, Mapping)] if isinstance(groups, list) else []
     return together_of([LinkGroup(**entry) for entry in entries])

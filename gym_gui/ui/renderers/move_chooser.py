@@ -1,4 +1,4 @@
-"""Row of buttons on a board that asks which of several moves is meant."""
+"""Row of buttons over a board that asks which of several moves the player means."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ PIECE: Final = 44
 
 
 class MoveChooser(QFrame):
-    """Small row of buttons over the board: a piece for each promotion, else the name of the move.
+    """Row of buttons over a board, one per possible move: a piece picture for a promotion, else the move's
+    name.
 
     The arrow keys move between the buttons, Enter chooses, Esc cancels.
 
@@ -35,7 +36,7 @@ class MoveChooser(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("moveChooser")
-        self.setAccessibleName("Which move do you mean?")
+        self.setAccessibleName("Choose a move")
         self.setProperty("role", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._row = row_layout(self, margin=STEP, spacing=STEP)
@@ -44,11 +45,11 @@ class MoveChooser(QFrame):
 
     @property
     def buttons(self) -> list[QToolButton]:
-        """The buttons, from left to right."""
+        """Buttons of the possible moves, from left to right."""
         return list(self._buttons)
 
     def ask(self, moves: Sequence[Move], white: bool, near: QPoint, room: QRect) -> None:
-        """Show buttons for the moves near a point, within a rectangle."""
+        """Show one button per move, near a point and within a rectangle."""
         self.dismiss()
         for move in moves:
             self._buttons.append(self._button(move, white))
@@ -73,7 +74,7 @@ class MoveChooser(QFrame):
         self.hide()
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Handle keys on a button: go to a neighbor, choose, or cancel."""
+        """Handle keys on a button: move to a neighbor, choose, or cancel."""
         if not isinstance(a1, QKeyEvent) or a1.type() != QEvent.Type.KeyPress:
             return False
         at = next((i for i, button in enumerate(self._buttons) if button is a0), None)

@@ -48,7 +48,7 @@ LONGEST_ACTION: Final = 32
 
 @dataclass(slots=True)
 class _Chip:
-    """One chip: its words, the color of its dot, its tooltip sentence and its link to other agents."""
+    """Chip of an agent or the score: texts, color of the dot, tooltip, and link to other agents."""
 
     key: str
     words: list[tuple[str, bool, str]]
@@ -60,22 +60,22 @@ class _Chip:
 
 
 class Overlay(QWidget):
-    """Row of chips, or two rows if one is too short; the last chip counts the chips that do not fit.
+    """Widget with one or two rows of chips, one per agent; a last chip counts the chips that do not fit.
 
-    A chip does not shrink during an episode, so that the row stays still while its words change.
+    A chip does not shrink during an episode, so that the other chips keep their positions.
 
     Args:
-        theme: Colors.
+        theme: Color theme.
         parent: Qt owner.
     """
 
     agent_chosen = pyqtSignal(str)
-    """Emitted with an agent (seat) when its chip is clicked."""
+    """Emits the id of the agent whose chip the user clicked."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("overlay")
-        self.setAccessibleName("What the agents did last")
+        self.setAccessibleName("Last actions of the agents")
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._theme = theme
         self._seats: dict[AgentID, SlotPlayer] = {}
@@ -90,19 +90,19 @@ class Overlay(QWidget):
         theme.changed.connect(self.update)
 
     def set_seats(self, seats: Mapping[AgentID, SlotPlayer]) -> None:
-        """Set who plays each slot; a finished episode keeps the players that played it."""
+        """Set the policy or person of each slot; the chips of a finished episode keep their names."""
         self._seats_now = dict(seats)
         if self._view is None or not self._view.over:
             self._seats, self._widths = self._seats_now, {}
             self._renew()
 
     def set_scores_shown(self, shown: bool) -> None:
-        """Show or hide the score chip; views with the score in their header hide it."""
+        """Show or hide the chip with the score; views that show the score elsewhere hide it."""
         self._scores = shown
         self._renew()
 
     def show_view(self, view: LiveView | None) -> None:
-        """Show the agents' last actions in a view of an episode; ``None`` shows nothing."""
+        """Show the agents' last actions of an episode; ``None`` removes all chips."""
         if view is None or self._view is None or view.episode != self._view.episode:
             self._widths = {}
             self._lines = 1
@@ -123,15 +123,15 @@ class Overlay(QWidget):
         return [QRect(chip.box) for chip in self._shown]
 
     def sizeHint(self) -> QSize:
-        """Return the height of one or two rows."""
+        """Return the height of one or two rows of chips."""
         return QSize(4 * HEIGHT, self._lines * HEIGHT + (self._lines - 1) * STEP)
 
     def minimumSizeHint(self) -> QSize:
-        """Return :meth:`sizeHint`; the size policy ignores the width."""
+        """Return :meth:`sizeHint`, because the size policy ignores the width."""
         return self.sizeHint()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Place the chips again for a new width."""
+        """Place the chips again for the new width."""
         super().resizeEvent(a0)
         if a0 is None or a0.size().width() != a0.oldSize().width():
             self._compact = False
@@ -142,7 +142,7 @@ class Overlay(QWidget):
                 self.updateGeometry()
 
     def event(self, a0: QEvent | None) -> bool:
-        """Show a chip's full sentence as its tooltip."""
+        """Show the sentence of the chip under the mouse as a tooltip."""
         if isinstance(a0, QHelpEvent) and a0.type() == QEvent.Type.ToolTip:
             chip = next((chip for chip in self._shown if chip.box.contains(a0.pos())), None)
             if chip is None:
@@ -153,12 +153,12 @@ class Overlay(QWidget):
         return super().event(a0)
 
     def set_clickable(self, clickable: bool) -> None:
-        """Set whether a click on an agent's chip chooses that agent."""
+        """Set whether a click on an agent's chip emits :attr:`agent_chosen`."""
         self._clickable = clickable
         self.setMouseTracking(clickable)
 
     def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:
-        """Show a hand cursor over chips of agents."""
+        """Show a hand cursor over chips of agents if they are clickable."""
         super().mouseMoveEvent(a0)
         if a0 is not None and self._clickable:
             hand = Qt.CursorShape.PointingHandCursor
@@ -178,7 +178,7 @@ class Overlay(QWidget):
         return next((c.key for c in self._shown if c.box.contains(point) and c.key in agents), "")
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Paint all chips in one pass: a widget per chip would cost a layout for every step."""
+        """Paint all chips in one pass, because one widget per chip would cost a layout pass at every step."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for chip in self._shown:
@@ -187,7 +187,7 @@ class Overlay(QWidget):
     # --------------------------------------------------------------------------------------- chips
 
     def _renew(self) -> None:
-        """Make the chips of the current view; leave out the players' names if the chips do not fit."""
+        """Create the chips of the current view; leave out the names of policies if the chips do not fit."""
         self._chips = self._make()
         if not self._place() and not self._compact:
             self._compact = True
@@ -216,7 +216,7 @@ class Overlay(QWidget):
 
     def _chip(self, agent: AgentView, alone: bool, to_move: bool) -> _Chip:
         seat = self._seats.get(agent.slot, SlotPlayer())
-        # A single agent's own name ("agent") says less than who plays it.
+        # A single agent's own name ("agent") says less than its policy's name.
         names = [seat.player] if alone and seat.player else [seat_words(agent), seat.player]
         if self._compact:
             names = names[:1]
@@ -241,7 +241,7 @@ class Overlay(QWidget):
         return _Chip(agent.agent, words, themes.kind_color(seat.kind), sentence, to_move, link)
 
     def _place(self) -> bool:
-        """Place the chips in rows and return whether all fit; one more chip counts those that do not."""
+        """Place the chips in rows and return whether all fit; otherwise add a chip that counts the rest."""
         all_placed = True
         self._shown = []
         x, line = 0, 0
@@ -264,7 +264,7 @@ class Overlay(QWidget):
         return all_placed
 
     def _count_rest(self, count: int) -> None:
-        """Replace the last chips by one that shows how many chips do not fit."""
+        """Replace the last chips by a chip that shows how many chips do not fit."""
         more = _Chip("more", [("", False, "muted")], None, "")
         while self._shown:
             more.words = [(f"+{count} more", False, "muted")]
@@ -319,7 +319,7 @@ class Overlay(QWidget):
             x += metrics.horizontalAdvance(text) + STEP
 
     def _paint_link(self, painter: QPainter, link: Together, x: int, box: QRect) -> int:
-        """Paint the link's diamond and letter as in the table of agents; return the x where they end."""
+        """Paint a link's diamond and letter, and return the x coordinate at their right end."""
         color = themes.text_on(self._theme.color("panel"), QColor(link.color))
         half, middle = DIAMOND / 2, box.center().y() + 1
         painter.setPen(QPen(color, 1.5))

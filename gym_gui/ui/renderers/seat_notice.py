@@ -1,4 +1,4 @@
-"""Notice about what a game hides from a seat, and the cover shown between two people's views."""
+"""Notice about hidden information in a game, and a cover shown between the views of two people."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from gym_gui.ui.widgets import InlineMessage, PrimaryButton, label
 
 
 class SeatNotice(InlineMessage):
-    """Says whose view is shown, and offers to show everything.
+    """Message that names the seats whose view is shown, with a button that shows everything.
 
     Args:
         parent: Qt owner.
     """
 
     everything_wanted = pyqtSignal(bool)
-    """Emitted when people ask to see everything (``True``) or only what their seats may see (``False``)."""
+    """Emits ``True`` if the user asks to see hidden information of all seats, ``False`` for the own seats
+    only.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("info", "", ("Show everything", self._on_asked), parent=parent)
@@ -31,9 +33,9 @@ class SeatNotice(InlineMessage):
         self.hide()
 
     def show_view(self, view: LiveView | None) -> None:
-        """Say whose view is shown, or hide the notice if nothing is hidden.
+        """Name the seats whose view is shown, or hide the message if the game hides nothing.
 
-        A view of a finished episode leaves the notice unchanged.
+        A view of a finished episode leaves the message unchanged.
         """
         if view is not None and view.over:
             return
@@ -44,16 +46,16 @@ class SeatNotice(InlineMessage):
         self._everything = not view.seen_from
         seats = " and ".join(_named(view, view.seen_from or kept_from))
         self.set_text(
-            f"Everything is shown, also what {seats} may not see."
+            f"All information is shown, including what {seats} cannot see."
             if self._everything
-            else f"Seats hide things from each other here. This is what {seats} may see."
+            else f"This game hides information between seats. Only the view of {seats} is shown."
         )
         assert self.button is not None
-        self.button.setText("Show what a seat may see" if self._everything else "Show everything")
-        self.button.setToolTip("Begins the episode again")
+        self.button.setText("Show the seat's view" if self._everything else "Show everything")
+        self.button.setToolTip("Change the view and restart the episode")
 
     def set_asking(self, asks: bool) -> None:
-        """Show or hide the button; without it, the choice is in the window's settings."""
+        """Show or hide the button that switches between all information and that of the seats."""
         assert self.button is not None
         self.button.setVisible(asks)
 
@@ -62,13 +64,13 @@ class SeatNotice(InlineMessage):
 
 
 def _named(view: LiveView, seats: Sequence[AgentID]) -> list[str]:
-    """Return the names of seats."""
+    """Return the display names of seats."""
     names = {agent.agent: seat_words(agent) for agent in view.agents}
     return [names.get(seat, seat) for seat in seats]
 
 
 class Cover(QWidget):
-    """Hides the next person's view until that person confirms to be alone with it.
+    """Widget that hides the next person's view until that person confirms that no other player is watching.
 
     Args:
         parent: Qt owner.
@@ -92,7 +94,9 @@ class Cover(QWidget):
         layout.addStretch(1)
 
     def covers(self, view: LiveView | None) -> bool:
-        """Return whether to cover a view: several people play and the view's owner has changed."""
+        """Return whether to hide a view, because several people play and it belongs to another person than
+        before.
+        """
         if view is None or len(view.kept_from) < 2 or len(view.seen_from) != 1:
             self._open_to = ()
             return False
@@ -101,8 +105,8 @@ class Cover(QWidget):
         if view.seen_from != self._seen_from:
             self._seen_from = view.seen_from
             (agent,) = _named(view, view.seen_from)
-            self._text.setText(f"{agent} is to move. Who else plays should not look.")
-            self.button.setText(f"Show what {agent} sees")
+            self._text.setText(f"{agent} is to move. The other players must not look.")
+            self.button.setText(f"Show the view of {agent}")
         self._open_to = ()
         return True
 

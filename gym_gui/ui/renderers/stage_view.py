@@ -25,18 +25,18 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.segments import SegmentedControl
 
 WORDS: Final = {"board": "Board", "frame": "Picture", "text": "Text"}
-"""Ways to show an episode, the preferred one first."""
+"""Representations of an episode with their labels, the preferred one first."""
 _CHIPS_NEED: Final = 160
-"""Pixels beside the switch that the chips of two agents need."""
+"""Width in pixels beside the switch that the chips of two agents need."""
 
 
 class StageView(QFrame):
-    """Shows an episode as board, picture or text; a person may choose if it has several of them.
+    """View of an episode as board, picture or text, with a switch if several of them are available.
 
-    The choice stays for all later episodes that offer it.
+    The user's choice applies to all later episodes that offer it.
 
     Args:
-        theme: Colors.
+        theme: Color theme.
         parent: Qt owner.
         backdrop: Theme token of the color behind the rounded corners.
         overlay: Whether the agents' chips are shown below.
@@ -46,7 +46,9 @@ class StageView(QFrame):
     painted = pyqtSignal(int)
     way_changed = pyqtSignal(str)
     everything_wanted = pyqtSignal(bool)
-    """Emitted when people ask to see everything (``True``) or only what their seats may see (``False``)."""
+    """Emits ``True`` if the user asks to see hidden information of all seats, ``False`` for the own seats
+    only.
+    """
 
     def __init__(
         self,
@@ -80,7 +82,7 @@ class StageView(QFrame):
         self.notice = SeatNotice(self)
         self._switch = SegmentedControl(list(WORDS.items()), "frame", name="stageSwitch", parent=self)
         self._switch.setToolTip("Show the episode as a board, as a picture or as text")
-        self._switch.setAccessibleName("How the episode is shown")
+        self._switch.setAccessibleName("Representation of the episode")
         self._switch.hide()
         self._foot = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._build()
@@ -94,13 +96,13 @@ class StageView(QFrame):
     # -------------------------------------------------------------------------------------- content
 
     def show_view(self, view: LiveView) -> None:
-        """Show a view of an episode; :meth:`show_frame` receives its picture."""
+        """Show board, text and chips of an episode; :meth:`show_frame` receives its picture."""
         self._offer("board", view.board is not None)
         self._offer("text", bool(view.text))
         if view.frame:
             self._offer("frame", True)
         if self._now is None or (self._now.episode, self._now.step) != (view.episode, view.step):
-            self._past = None  # a new step ends the look back at an earlier position
+            self._past = None  # a new step replaces an earlier position that the user looks at
         self._now = view
         if view.board is not None:
             self._show_board()
@@ -113,14 +115,14 @@ class StageView(QFrame):
         self._choose()
 
     def show_frame(self, frame: NDArray[np.uint8], number: int | None = None) -> None:
-        """Show a picture, see :meth:`FrameView.show_frame`."""
+        """Show a picture; the arguments are those of :meth:`FrameView.show_frame`."""
         self.frame.show_frame(frame, number)
         if "frame" not in self._has:
             self._offer("frame", True)
             self._choose()
 
     def clear(self, title: str = "", text: str = "") -> None:
-        """Show only a hint."""
+        """Remove the episode and show only a hint."""
         self._has = set()
         self._now = self._past = None
         for view in (self.frame, self.board, self.text):
@@ -133,18 +135,20 @@ class StageView(QFrame):
         self._choose()
 
     def set_hint(self, title: str, text: str = "") -> None:
-        """Set the hint that is shown while there is nothing else."""
+        """Set title and text of the hint that is shown while no episode is shown."""
         for view in (self.frame, self.board, self.text):
             view.set_hint(title, text)
 
     def set_interactive(self, interactive: bool) -> None:
-        """Accept moves on the board and clicks in the picture, or only show them."""
+        """Set whether a person may choose actions on the board and in the picture."""
         self._interactive = interactive
         self.board.set_interactive(interactive and self._past is None)
         self.frame.set_interactive(interactive)
 
     def look_back(self, board: Board | None) -> None:
-        """Show an earlier position, without moves, until the next step; ``None`` shows the game again."""
+        """Show an earlier position, without accepting moves, until the next step; ``None`` shows the
+        current position.
+        """
         self._past = board
         self._show_board()
 
@@ -154,7 +158,7 @@ class StageView(QFrame):
         self.board.set_interactive(self._interactive and self._past is None)
 
     def set_seats(self, seats: Mapping[AgentID, SlotPlayer]) -> None:
-        """Set who plays each slot, for the chips."""
+        """Set the policy or person of each slot, for the chips."""
         self.overlay.set_seats(seats)
 
     def set_overlay_shown(self, shown: bool) -> None:
@@ -164,16 +168,16 @@ class StageView(QFrame):
 
     @property
     def ways(self) -> tuple[str, ...]:
-        """Ways in which the episode can be shown: ``board``, ``frame`` or ``text``."""
+        """Available representations of the episode: ``board``, ``frame`` or ``text``."""
         return tuple(way for way in WORDS if way in self._has)
 
     @property
     def way(self) -> str:
-        """The way in which the episode is shown: ``board``, ``frame`` or ``text``."""
+        """Representation in use: ``board``, ``frame`` or ``text``."""
         return self._way
 
     def set_way(self, way: str) -> None:
-        """Show episodes as ``board``, ``frame`` or ``text`` if they offer it."""
+        """Show episodes as ``board``, ``frame`` or ``text`` whenever they offer it."""
         self._preferred = way
         self._choose()
 
@@ -213,7 +217,7 @@ class StageView(QFrame):
             self.way_changed.emit(wanted)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Put the chips and the switch below each other if the widget is narrow."""
+        """Place the chips and the switch one below the other if the widget is narrow."""
         super().resizeEvent(a0)
         self._fit_foot()
 
@@ -242,11 +246,11 @@ class StageView(QFrame):
 
 _WIDTH = 34
 _LIGHT, _DARK = QColor("#f4f4f2"), QColor("#2b2b2b")
-"""White's part and Black's, the same in both themes."""
+"""Colors of White's and Black's parts of the evaluation bar."""
 
 
 class EvaluationBar(QWidget):
-    """Bar that shows how good a chess position is for White; hidden until it gets an evaluation.
+    """Bar that shows the evaluation of a chess position for White; hidden until the first evaluation.
 
     Args:
         parent: Qt owner.
@@ -260,11 +264,13 @@ class EvaluationBar(QWidget):
         self.hide()
 
     def sizeHint(self) -> QSize:
-        """Return a width that fits the number."""
+        """Return a size that fits the number of the evaluation."""
         return QSize(_WIDTH, 120)
 
     def show_evaluation(self, share: float, words: str) -> None:
-        """Show White's part of the bar, 0 to 1, and the number; ``""`` means Stockfish still thinks."""
+        """Show White's share of the bar, 0 to 1, and the evaluation; ``words`` is ``""`` while Stockfish
+        computes.
+        """
         self._share, self.words = share, words
         said = f"Stockfish: {words} for White" if words else "Stockfish is thinking"
         self.setToolTip(said)
@@ -273,7 +279,7 @@ class EvaluationBar(QWidget):
         self.update()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Paint Black's part above, White's below, and the number on the side that is ahead."""
+        """Paint Black's part above White's, and the evaluation on the side that is ahead."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         whole = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)

@@ -1,4 +1,4 @@
-"""Base widget of frames, boards and texts: a dark surface with rounded corners."""
+"""Base widget of frames, boards and texts: an opaque surface with rounded corners."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from gym_gui.ui import theme as themes
 from gym_gui.ui.theme import GAP, RADIUS_CONTROL, ROW, SECTION_PX, STEP, TEXT_PX, Theme
 
 SMALLEST: Final = QSize(96, 72)
-"""Minimum size; a smaller picture would not be recognizable."""
+"""Minimum size of the surface; a smaller picture would not be recognizable."""
 
 
 class Surface(QFrame):
-    """A widget that paints all of its area itself, with rounded corners.
+    """Opaque base widget with rounded corners, which paints its whole area.
 
-    The widget is opaque to Qt: a new frame does not repaint the card behind it, which would cost more
-    than the frame. The corners are therefore filled with the color of that card.
+    Since the widget is opaque to Qt, a new frame does not repaint the card behind it, which would cost more
+    than the frame. The corners are therefore filled with the color of the card.
 
     Args:
-        theme: Colors.
+        theme: Color theme.
         parent: Qt owner.
         backdrop: Theme token of the color behind the corners.
     """
@@ -37,32 +37,32 @@ class Surface(QFrame):
         theme.changed.connect(self._on_theme_changed)
 
     def set_hint(self, title: str, text: str = "") -> None:
-        """Set the hint shown while there is nothing else: a title and what to do about it."""
+        """Set the hint that is shown without content: a title and what the user can do."""
         self._hint = (title, text)
         self.tell_hint()
         self.update()
 
     @property
     def filled(self) -> bool:
-        """Whether the widget shows content instead of the hint."""
+        """Whether the widget has content to show instead of the hint."""
         return False
 
     def tell_hint(self) -> None:
-        """Pass the hint to screen readers if the widget shows it."""
+        """Set the hint as accessible description if the widget has no content."""
         if not self.filled:
             self.setAccessibleDescription(" ".join(part for part in self._hint if part))
 
     @property
     def hint(self) -> tuple[str, str]:
-        """Title and text shown while there is no content."""
+        """Title and text of the hint that is shown without content."""
         return self._hint
 
     def sizeHint(self) -> QSize:
-        """Return the size of a small frame; layouts may give more."""
+        """Return 320 by 240 pixels, the preferred size; layouts may give more."""
         return QSize(320, 240)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the minimum size; content shrinks to it and is not cut."""
+        """Return the minimum size; content shrinks to this size and is not cut."""
         return SMALLEST
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
@@ -77,11 +77,11 @@ class Surface(QFrame):
             self.update()
 
     def paint_ground(self, painter: QPainter) -> None:
-        """Fill the whole widget with the stage's color."""
+        """Fill the whole widget with the background color."""
         painter.fillRect(self.rect(), self.theme.color("stage"))
 
     def paint_corners(self, painter: QPainter) -> None:
-        """Paint the rounded corners; call it after everything else is painted."""
+        """Paint the rounded corners; must be called after all other painting."""
         if self._corners is None:
             square, rounded = QPainterPath(), QPainterPath()
             square.addRect(QRectF(self.rect()))
@@ -91,7 +91,7 @@ class Surface(QFrame):
         painter.fillPath(self._corners, self.theme.color(self._backdrop))
 
     def paint_hint(self, painter: QPainter) -> None:
-        """Paint the hint in the middle."""
+        """Paint title and text of the hint in the center."""
         title, text = self._hint
         area = self.rect().adjusted(4 * STEP, 4 * STEP, -4 * STEP, -4 * STEP)
         centered = int(Qt.AlignmentFlag.AlignHCenter) | int(Qt.TextFlag.TextWordWrap)
@@ -108,7 +108,7 @@ class Surface(QFrame):
             painter.drawText(area.left(), box.top(), area.width(), box.height() + STEP, centered, line)
 
     def paint_note(self, painter: QPainter, note: str) -> None:
-        """Paint a sentence at the bottom, over the content."""
+        """Paint a sentence in a box at the bottom, over the content."""
         font = themes.font(SECTION_PX)
         room = self.width() - 4 * GAP
         flags = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)

@@ -1,4 +1,4 @@
-"""Widget that shows an environment's terminal text, in its colors, as large as fits."""
+"""Widget that shows an environment's terminal text with its colors, in the largest font that fits."""
 
 from __future__ import annotations
 
@@ -32,13 +32,15 @@ MARGIN: Final = 3 * STEP
 
 
 class _Screen(QPlainTextEdit):
-    """Read-only text that can be selected, copied and scrolled."""
+    """Read-only text that the user can select, copy and scroll."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("environmentText")
         self.setAccessibleName("Text of the environment")
-        self.setToolTip("What the environment writes. Select with the mouse or the keyboard to copy.")
+        self.setToolTip(
+            "Text output of the environment. Select text with the mouse or the keyboard to copy it."
+        )
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
         self.setTextInteractionFlags(
@@ -52,13 +54,12 @@ class _Screen(QPlainTextEdit):
 
 
 class TextView(Surface):
-    """Monospaced, colored text in the middle of the stage.
+    """Widget that shows monospaced, colored text in its center.
 
-    Lines do not wrap while the letters stay readable; longer lines wrap. A selection stays until the text
-    changes.
+    The font shrinks to a readable size before lines wrap. A text selection stays until the text changes.
 
     Args:
-        theme: Colors.
+        theme: Color theme.
         parent: Qt owner.
         backdrop: Theme token of the color behind the rounded corners.
     """
@@ -71,15 +72,15 @@ class TextView(Surface):
         self._screen = _Screen(self)
         self._screen.hide()
         self.setFocusProxy(self._screen)
-        self.set_hint("No text yet", "It appears with the first step.")
-        self._dress()
+        self.set_hint("No text yet", "The text appears with the first step.")
+        self._apply_style()
 
     def text(self) -> str:
         """Return the shown text, without colors."""
         return self._screen.toPlainText()
 
     def show_text(self, text: str) -> None:
-        """Show a text in place of the previous one; the same text again changes nothing."""
+        """Show a text in place of the previous one; an equal text keeps the selection."""
         if text == self._text:
             return
         self._text = text
@@ -96,16 +97,16 @@ class TextView(Surface):
         self.update()
 
     def clear(self) -> None:
-        """Remove the text and show the hint again."""
+        """Remove the text and show the hint."""
         self.show_text("")
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Fit the font size to the widget's new size."""
+        """Fit the font size to the new size of the widget."""
         super().resizeEvent(a0)
         self._fit()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Paint the background and the corners; the text widget paints the text."""
+        """Paint the background and the corners; the inner text widget paints the text."""
         painter = QPainter(self)
         self.paint_ground(painter)
         if not self._text:
@@ -124,7 +125,7 @@ class TextView(Surface):
         font = themes.mono_font(max(pixels, SMALLEST_PX))
         if font.pixelSize() != self._pixels:
             self._pixels = font.pixelSize()
-            self._dress()
+            self._apply_style()
         mode = QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere if wraps else QTextOption.WrapMode.NoWrap
         self._screen.setWordWrapMode(mode)
         policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if wraps else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
@@ -149,7 +150,7 @@ class TextView(Surface):
             usual, stage = self.theme.color("stage_text"), self.theme.color("stage")
             fore, back = back or stage, fore or usual
         elif fore is None and back is not None:
-            # The usual light letters would not be read on a bright background.
+            # The default light letters are unreadable on a bright background.
             inks = [self.theme.color(name) for name in ("stage", "stage_text")]
             fore = max(inks, key=partial(themes.contrast, back))
         if fore is not None:
@@ -162,8 +163,10 @@ class TextView(Surface):
         look.setFontItalic(style.italic)
         return look
 
-    def _dress(self) -> None:
-        """Set the text widget's style sheet: the window's own would override its font size and colors."""
+    def _apply_style(self) -> None:
+        """Set the style sheet of the text widget, since the window's style sheet would override its font
+        and colors.
+        """
         stage, text, accent = (self.theme.color(name).name() for name in ("stage", "stage_text", "accent"))
         family = QFontInfo(themes.mono_font()).family()
         self._screen.setStyleSheet(
@@ -174,7 +177,7 @@ class TextView(Surface):
 
     def _on_theme_changed(self) -> None:
         super()._on_theme_changed()
-        self._dress()
+        self._apply_style()
         again, self._text = self._text, ""
         self.show_text(again)
 

@@ -1,1 +1,1 @@
-"""Replay of recorded episodes: pickers, stages, scrub bar, step table and transcript."""
+"""Replay of recorded episodes: pickers, pictures, scrub bar, table of steps and transcript."""

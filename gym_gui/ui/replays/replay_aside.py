@@ -1,4 +1,4 @@
-"""Side panel of a replay: its steps, the transcript of its models, or one agent in detail."""
+"""Side panel of a replay: table of steps, transcript of model calls, or one agent in detail."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _ROOMY = 1400
 
 
 class ReplayAside(Card):
-    """Follows the replay's position; a selected row or turn moves the replay to its own position.
+    """Side panel that follows the replay's position; selecting a step or turn moves the replay to it.
 
     Args:
         context: The window's services.
         parent: Qt owner.
 
     Attributes:
-        choice: Control that chooses steps, transcript (if the episode has turns) or one agent.
-        calls: Number of turns in the transcript.
+        choice: Control that switches between steps, transcript (if the episode has turns) and one agent.
+        calls: Number of turns (model calls or program decisions) in the transcript.
     """
 
     position_chosen = pyqtSignal(int)
-    """Emitted with the position of a row or turn that the user has selected."""
+    """Emits the replay position of the step or turn that the user has selected."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(margin=theme.GAP, parent=parent)
@@ -60,7 +60,7 @@ class ReplayAside(Card):
             [("steps", "Steps"), ("transcript", "Transcript"), ("mind", "One agent")], name="replay-aside"
         )
         self.choice.setToolTip(
-            "What was played, what was asked and answered, or what one agent saw and thought"
+            "Switch between the table of steps, the transcript and one agent's observations"
         )
         self.choice.chosen.connect(self._on_chosen)
         self.choice.set_offered("transcript", False)
@@ -70,7 +70,7 @@ class ReplayAside(Card):
         self.add(self._mind, 1)
 
     def show_players(self, run: Path, players: Sequence[ReplayPlayer]) -> None:
-        """Show the steps of episodes from their start, and read the turns of the first.
+        """Show the steps of one or two replayed episodes, and read the turns of the first episode.
 
         Args:
             run: Run folder.
@@ -89,40 +89,40 @@ class ReplayAside(Card):
         self._mind.show_player(None)
 
     async def settled(self) -> None:
-        """Wait until the replay of an agent's observations has ended."""
+        """Wait until the replay of the agent's observations has ended."""
         await self._mind.settled()
 
     def show_agent(self, agent: str) -> None:
-        """Show what an agent (seat) of the first episode observed and thought."""
+        """Show the observations and thoughts of an agent of the first episode."""
         self.choice.set_value("mind")
         self._on_chosen("mind")
         self._mind.view.choose(agent)
 
     def clear(self) -> None:
-        """Show nothing."""
+        """Release the players and stop reading the transcript."""
         self.let_go()
         self._transcript.clear()
 
     def follow(self, position: int) -> None:
-        """Follow the replay to a position."""
+        """Show the given position of the replay."""
         self._position = position
         self._table.follow(position)
         self._mind.follow(position)
         if self._transcript.isVisibleTo(self):
-            self._tell_transcript()
+            self._select_turn()
 
     def know_words(self) -> None:
-        """Replace action numbers by words, now that the environment is known."""
+        """Replace action numbers by action names after the environment has reported them."""
         self._table.steps.rows_changed()
         self._fit()
         self._transcript.panel.view.refresh()
         self._mind.refresh()
 
     def fit_into(self, width: int) -> None:
-        """Widen the panel if the replay is wide enough.
+        """Set the panel's width for a width of the replay.
 
         Args:
-            width: Width of the replay, in pixels.
+            width: Width of the replay view, in pixels.
         """
         self._room = width
         self._fit()
@@ -133,7 +133,7 @@ class ReplayAside(Card):
         wide = _WIDE_TABLE if reading else min(max(wanted, _TABLE_WIDTH), _WIDE_TABLE)
         self.setFixedWidth(_WIDEST_TABLE if reading and self._room >= _ROOMY else wide)
 
-    def _tell_transcript(self) -> None:
+    def _select_turn(self) -> None:
         """Select the turn of the decision that led to the shown position."""
         player = self._player
         if player is None or not (self._position < player.loaded or player.over):
@@ -143,7 +143,7 @@ class ReplayAside(Card):
             self._transcript.follow(player.track.steps[start].step_index)
 
     def _action_words(self, turn: Turn) -> str:
-        """Return the words for the action after a turn, as the table of steps has them."""
+        """Return the name of the action after a turn, as the table of steps shows it."""
         player = self._player
         rows = [] if player is None else [s for s in player.track.steps if s.step_index == turn.step]
         row = next((s for s in rows if s.agent_id == turn.agent), rows[0] if len(rows) == 1 else None)
@@ -158,7 +158,7 @@ class ReplayAside(Card):
         if not calls and reading:
             self._on_chosen("steps")
         else:
-            self._tell_transcript()
+            self._select_turn()
 
     def _on_chosen(self, which: str) -> None:
         self._table.setVisible(which == "steps")
@@ -166,7 +166,7 @@ class ReplayAside(Card):
         self._mind.setVisible(which == "mind")
         self._fit()
         if which == "transcript":
-            self._tell_transcript()
+            self._select_turn()
         self._mind.refresh()
 
     def _on_step_chosen(self, step: int) -> None:
@@ -179,7 +179,7 @@ class ReplayAside(Card):
 
 
 class EpisodeTranscript(QWidget):
-    """Reads and shows an episode's turns; empty if it has none.
+    """Panel that reads and shows the turns (model calls or program decisions) of an episode.
 
     Args:
         spawn: Runs work in the background.
@@ -187,9 +187,9 @@ class EpisodeTranscript(QWidget):
     """
 
     step_chosen = pyqtSignal(int)
-    """Emitted with the step of a turn that the user has selected."""
+    """Emits the step of a turn that the user has selected."""
     found = pyqtSignal(int)
-    """Emitted with the number of turns; :attr:`turns` has them."""
+    """Emits the number of turns after :attr:`turns` has been filled."""
 
     def __init__(self, spawn: Spawn, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -210,19 +210,19 @@ class EpisodeTranscript(QWidget):
         column.addWidget(self.panel, 1)
 
     def look(self, run: Path | None, operator_id: str, episode: int) -> None:
-        """Read the turns of an episode; :attr:`found` follows."""
+        """Read the turns of an episode in the background, then emit :attr:`found`."""
         self.clear()
         if run is not None:
             self._task = self._spawn(self._look(run, operator_id, episode), "Reading the calls")
 
     def clear(self) -> None:
-        """Stop reading."""
+        """Cancel the reading of turns."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
 
     def follow(self, step: int) -> None:
-        """Select the turn of a step; ``step_chosen`` is not emitted."""
+        """Select the turn of a step without emitting ``step_chosen``."""
         self.panel.go_to(step)
 
     async def _look(self, run: Path, operator_id: str, episode: int) -> None:

@@ -1,4 +1,4 @@
-"""View of one agent of a replayed episode; the agent's observations are replayed while it is visible."""
+"""View of one agent of a replayed episode: its observation, thoughts and action."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gym_gui.ui.replays.replay_player import ReplayPlayer, retire
 
 
 class ReplayMind(QWidget):
-    """Follows one agent of the shown replay and replays its observations only while visible.
+    """View that follows one agent of a replay, and replays the agent's observations only while visible.
 
     Args:
         context: The window's services.
@@ -42,19 +42,19 @@ class ReplayMind(QWidget):
         column.addWidget(self.view)
 
     def show_player(self, player: ReplayPlayer | None) -> None:
-        """Show agents of an episode, from its start; ``None`` shows no agent."""
-        self._end_eyes()
+        """Show the agents of an episode from its start; ``None`` shows no agent."""
+        self._stop_observing()
         self._player, self._position, self._turns = player, 0, ()
         self.view.offer(())
         self.view.show_mind(None)
 
     def show_turns(self, turns: Sequence[Turn]) -> None:
-        """Set the turns of the episode, for the agent's thoughts."""
+        """Set the turns of the episode, from which the agent's thoughts are shown."""
         self._turns = turns
         self.refresh()
 
     def follow(self, position: int) -> None:
-        """Follow the replay to a position."""
+        """Show the given position of the replay."""
         self._position = position
         self.refresh()
 
@@ -70,7 +70,7 @@ class ReplayMind(QWidget):
         seat = next((each for each in view.agents if each.agent == self.view.agent), None)
         if seat is None:
             return
-        self._open_eyes(player, seat.agent)
+        self._start_observing(player, seat.agent)
         seat_player = self._seat_player
         there = seat_player is not None and (self._position < seat_player.loaded or seat_player.over)
         observed = seat_player.observed(self._position) if seat_player is not None and there else None
@@ -84,16 +84,16 @@ class ReplayMind(QWidget):
 
     async def settled(self) -> None:
         """Wait until the replay of the agent's observations has ended."""
-        self._end_eyes()
+        self._stop_observing()
         await asyncio.gather(*self._closing, return_exceptions=True)
 
     def _trouble(self, there: bool) -> str:
         if self._seat_player is not None and self._seat_player.trouble and not self._seat_player.loaded:
             return self._seat_player.trouble
-        return "It has not been asked yet." if there else "It is played again…"
+        return "The agent has made no decision yet." if there else "The episode is being replayed…"
 
     def _thoughts(self, player: ReplayPlayer, seat: AgentView) -> tuple[Turn | None, str]:
-        """Return the agent's last turn at this position and its beliefs after it."""
+        """Return the agent's turn at this position, or ``None``, and the beliefs after it as text."""
         _, played = player.rows_at(self._position)
         last = next((s for s in reversed(player.track.steps[:played]) if s.agent_id == seat.agent), None)
         if last is None:
@@ -102,15 +102,15 @@ class ReplayMind(QWidget):
         turn = its[-1] if its and its[-1].step == last.step_index else None
         return turn, Beliefs().take(its).words
 
-    def _open_eyes(self, player: ReplayPlayer, agent: str) -> None:
+    def _start_observing(self, player: ReplayPlayer, agent: str) -> None:
         if self._seat_player is not None and self._seat_player.seen_from == agent:
             return
-        self._end_eyes()
+        self._stop_observing()
         self._seat_player = ReplayPlayer(self._context, player.track, self, seen_from=agent)
         self._seat_player.grown.connect(self.refresh)
         self._seat_player.start()
 
-    def _end_eyes(self) -> None:
+    def _stop_observing(self) -> None:
         seat_player, self._seat_player = self._seat_player, None
         if seat_player is None:
             return

@@ -1,4 +1,4 @@
-"""Player of one recorded episode: replays it in a separate process and keeps the result."""
+"""Replay of one recorded episode in a separate process, which stores the resulting views and pictures."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 
 class ReplayPlayer(QObject):
-    """Records the replay in the background and returns the view at any position.
+    """Replay of one recorded episode in the background; returns the view and picture at any position.
 
     Args:
         context: Runs background tasks and names the data folders.
-        track: The episode and its rows.
+        track: The episode and its recorded rows.
         parent: Qt owner.
-        seen_from: Seat whose observations are replayed; empty for the whole environment.
+        seen_from: Agent whose observations are replayed; ``""`` for the view of a spectator.
     """
 
     grown = pyqtSignal()
-    """Emitted when more positions can be shown, or the end is known."""
+    """Emitted when more positions can be shown, or when the replay has ended."""
     broke = pyqtSignal(str)
-    """Emitted with a sentence when the replay cannot go on; recorded positions stay available."""
+    """Emits a sentence when the replay fails; positions replayed so far can still be shown."""
 
     def __init__(
         self, context: AppContext, track: ReplayTrack, parent: QObject | None = None, *, seen_from: str = ""
@@ -56,17 +56,17 @@ class ReplayPlayer(QObject):
 
     @property
     def recorded(self) -> RecordedEpisode:
-        """The recorded episode."""
+        """Recorded episode that is replayed."""
         return self.track.recorded
 
     @property
     def loaded(self) -> int:
-        """Number of positions that can be shown."""
+        """Number of positions that can be shown so far."""
         return len(self.reel)
 
     @property
     def over(self) -> bool:
-        """Whether no more positions will come."""
+        """Whether no further positions follow."""
         return self._over
 
     @property
@@ -77,11 +77,11 @@ class ReplayPlayer(QObject):
         return max(self.loaded - 1, self.track.rounds)
 
     def start(self) -> None:
-        """Start the replay."""
+        """Start the replay process."""
         self._task = self._context.spawn(self._play(), "Replaying an episode")
 
     async def close(self) -> None:
-        """Stop the replay, end its process, and drop the pictures."""
+        """Stop the replay, end its process and delete the pictures."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):  # spawn() has reported the error
@@ -89,22 +89,24 @@ class ReplayPlayer(QObject):
         self.reel.close()
 
     def view(self, position: int) -> LiveView | None:
-        """Return what the agents had done at a position; past the end, the last position counts."""
+        """Return the view of the episode at a position, at most the last loaded one; ``None`` before the
+        first.
+        """
         if not self.loaded:
             return None
         at = min(position, self.loaded - 1)
         return self.track.view(self.reel.looks[at], self.meanings, last=self._over and at == self.loaded - 1)
 
     def picture(self, position: int) -> NDArray[np.uint8] | None:
-        """Return the picture at a position; ``None`` if the environment draws none."""
+        """Return the frame at a position; ``None`` if the environment draws none."""
         return self.reel.picture(min(position, self.loaded - 1)) if self.loaded else None
 
     def observed(self, position: int) -> AgentObservation | None:
-        """Return the seat's observation at a position; :meth:`picture` returns its picture."""
+        """Return the agent's observation at a position; :meth:`picture` returns its picture."""
         return self.reel.looks[min(position, self.loaded - 1)].observed if self.loaded else None
 
     def rows_at(self, position: int) -> tuple[int, int]:
-        """Return the range of record rows that led to a position from the one before: first and end."""
+        """Return the range (first, end) of recorded rows between the previous position and this one."""
         if not self.loaded:
             return 0, 0
         at = min(position, self.loaded - 1)
@@ -139,7 +141,7 @@ class ReplayPlayer(QObject):
 
 
 async def read_episode(run: Path, operator_id: str, index: int | None) -> ReplayTrack:
-    """Find an episode and read its rows, in a thread.
+    """Find a recorded episode and read its rows, in a thread.
 
     Raises:
         UsageError: The episode does not exist.
@@ -152,6 +154,6 @@ async def read_episode(run: Path, operator_id: str, index: int | None) -> Replay
 
 
 async def retire(player: ReplayPlayer) -> None:
-    """Stop a player that is no longer shown and end its process."""
+    """Stop a replay that is no longer shown, end its process and delete the object."""
     await player.close()
     player.deleteLater()

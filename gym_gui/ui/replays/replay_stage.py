@@ -1,4 +1,4 @@
-"""Card of one replayed episode: operator, picture and result so far."""
+"""Card of one replayed episode: its operator, its picture and the result so far."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MOST_BADGES = 3
 
 
 class ReplayStage(Card):
-    """Shows a replay player at a position.
+    """Card that shows a replayed episode at a position.
 
     Args:
-        current: Colors.
+        current: Color theme.
         parent: Qt owner.
     """
 
@@ -47,7 +47,7 @@ class ReplayStage(Card):
         self.body.addLayout(head)
         self.stage.set_interactive(False)
         self.stage.way_changed.connect(self._on_way_changed)
-        self.stage.set_hint("Playing it again…", "The first picture comes in a moment.")
+        self.stage.set_hint("Replaying the episode…", "The first picture appears in a moment.")
         self.add(self.dock_slot, 1)
         self._trouble = InlineMessage("warning", "")
         self._trouble.hide()
@@ -55,16 +55,16 @@ class ReplayStage(Card):
 
     @property
     def player(self) -> ReplayPlayer | None:
-        """The shown player."""
+        """Replay that is shown, or ``None``."""
         return self._player
 
     def show_player(self, player: ReplayPlayer) -> None:
-        """Show another episode."""
+        """Show another replayed episode."""
         self._player = player
         recorded = player.recorded
         self.name.setText(recorded.name)
         seats = recorded.episode.saw_state
-        told = f"Saw the simulator's whole state, which other players do not: {', '.join(seats)}"
+        told = f"Agents that observed the full simulator state: {', '.join(seats)}"
         self._mark.setVisible(bool(seats))
         self._mark.setToolTip(told if seats else "")
         self._mark.setAccessibleName(told if seats else "")
@@ -81,7 +81,7 @@ class ReplayStage(Card):
         self.stage.set_seats(
             {a.slot: SlotPlayer(a.worker_type, a.policy or a.worker_id, links.get(a.slot)) for a in players}
         )
-        self.stage.clear("Playing it again…", "The first picture comes in a moment.")
+        self.stage.clear("Replaying the episode…", "The first picture appears in a moment.")
         self._trouble.hide()
         self._facts.setText("")
         player.broke.connect(self._on_broke)
@@ -98,7 +98,7 @@ class ReplayStage(Card):
         if picture is not None and self.stage.way != "board":
             self.stage.show_frame(picture, view.frame)
         if picture is None and view.board is None and not view.text:
-            self.stage.set_hint("Nothing to see", "This environment draws neither a picture nor text.")
+            self.stage.set_hint("No picture", "This environment renders neither a picture nor text.")
         self.stage.show_view(view)
         self._facts.setText(facts_in_words(view))
         self.dock_slot.set_note(self._facts.text())
@@ -113,4 +113,4 @@ class ReplayStage(Card):
         self._trouble.set_text(sentence)
         self._trouble.show()
         if self._player is not None and not self._player.loaded:
-            self.stage.clear("It cannot be played again", sentence)
+            self.stage.clear("The episode cannot be replayed", sentence)

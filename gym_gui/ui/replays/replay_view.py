@@ -1,4 +1,4 @@
-"""Replay view: one episode, or two with the same seed side by side, with a common position."""
+"""View that replays one episode, or two with the same seed side by side at a common position."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from gym_gui.ui.widgets import InlineMessage, take_focus
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 _TYPING = (QLineEdit, QTextEdit, TurnList)
-"""Widgets that use the arrow keys themselves."""
+"""Types of widgets that handle the arrow keys themselves."""
 
 
 class ReplayView(QFrame):
-    """Shows replays of recorded episodes.
+    """View with replays of one or two recorded episodes.
 
     Args:
         context: The window's services.
         parent: Qt owner.
 
     Attributes:
-        pickers: Pickers of the episode, in the page's bar.
-        stages: The stages of both episodes; the second is hidden if there is only one episode.
-        aside: Steps and transcript beside the stages.
-        transport: Controls that play and go to a position.
+        pickers: Pickers of operator and episode, for the page's bar.
+        stages: Cards of both episodes; the second is hidden if only one episode is shown.
+        aside: Side panel with steps, transcript or one agent.
+        transport: Controls that play the replay and move its position.
     """
 
     shown = pyqtSignal()
-    """Emitted when another episode, or none, is shown."""
+    """Emitted when another episode or no episode is shown."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,26 +85,26 @@ class ReplayView(QFrame):
 
     @property
     def run(self) -> Path | None:
-        """Folder of the run that the shown episode belongs to."""
+        """Folder of the run that contains the shown episode; ``None`` before the first."""
         return self._run
 
     @property
     def players(self) -> Sequence[ReplayPlayer]:
-        """Players of the shown episodes."""
+        """Replays of the shown episodes."""
         return self._players
 
     @property
     def current(self) -> ReplayPlayer | None:
-        """The first player."""
+        """Replay of the first episode, or ``None``."""
         return self._players[0] if self._players else None
 
     @property
     def seen_apart(self) -> bool:
-        """Whether a stage is visible in a window of its own."""
+        """Whether a picture is visible in a detached window."""
         return any(stage.dock_slot.own_window is not None and stage.dock_slot.seen for stage in self.stages)
 
     def image(self) -> QImage | None:
-        """Return the visible picture at its own size."""
+        """Return the visible picture at its original size; ``None`` without a picture."""
         return self.stages[0].stage.frame.image()
 
     def show_episode(
@@ -116,7 +116,7 @@ class ReplayView(QFrame):
             run: The run folder.
             operator_id: The operator; by default the first that has an episode.
             index: The episode's index; by default the first that exists.
-            beside: Another operator, whose episode with the same seed is shown beside it.
+            beside: Second operator, whose episode with the same seed is shown side by side; ``""`` for none.
         """
         self._start(self._open(run, operator_id, index, beside))
 
@@ -129,20 +129,20 @@ class ReplayView(QFrame):
         beside: str = "",
         beside_run: Path | None = None,
     ) -> None:
-        """Replay an operator's episode with a given seed; see :meth:`show_episode`.
+        """Replay an operator's episode with a given seed.
 
         Args:
             run: The run folder.
             operator_id: The operator.
             seed: The seed.
-            repetition: Index among the episodes with that seed.
-            beside: Another operator, whose episode with that seed is shown beside it.
-            beside_run: Run folder of the other operator, if it is another run.
+            repetition: Index among the operator's episodes with that seed.
+            beside: Second operator, whose episode with that seed is shown side by side; ``""`` for none.
+            beside_run: Run folder of the second operator, if it belongs to another run.
         """
         self._start(self._open_seed(run, operator_id, seed, repetition, beside, beside_run))
 
     def clear(self) -> None:
-        """Stop the replay and show nothing."""
+        """Stop the replay and show no episode."""
         self.transport.set_playing(False)
         if self._opening is not None:
             self._opening.cancel()
@@ -242,14 +242,14 @@ class ReplayView(QFrame):
         take_focus(self)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Give the side panel its share of the new width."""
+        """Adapt the width of the side panel to the new width."""
         super().resizeEvent(a0)
         self.aside.fit_into(self.width())
 
     # -- moving through the episode ----------------------------------------------------
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Handle the transport's keys for all child widgets except text fields and, for Space, buttons."""
+        """Handle the replay's keys for all child widgets except text fields and, for Space, buttons."""
         if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress:
             pressed = isinstance(a0, QAbstractButton) and a1.key() == Qt.Key.Key_Space
             if not pressed and not isinstance(a0, _TYPING) and self._on_key(a1):
@@ -257,7 +257,7 @@ class ReplayView(QFrame):
         return super().eventFilter(a0, a1)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Handle the transport's keys."""
+        """Handle the keys of the playback controls."""
         if a0 is None or not self._on_key(a0):
             super().keyPressEvent(a0)
 

@@ -34,15 +34,17 @@ _SOURCES: Final = {
     ActionSource.HUMAN: "human",
     ActionSource.OPTION: "option",
 }
-"""Words for a source of an action other than the policy."""
+"""Words for sources of an action other than the policy."""
 _ROW: Final = 28
 CURRENT_ROLE: Final = Qt.ItemDataRole.UserRole + 1
-"""Item role: whether a row is a decision that led to the shown position."""
+"""Item role that tells whether a row's decision led to the shown position."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One agent's decision in one step: its index in the table and its row in each episode's record."""
+    """Decision of one agent in one step: its table row, and its row in the record of each episode (or
+    ``None``).
+    """
 
     place: int
     step: int
@@ -50,7 +52,7 @@ class _Row:
 
 
 class StepTableModel(RowsModel[_Row]):
-    """Table model of the decisions of one episode, or of two side by side, in the order of the steps."""
+    """Table model of the decisions of one or two episodes, ordered by step."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent=parent)
@@ -59,11 +61,11 @@ class StepTableModel(RowsModel[_Row]):
         self._current: set[int] = set()
 
     def show(self, players: Sequence[ReplayPlayer], names: Sequence[str]) -> None:
-        """Show the decisions of episodes.
+        """Show the decisions of one or two episodes.
 
         Args:
-            players: One or two players.
-            names: Name of each in the headings.
+            players: One or two replays.
+            names: Name of each episode's operator for the headings.
         """
         self._players, self._current = tuple(players), set()
         rows = _merged(players)
@@ -74,14 +76,18 @@ class StepTableModel(RowsModel[_Row]):
         self.show_table(_columns(players, names), rows)
 
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return a cell's data; for :data:`CURRENT_ROLE`, whether its row led to the shown position."""
+        """Return the data of a cell; for :data:`CURRENT_ROLE`, whether its decision led to the shown
+        position.
+        """
         return index.row() in self._current if role == CURRENT_ROLE else super().data(index, role)
 
     def set_position(self, position: int) -> tuple[int, int] | None:
-        """Mark the decisions that led to a position and return the first and last row to scroll to.
+        """Mark the decisions that led to a position, and return the first and last row to scroll to, or
+        ``None``.
 
-        If two episodes are shown and one has ended, its last decisions stay marked, and the view scrolls to
-        those of the other.
+        If one of two episodes has ended, its last decisions stay marked, and the returned rows are those of
+        the
+        other episode.
         """
         wanted: set[int] = set()
         going: set[int] = set()
@@ -98,7 +104,7 @@ class StepTableModel(RowsModel[_Row]):
         return (min(followed), max(followed)) if followed else None
 
     def position_of(self, row: int) -> int | None:
-        """Return the position that a row's decision led to; ``None`` if it is not loaded yet."""
+        """Return the position after a row's decision; ``None`` if that position is not loaded yet."""
         merged = self.rows[row]
         for player, number_of in zip(self._players, merged.rows, strict=True):
             if number_of is None:
@@ -122,7 +128,7 @@ class StepTableModel(RowsModel[_Row]):
 
 
 def _merged(players: Sequence[ReplayPlayer]) -> list[_Row]:
-    """Merge the episodes' rows: the same agent and step share one row."""
+    """Merge the rows of two episodes: decisions of the same agent and step share one row."""
     found: dict[tuple[int, str, int], list[int | None]] = {}
     for side, player in enumerate(players):
         seen: dict[tuple[int, str], int] = {}
@@ -141,13 +147,13 @@ def _step_of(item: tuple[tuple[int, str, int], list[int | None]]) -> int:
 
 
 _ENDED = {"over": "done", "budget": "out of moves", "episode": "episode over"}
-"""Reason why an option ended."""
+"""Words for the reasons why an option ended."""
 Text = Callable[[ReplayPlayer, StepRecord], str]
 
 
 def _columns(players: Sequence[ReplayPlayer], names: Sequence[str]) -> list[Column[_Row]]:
     agents = {step.agent_id for player in players for step in player.track.steps}
-    about = "At which step it was decided, from 0, as records count them"
+    about = "Environment step of the decision, counted from 0"
     columns = [_column("Step", players, _step, about, figure=True)]
     if len(agents) > 1:
         columns.append(_column("Agent", players, _agent))
@@ -158,13 +164,20 @@ def _columns(players: Sequence[ReplayPlayer], names: Sequence[str]) -> list[Colu
         columns.append(_column("Action" if alone else name, its, _action, f"Action of {name}"))
         columns.append(_column("Reward", its, _reward, f"Reward of {name}", figure=True))
         if any(number(step.value) is not None for step in steps):
-            about = f"What the policy of {name} expected from here on"
+            about = f"Value estimate: return that the policy of {name} expects from here on"
             columns.append(_column("Value", its, _value, about, figure=True))
         if any(step.action_source in _SOURCES for step in steps):
-            about = f"Who chose for {name}, where it was not its policy"
+            about = f"Source of the action of {name} if its policy did not choose it"
             columns.append(_column("By", its, _source, about, tip=_refused))
         if alone and any(step.option is not None for step in steps):
-            columns.append(_column("Option", its, _option, "What was asked for; at its choice, how it ended"))
+            columns.append(
+                _column(
+                    "Option",
+                    its,
+                    _option,
+                    "Option that the agent follows; in the row of its choice, how it ended",
+                )
+            )
     return columns
 
 
@@ -177,7 +190,7 @@ def _column(
     figure: bool = False,
     tip: Text | None = None,
 ) -> Column[_Row]:
-    """Return a column for some players; ``None`` in the list leaves a player's cells empty."""
+    """Return a table column; ``None`` in ``players`` leaves the cells of that episode empty."""
     said = None if tip is None else partial(_cell, players, tip)
     return Column(heading, partial(_cell, players, text), about=about, figure=figure, tip=said)
 
@@ -230,17 +243,19 @@ def _moves(step: StepRecord) -> int:
 
 
 class _StepDelegate(QStyledItemDelegate):
-    """Draws rows that led to the shown position as selected rows."""
+    """Delegate that draws rows whose decisions led to the shown position as selected."""
 
     def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
-        """Set the selected state of a current row."""
+        """Draw rows that led to the shown position as selected."""
         super().initStyleOption(option, index)
         if option is not None and index.data(CURRENT_ROLE):
             option.state |= QStyle.StateFlag.State_Selected
 
 
 class StepTable(RowsTable[_Row]):
-    """Table of decisions; a click on one goes to the position it led to."""
+    """Table of the decisions of replayed episodes; a click moves the replay to the position after a
+    decision.
+    """
 
     position_chosen = pyqtSignal(int)
 
@@ -276,13 +291,13 @@ class StepTable(RowsTable[_Row]):
         return cells + (bar.sizeHint().width() if bar is not None else 0)
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """Fit the columns to the new width and keep the current rows visible."""
+        """Fit the columns to the new width and keep the marked rows visible."""
         super().resizeEvent(e)
         self._fit_columns()
         self._bring_into_view()
 
     def _fit_columns(self) -> None:
-        """Stretch the action column over the free width; without free width the table scrolls."""
+        """Stretch the action column over the remaining width; if there is none, let the table scroll."""
         roomy = self.wanted_width <= self.width()
         for section in range(len(self.steps.columns)):
             wide = section == self._action and roomy

@@ -1,4 +1,4 @@
-"""Controls of a replay: first, back, play, forward, last, speed and a scrub bar."""
+"""Playback controls of a replay: start, back, play, forward, end, speed and a scrub bar."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import Card, ElidedLabel, IconButton, PrimaryButton, SegmentedControl, muted_label
 
 SPEEDS: Final = ("2", "5", "10", "30", "60")
-"""Speeds to choose from, in steps per second."""
+"""Playback speeds to choose from, in steps per second."""
 USUAL: Final = "10"
 FAR: Final = 10
-"""Steps of a Page Up or Page Down key press."""
+"""Number of steps that Page Up and Page Down move."""
 _USUAL_WORDS: Final = "Step 1,000 of 1,000"
-"""Usual longest text of the position; its width is reserved."""
+"""Longest usual text of the position label, for which width is reserved."""
 _PLACE_OF_STEP: Final = 6
-"""Index of the position's label among the controls: after the buttons and a gap."""
+"""Index of the position label in the row of controls, after the buttons and a gap."""
 
 
 class Transport(Card):
-    """Moves a position through the episode; a timer plays it.
+    """Playback controls that move the position of a replay; a timer advances the position during play.
 
-    The parent view forwards its key events to :meth:`on_key`, which handles them.
+    The parent view forwards its key events to :meth:`on_key`.
     """
 
     moved = pyqtSignal(int)
-    """Emitted with the position to show."""
+    """Emits the new position."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -44,20 +44,24 @@ class Transport(Card):
         self.scrub = ScrubBar(self)
         self.scrub.valueChanged.connect(self.moved)
         self._first = IconButton(
-            "skip-back", "To the start (Home)", name="replay-first", on_click=self.to_first
+            "skip-back", "Go to the start (Home)", name="replay-first", on_click=self.to_first
         )
         self._back = IconButton(
-            "caret-left", "One step back (Left)", name="replay-back", on_click=self.step_back
+            "caret-left", "Go one step back (Left)", name="replay-back", on_click=self.step_back
         )
         self.play = PrimaryButton(
             "Play", icon_name="run", tooltip="Play or pause (Space)", name="replay-play", on_click=self.toggle
         )
         self.play.setFixedWidth(92)
-        self._on = IconButton("caret-right", "One step on (Right)", name="replay-on", on_click=self.step_on)
-        self.last = IconButton("skip-forward", "To the end (End)", name="replay-last", on_click=self.to_last)
+        self._on = IconButton(
+            "caret-right", "Go one step forward (Right)", name="replay-on", on_click=self.step_on
+        )
+        self.last = IconButton(
+            "skip-forward", "Go to the end (End)", name="replay-last", on_click=self.to_last
+        )
         self._where = ElidedLabel("", "muted", name="replay-where")
         self.speed = SegmentedControl(SPEEDS, USUAL, name="replay-speed")
-        self.speed.setToolTip("Steps per second")
+        self.speed.setToolTip("Set the playback speed in steps per second")
         self.speed.setAccessibleName("Steps per second")
         self.speed.chosen.connect(self._on_speed_chosen)
         row = self._controls = QHBoxLayout()
@@ -75,7 +79,9 @@ class Transport(Card):
         self.body.addLayout(row)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Give the position's label its own line in a narrow window, and hide the speed unit if necessary."""
+        """Move the position label to its own line in a narrow window, and hide the speed unit if
+        necessary.
+        """
         super().resizeEvent(a0)
         room = self.body.contentsRect().width() - self._buttons_width()
         roomy = room >= self._where.fontMetrics().horizontalAdvance(_USUAL_WORDS)
@@ -88,14 +94,14 @@ class Transport(Card):
                 self.body.insertWidget(1, self._where)
 
     def _buttons_width(self) -> int:
-        """Return the width of the row of controls without the position's label."""
+        """Return the width of the row of controls without the position label, in pixels."""
         widgets = (self._first, self._back, self.play, self._on, self.last, self.speed, self._unit)
         gaps = self._controls.count() * self._controls.spacing() + theme.ROW + theme.STEP
         return sum(max(each.sizeHint().width(), each.minimumWidth()) for each in widgets) + gaps
 
     @property
     def position(self) -> int:
-        """Current position."""
+        """Current position of the replay."""
         return self.scrub.value()
 
     @property
@@ -106,45 +112,45 @@ class Transport(Card):
     def set_unit(self, unit: str) -> None:
         """Set the word for one position, such as "Step" or "Decision"."""
         self._unit_word = unit
-        self._tell()
+        self._update_label()
 
     def set_extent(self, last: int, loaded: int, *, complete: bool) -> None:
-        """Set the last position, the last one that can be shown yet, and whether all are loaded."""
+        """Set the last position, the last loaded position, and whether the replay has ended."""
         self._complete = complete
         self.scrub.set_extent(last, loaded)
-        self._tell()
+        self._update_label()
 
     def go(self, position: int) -> None:
-        """Go to a position, or to the nearest one that can be shown."""
+        """Go to a position, or to the nearest loaded one."""
         self.scrub.setValue(min(max(position, 0), self.scrub.loaded))
-        self._tell()
+        self._update_label()
 
     def to_first(self) -> None:
-        """Go to the state after reset."""
+        """Go to position 0, the state after reset."""
         self.go(0)
 
     def to_last(self) -> None:
-        """Go to the last position that can be shown."""
+        """Go to the last loaded position."""
         self.go(self.scrub.loaded)
 
     def step_back(self) -> None:
-        """Pause and go one step back."""
+        """Pause the replay and go one step back."""
         self.set_playing(False)
         self.go(self.position - 1)
 
     def step_on(self) -> None:
-        """Pause and go one step forward."""
+        """Pause the replay and go one step forward."""
         self.set_playing(False)
         self.go(self.position + 1)
 
     def toggle(self) -> None:
-        """Play or pause; at the end, play from the start."""
+        """Start or pause playback; at the end, start from position 0."""
         if not self._playing and self._complete and self.position >= self.scrub.loaded:
             self.go(0)
         self.set_playing(not self._playing)
 
     def set_playing(self, playing: bool) -> None:
-        """Start or stop playing."""
+        """Start or pause playback."""
         if playing == self._playing:
             return
         self._playing = playing
@@ -155,7 +161,7 @@ class Transport(Card):
             self._timer.stop()
 
     def on_key(self, key: int) -> bool:
-        """Handle a key of the transport; return false for all others."""
+        """Handle a playback key and return ``True``; return ``False`` for other keys."""
         if key == Qt.Key.Key_Space:
             self.toggle()
         elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
@@ -179,7 +185,7 @@ class Transport(Card):
     def _on_speed_chosen(self, speed: str) -> None:
         self._timer.setInterval(round(1000 / float(speed)))
 
-    def _tell(self) -> None:
+    def _update_label(self) -> None:
         last = self.scrub.maximum()
         words = f"{self._unit_word} {local(self.position):,} of {local(last):,}"
         if not self._complete:
@@ -199,16 +205,19 @@ _EDGE = _HANDLE / 2 + 1
 
 
 class ScrubBar(QSlider):
-    """Slider over positions; a click goes there at once, arrow keys move by one.
+    """Slider over the positions of a replay; a click goes to the clicked position, arrow keys move by one.
 
-    Positions that are not loaded yet are paler and cannot be reached.
+    Positions that are not loaded yet are drawn paler and cannot be reached.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.setObjectName("scrub-bar")
         self.setAccessibleName("Step of the episode")
-        self.setToolTip("Drag to any step. Arrow keys: one step; Page keys: ten; Home, End; Space plays")
+        self.setToolTip(
+            "Drag to any step. Arrow keys move one step, Page keys ten; Home and End move to the ends; "
+            "Space plays"
+        )
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setPageStep(10)
         self.setTracking(True)
@@ -216,11 +225,11 @@ class ScrubBar(QSlider):
 
     @property
     def loaded(self) -> int:
-        """The last position that can be shown."""
+        """Last position that can be reached."""
         return self._loaded
 
     def set_extent(self, last: int, loaded: int) -> None:
-        """Set the last position and the last one that can be shown."""
+        """Set the last position of the bar and the last loaded position."""
         self._loaded = loaded
         self.setMaximum(max(last, 0))
         self.update()
@@ -230,7 +239,7 @@ class ScrubBar(QSlider):
         return QSize(200, _HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the smallest usable size."""
+        """Return the smallest usable size, 80 pixels wide."""
         return QSize(80, _HEIGHT)
 
     def mousePressEvent(self, ev: QMouseEvent | None) -> None:
@@ -241,7 +250,7 @@ class ScrubBar(QSlider):
         self._go(ev.position().x())
 
     def mouseMoveEvent(self, ev: QMouseEvent | None) -> None:
-        """Follow the pointer while the button is down."""
+        """Follow the pointer while the button is pressed."""
         if ev is not None and self.isSliderDown():
             self._go(ev.position().x())
 
@@ -256,7 +265,7 @@ class ScrubBar(QSlider):
         return round(share * self.maximum())
 
     def place_of(self, position: int) -> float:
-        """Return the x coordinate of a position."""
+        """Return the x coordinate of a position on the bar."""
         share = position / self.maximum() if self.maximum() else 0.0
         return _EDGE + share * (self.width() - 2 * _EDGE)
 

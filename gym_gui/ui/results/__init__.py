@@ -1,1 +1,1 @@
-"""Parts of the Results page: the list of runs, the comparison and the replay."""
+"""Widgets of the Results page: the list of runs, the comparison and the replay."""

@@ -1,4 +1,4 @@
-"""A table of the operators of one environment, the best first, with teams below their operator."""
+"""Table that compares the operators of one environment, the best first, with teams below their operator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 _ROW, _HEAD, _MOST_ROWS = 34, 36, 9
 _NAME = 0
 _NARROWEST: Final = 160
-"""Smallest width of a name in a narrow table, in pixels."""
+"""Smallest width of the name column in a narrow window, in pixels."""
 
 
 def _rows(operators: Sequence[OperatorSummary]) -> list[ResultRow]:
@@ -65,7 +65,7 @@ def _kinds(column: ResultColumn, row: ResultRow) -> tuple[str, ...]:
 
 
 def _badge(roles: Mapping[str, str], row: ResultRow) -> str:
-    """Return the operator's own color if several operators share its kind, else ``""``."""
+    """Return the operator's own color as ``#rrggbb`` if several operators share its kind, else ``""``."""
     role = roles.get(row.operator.key, "") if row.team is None else ""
     return role_colors(LIGHT)[role] if role.startswith("further-") and len(row.kinds) == 1 else ""
 
@@ -76,7 +76,7 @@ def _tip(column: ResultColumn, row: ResultRow) -> str | None:
 
 
 class ComparisonTable(RowsTable[ResultRow]):
-    """A table of operators, as high as its rows need."""
+    """Table of operators whose height fits its rows, up to nine."""
 
     operator_activated = pyqtSignal(object)
     """Emits the :class:`OperatorSummary` whose episodes the user asks to replay."""
@@ -85,7 +85,7 @@ class ComparisonTable(RowsTable[ResultRow]):
         super().__init__(RowsModel(), "comparison-table", "Operators compared", _ROW, parent)
         self.rows.setParent(self)
         self.setItemDelegate(CellDelegate(self))
-        self.setToolTip("Double click, or Enter: see its episodes again")
+        self.setToolTip("Double-click or press Enter to replay the operator's episodes")
         self.activated.connect(self._on_activated)
         self.head.setFixedHeight(_HEAD)
 
@@ -98,7 +98,7 @@ class ComparisonTable(RowsTable[ResultRow]):
     def show_operators(
         self, operators: Sequence[OperatorSummary], roles: Mapping[str, str] | None = None
     ) -> None:
-        """Show these operators of one environment in their order; the selected operator stays selected.
+        """Show operators of one environment in the given order; keep the selection.
 
         Args:
             operators: The operators.

@@ -1,4 +1,6 @@
-"""The results of a run: verdicts, table, intervals and the differences between two operators per seed."""
+"""View of the results of runs: verdicts, table, interval plots, and the difference between two operators per
+seed.
+"""
 
 from __future__ import annotations
 
@@ -41,21 +43,21 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.scrolling import scroll_over
 
 HIGHEST_PLOTS = 760
-"""Largest height of the plots, in pixels: a few bars do not grow with a screen 2160 pixels high."""
+"""Largest height of the plots, in pixels; taller bars would not help."""
 MOST_VERDICTS = 3
-"""Largest number of verdicts that are shown at once; a link shows the others."""
+"""Largest number of verdicts that are shown at first; a link shows all."""
 _PLOT_HEIGHT = 200
-_REPLAY = "Click a bar to replay both."
+_REPLAY = "Click a bar to replay both episodes."
 _LINE = '<p style="margin-top: 2px; margin-bottom: 2px">{}</p>'
 
 
 @dataclass(frozen=True, slots=True)
 class PairChosen:
-    """One bar of the plot of seeds, as the user chose it.
+    """Bar of the paired-seeds plot that the user clicked: two results with the same seed.
 
     Attributes:
         comparison: Comparison that the plot shows.
-        pair: Index of the pair of episodes in the comparison.
+        pair: Index of the pair in ``comparison.seeds``.
     """
 
     comparison: Comparison
@@ -63,7 +65,7 @@ class PairChosen:
 
     @property
     def seed(self) -> int | None:
-        """Seed of the pair."""
+        """Seed of both results; ``None`` if none was used."""
         return self.comparison.seeds[self.pair]
 
     @property
@@ -73,10 +75,10 @@ class PairChosen:
 
 
 class ComparisonView(QWidget):
-    """Shows an analysis, one environment at a time; its ``task`` picker belongs in the page's bar.
+    """View of a run's analysis, one environment at a time; its ``task`` picker belongs in the page's bar.
 
     Args:
-        current: Theme with the colors.
+        current: Color theme.
         parent: Qt owner.
     """
 
@@ -97,7 +99,7 @@ class ComparisonView(QWidget):
             name="results-task", search_hint="Search environments", elide=Qt.TextElideMode.ElideMiddle
         )
         self.task.setAccessibleName("Environment")
-        self.task.setToolTip("The environment whose operators are compared")
+        self.task.setToolTip("Choose the environment whose operators are compared")
         self.task.chosen.connect(self._on_task_chosen)
         self._make_verdict()
         self.failed = InlineMessage("warning", "", ("Replay the first", self._on_failure_clicked))
@@ -131,19 +133,21 @@ class ComparisonView(QWidget):
         box.addWidget(self.verdict)
 
     def _make_plots(self, current: Theme) -> None:
-        nothing = "No completed episodes yet. Intervals appear with the first ones."
+        nothing = "No completed episodes yet. Intervals appear after the first episode."
         self.intervals = ChartView(current, "intervalPlot", nothing)
         self.team_intervals = ChartView(current, "teamIntervalPlot", "")
         self.outcomes = ChartView(current, "outcomePlot", "")
-        nothing = "Two operators that played the same seeds are compared here."
+        nothing = "This plot compares two operators that played the same seeds."
         self.paired = ChartView(current, "pairedSeedsPlot", nothing, invitation=_REPLAY)
         self.paired.chosen.connect(self._on_pair_clicked)
         self.caption = muted_label(wrap=True)
-        self.caption.setMinimumHeight(self.caption.fontMetrics().height())  # Not the height when narrow.
+        self.caption.setMinimumHeight(
+            self.caption.fontMetrics().height()
+        )  # Otherwise the height of a narrow caption.
         self.caption.setObjectName("results-pair-caption")
         self.pair = PickerButton(name="results-pair", search_hint="Search pairs")
-        self.pair.setAccessibleName("Pair that is compared")
-        self.pair.setToolTip("Which two are compared on the same seeds")
+        self.pair.setAccessibleName("Compared pair")
+        self.pair.setToolTip("Choose the two operators or teams to compare on the same seeds")
         self.pair.chosen.connect(self._on_pair_picked)
         self.interval_card = _plot_card("IQM return, 95 % interval", self.intervals)
         self.team_card = _plot_card("Mean score, 95 % interval", self.team_intervals)
@@ -183,12 +187,12 @@ class ComparisonView(QWidget):
         column.addStretch(1)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.hint)
-        self._stack.addWidget(scroll_over(content, "comparison-scroll", called="What came out"))
+        self._stack.addWidget(scroll_over(content, "comparison-scroll", called="Results"))
         layout = column_layout(self, spacing=None)
         layout.addWidget(self._stack)
 
     def set_frameless(self) -> None:
-        """Remove the margins, because the view is placed in a card that has margins."""
+        """Remove the outer margins, for a view inside a card that has margins."""
         self._content.setContentsMargins(0, 0, theme.ROW, 0)
 
     # -- contents ----------------------------------------------------------------------
@@ -207,7 +211,7 @@ class ComparisonView(QWidget):
 
     @property
     def current_operator(self) -> OperatorSummary | None:
-        """Operator that is selected, or else the best one; ``None`` if there is none."""
+        """Selected operator, else the best operator; ``None`` if the environment has no operators."""
         shown = self._operators
         return self.table.operator or (shown[0] if shown else None)
 
@@ -218,14 +222,14 @@ class ComparisonView(QWidget):
         return tasks.get(str(self.task.value), ())
 
     def say(self, title: str, text: str = "") -> None:
-        """Show a sentence in place of the results."""
+        """Show a title and a text in place of the results."""
         self._summary = None
         self.hint.set_text(title, text)
         self._stack.setCurrentIndex(0)
         self.task.hide()
 
     def show_analysis(self, summary: Summary) -> None:
-        """Show the results of a run; the chosen environment and pair stay if the run has them."""
+        """Show the results of a run; keep the chosen environment and pair if the run has them."""
         self._summary = summary
         tasks = list(by_task(summary))
         self.task.set_items([PickerItem(t, t.rpartition("/")[2], detail=t.partition("/")[0]) for t in tasks])
@@ -236,10 +240,11 @@ class ComparisonView(QWidget):
         if found is None and not any(o.recorded for o in summary.operators):
             if any(run.status == RUNNING for run in summary.runs):
                 self.hint.set_text(
-                    "No episode is finished yet", "Results appear with the first ones, while the run goes on."
+                    "No episode is finished yet",
+                    "Results appear after the first episode, while the run continues.",
                 )
             else:
-                self.hint.set_text("No episode is on record", clean(" ".join(summary.missing)))
+                self.hint.set_text("No episodes are recorded", clean(" ".join(summary.missing)))
             self._stack.setCurrentIndex(0)
             return
         self._stack.setCurrentIndex(1)
@@ -251,7 +256,7 @@ class ComparisonView(QWidget):
         summary = self._summary
         assert summary is not None
         found = summary.standings or summary.cross_play
-        if found is not None:  # Its sentences rate the players; the verdicts are about single pairings.
+        if found is not None:  # These sentences rate policies; the verdicts are about single pairings.
             rest = (*found.remarks, *summary.missing)
             lines = [*map(_verdict, found.said), *(escape(clean(sentence)) for sentence in rest)]
             self.verdict.setText("".join(map(_LINE.format, lines)))
@@ -264,7 +269,7 @@ class ComparisonView(QWidget):
                 lines.append(_LINE.format(escape(clean(verdict.task))))
             lines.append(_LINE.format(_verdict(verdict)))
         if rest := len(verdicts) - len(shown):
-            lines.append(_LINE.format(f'<a href="more">and {rest} more</a>'))
+            lines.append(_LINE.format(f'<a href="more">Show {rest} more</a>'))
         lines += (_LINE.format(escape(clean(sentence))) for sentence in summary.missing)
         self.verdict.setText("".join(lines))
 

@@ -1,4 +1,4 @@
-"""Painting of table cells that hold more than text: badges, status dots, stars and chips."""
+"""Delegate that draws table cells with badges, status dots, stars and chips beside the text."""
 
 from __future__ import annotations
 
@@ -35,16 +35,18 @@ from gym_gui.ui.widgets.badges import (
 )
 
 _INSET: Final = 12
-"""Left inset of text and badges in a cell, in pixels: the style sheet's padding and the 3 px that Qt adds."""
+"""Left inset of text and badges in a cell, in pixels: the style sheet's padding plus the 3 px that Qt
+adds.
+"""
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Draws the badges, status dot, star and chips of a cell, besides its text."""
+    """Delegate that draws the badges, status dot, star and chips of a cell, besides its text."""
 
     star_clicked = pyqtSignal(QModelIndex)
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        """Draw a cell."""
+        """Draw one table cell."""
         super().paint(painter, option, index)
         if painter is None:
             return
@@ -82,7 +84,7 @@ class CellDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex,
     ) -> bool:
-        """Emit a click on a star."""
+        """Emit ``star_clicked`` when the user clicks a star."""
         if (
             isinstance(event, QMouseEvent)
             and index.data(STAR_ROLE) is not None
@@ -96,7 +98,7 @@ class CellDelegate(QStyledItemDelegate):
     def createEditor(
         self, parent: QWidget | None, option: QStyleOptionViewItem, index: QModelIndex
     ) -> QWidget | None:
-        """Return a field for the name of a run."""
+        """Return a text field that edits the name of a run."""
         editor = super().createEditor(parent, option, index)
         if isinstance(editor, QLineEdit):
             editor.setObjectName("run-name-editor")
@@ -106,10 +108,9 @@ class CellDelegate(QStyledItemDelegate):
         return editor
 
     def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
-        """Set Qt's style option.
+        """Set Qt's style option for a cell.
 
-        A selected row has no focus frame, text is shortened before chips, and the status dot is an
-        icon.
+        A selected row has no focus frame, the text leaves space for chips, and the status dot is an icon.
         """
         super().initStyleOption(option, index)
         if option is None:
@@ -125,21 +126,24 @@ class CellDelegate(QStyledItemDelegate):
             option.icon = _dot(str(token))
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
-        """Return the size that fits the badges."""
+        """Return a cell size that fits the badges."""
         hint = super().sizeHint(option, index)
         kinds = index.data(KINDS_ROLE)
         return QSize(badges_width(kinds) + 2 * _INSET, hint.height()) if kinds else hint
 
 
 def _chips_in(room: int, chips: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, str]], int]:
-    """Return the chips that fit half of a cell, a last one that counts the rest, and their total width."""
+    """Return the chips that fit into half of a cell's width, and their total width in pixels.
+
+    If some do not fit, the last returned chip counts them.
+    """
     fit, rest = words_in(room / 2, [text for text, _ in chips])
     shown = [*chips[:fit], *([(rest, "faint")] if rest else [])]
     return shown, pills_width([text for text, _ in shown])
 
 
 def paint_chips(painter: QPainter, rect: QRect, chips: Sequence[tuple[str, str]]) -> None:
-    """Draw words in outlined pills from the left of a rectangle, each in the color of its theme token."""
+    """Draw texts in outlined pills from the left of a rectangle, each in the color of its theme token."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setFont(badge_font())
     at, ground = float(rect.left()), theme.current().tokens.panel

@@ -1,4 +1,4 @@
-"""The Export menu of the Results page: tables, games, pictures and a video."""
+"""Export menu of the Results page, for tables, chess games, pictures and videos."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gym_gui.ui.results.jobs import JobStrip
 
 
 class ExportMenu(QMenu):
-    """A menu of exports: asks for a file and starts a job that writes it.
+    """Menu that asks for a target file and starts a job that exports results to the file.
 
     Args:
         page: Qt parent; the file dialogs are shown over it.
-        comparison: Returns the view of the results, or ``None`` before it is made.
-        replay: Returns the view of a replay, or ``None`` before it is made.
+        comparison: Returns the view of the results, or ``None`` before it is created.
+        replay: Returns the replay view, or ``None`` before it is created.
         jobs: Runs the jobs and shows their progress.
 
     Attributes:
@@ -46,7 +46,7 @@ class ExportMenu(QMenu):
             ("operators", "Comparison as a table…", self._on_operators),
             ("episodes", "Episodes as a table…", self._on_episodes),
             ("steps", "Steps as a table…", self._on_steps),
-            ("games", "Games of chess as PGN…", self._on_games),
+            ("games", "Chess games as PGN…", self._on_games),
             ("figure", "Plots as a picture…", self._on_figure),
             ("video", "Replay as a video…", self._on_video),
             ("image", "This step as a picture…", self._on_image),
@@ -61,9 +61,9 @@ class ExportMenu(QMenu):
     def offer(self) -> None:
         """Enable the exports for which the shown results have data."""
         comparison, replay = self._comparison(), self._replay()
-        said = comparison is not None and comparison.analysis is not None
+        has_analysis = comparison is not None and comparison.analysis is not None
         for key in ("operators", "figure"):
-            self.choices[key].setEnabled(said)
+            self.choices[key].setEnabled(has_analysis)
         analysis = comparison.analysis if comparison is not None else None
         several = len(self.runs) > 1
         for key in ("episodes", "steps"):
@@ -80,7 +80,7 @@ class ExportMenu(QMenu):
         self.choices["image"].setEnabled(played and replay is not None and replay.image() is not None)
 
     def can(self, action: QAction) -> bool:
-        """Return whether one of its actions is enabled."""
+        """Return whether an action of the menu is enabled."""
         self.offer()
         return action.isEnabled()
 
@@ -96,10 +96,10 @@ class ExportMenu(QMenu):
     def _on_games(self) -> None:
         if self.runs:
             use = partial(self._write_games, self.runs[0])
-            exports.ask_where(self._page, "Write the games", "games.pgn", exports.PGN, use)
+            exports.ask_where(self._page, "Write the chess games", "games.pgn", exports.PGN, use)
 
     def _write_games(self, run: Path, path: Path) -> None:
-        self._jobs.run("Writing the games…", exports.games_job(run, path))
+        self._jobs.run("Writing the chess games…", exports.games_job(run, path))
 
     def _ask_table(self, what: str, name: str) -> None:
         if self.runs:

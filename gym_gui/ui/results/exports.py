@@ -1,4 +1,4 @@
-"""Jobs that write results to files: tables, games, plots, videos, pictures of a step and reports."""
+"""Jobs that export results to files: tables, chess games, plots, videos, pictures of a step and reports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PICTURE_SCALE = 2
 TABLES = "CSV (*.csv);;Parquet (*.parquet)"
 PICTURES = "PNG picture (*.png);;SVG drawing (*.svg)"
 PNG = "PNG picture (*.png)"
-PGN = "Games of chess (*.pgn)"
+PGN = "Chess games (*.pgn)"
 MP4 = "MP4 video (*.mp4)"
 _ENDING = re.compile(r"\*(\.\w+)")
 
@@ -38,14 +38,14 @@ _ENDING = re.compile(r"\*(\.\w+)")
 def ask_where(
     parent: QWidget, title: str, name: str, kinds: str, use: Callable[[Path], object]
 ) -> QFileDialog:
-    """Ask for a file to write, without blocking the window.
+    """Ask for a file to write, without blocking the window, and return the open dialog.
 
     Args:
-        parent: The widget that the dialog is shown above.
-        title: Title of the dialog, which says what is written.
-        name: The file name that is proposed.
-        kinds: Filters of the dialog; the first one is selected.
-        use: Called with the path once the user has chosen.
+        parent: Widget over which the dialog is shown.
+        title: Title of the dialog, which names the content of the file.
+        name: Proposed file name.
+        kinds: File name filters of the dialog; the first one is selected.
+        use: Called with the path after the user accepts the dialog.
     """
     dialog = QFileDialog(parent, title)
     dialog.setObjectName("export-dialog")
@@ -66,10 +66,10 @@ def ask_folder(parent: QWidget, title: str, use: Callable[[Path], object], start
     """Ask for an existing folder, without blocking the window.
 
     Args:
-        parent: The widget that the dialog is shown above.
+        parent: Widget over which the dialog is shown.
         title: Title of the dialog, which says what the folder is for.
-        use: Called with the path once the user has chosen.
-        start: The folder that is shown at first; by default the user's home.
+        use: Called with the path after the user accepts the dialog.
+        start: Initial folder of the dialog; by default the user's home.
     """
     dialog = QFileDialog(parent, title)
     dialog.setObjectName("folder-dialog")
@@ -82,7 +82,7 @@ def ask_folder(parent: QWidget, title: str, use: Callable[[Path], object], start
 
 
 class _ChosenFolder:
-    """Passes on the folder with which a dialog was accepted."""
+    """Callback of a folder dialog that passes the accepted folder to a function."""
 
     def __init__(self, dialog: QFileDialog, use: Callable[[Path], object]) -> None:
         self._dialog, self._use = dialog, use
@@ -93,7 +93,9 @@ class _ChosenFolder:
 
 
 class _Chosen:
-    """Passes on the file with which a dialog was accepted; adds the suffix of the filter if it has none."""
+    """Callback that passes the file accepted in a dialog to a function, with the filter's suffix if it has
+    none.
+    """
 
     def __init__(self, dialog: QFileDialog, use: Callable[[Path], object]) -> None:
         self._dialog, self._use = dialog, use
@@ -108,7 +110,7 @@ class _Chosen:
 
 
 def show_folder(path: Path) -> None:
-    """Open a folder in the file manager."""
+    """Open a folder in the system's file manager."""
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
 
 
@@ -118,7 +120,7 @@ def open_file(path: Path) -> None:
 
 
 def report_job(runs: Sequence[Path], out: Path | None = None) -> Job:
-    """Return a job that writes the report with its replays, then opens it.
+    """Return a job that writes the HTML report with its replays, then opens it.
 
     Args:
         runs: The run folders.
@@ -129,7 +131,7 @@ def report_job(runs: Sequence[Path], out: Path | None = None) -> Job:
         def tell(operators: object) -> None:
             if isinstance(operators, list) and operators:
                 now = operators[-1]
-                share("Playing episodes again for the report…", int(now["done"]), int(now["total"]))
+                share("Replaying episodes for the report…", int(now["done"]), int(now["total"]))
 
         finished = await run_subprocess_job(
             "gym_gui",
@@ -141,13 +143,17 @@ def report_job(runs: Sequence[Path], out: Path | None = None) -> Job:
         )
         page = Path(finished.json()["report"])
         open_file(page)
-        return Said(f"The report is written: {page}", "ok", ("Open it again", partial(open_file, page)))
+        return Said(
+            f"The report is written: {page}", "ok", ("Open the report again", partial(open_file, page))
+        )
 
     return job
 
 
 def verify_job(run: Path) -> Job:
-    """Return a job that replays every recorded action and reports whether all results are the same."""
+    """Return a job that executes all recorded actions of a run again and compares every step with the
+    record.
+    """
 
     async def job(share: OnShare) -> Said:
         def tell(operators: object) -> None:
@@ -163,9 +169,9 @@ def verify_job(run: Path) -> Job:
 
 
 def _see_allowed(run: Path) -> None:
-    """Check that the run's code is allowed.
+    """Check that the user allows the run's code.
 
-    This window can ask the user; the verifying process could only refuse.
+    The window can ask the user; the verification process could only refuse.
     """
     from gym_gui.controllers.reexecution.verification import see_allowed
 
@@ -173,7 +179,7 @@ def _see_allowed(run: Path) -> None:
 
 
 def verified_in_words(result: dict[str, object]) -> Said:
-    """Return the result of a verification as a message."""
+    """Return the JSON result of a verification as a message."""
     counted = f"{local(result['episodes']):,} episodes, {local(result['decisions']):,} decisions"
     deviations, left = result["deviations"], f" {result['not_checked']}".rstrip()
     assert isinstance(deviations, list)
@@ -191,7 +197,7 @@ def verified_in_words(result: dict[str, object]) -> Said:
 
 
 def table_job(runs: Sequence[Path], what: str, path: Path) -> Job:
-    """Return a job that writes a table.
+    """Return a job that writes a table of runs to a file.
 
     ``what`` is ``operators``, ``episodes`` or ``steps``; the last two need exactly one run.
     """
@@ -205,7 +211,7 @@ def table_job(runs: Sequence[Path], what: str, path: Path) -> Job:
 
 
 def games_job(run: Path, path: Path) -> Job:
-    """Return a job that writes a run's games of chess as PGN, for chess programs."""
+    """Return a job that writes the chess games of a run to a PGN file."""
 
     async def job(_share: OnShare) -> Said:
         games = await write_run_table([run], "games", path)
@@ -215,13 +221,13 @@ def games_job(run: Path, path: Path) -> Job:
 
 
 def figure_job(runs: Sequence[Path], shown: Summary, comparison: Comparison | None, path: Path) -> Job:
-    """Return a job that writes verdict and plots of runs as one picture.
+    """Return a job that writes the verdicts and plots of runs to one picture file.
 
     Args:
         runs: The run folders.
         shown: Summary as the window shows it, with numbers in the user's locale.
         comparison: Pair of operators for the plot of differences, or ``None``.
-        path: The file; its numbers have decimal points.
+        path: PNG or SVG file to write; its numbers have decimal points.
     """
 
     async def job(_share: OnShare) -> Said:
@@ -240,7 +246,7 @@ def figure_job(runs: Sequence[Path], shown: Summary, comparison: Comparison | No
 
 
 def image_job(image: QImage, path: Path) -> Job:
-    """Return a job that writes the picture of a step at its original size."""
+    """Return a job that writes a picture of one step at its original size to a PNG file."""
 
     async def job(_share: OnShare) -> Said:
         _save(image, path)
@@ -250,7 +256,7 @@ def image_job(image: QImage, path: Path) -> Job:
 
 
 def video_job(recorded: RecordedEpisode, fps: float, path: Path) -> Job:
-    """Return a job that plays an episode again in a separate process and writes a video."""
+    """Return a job that replays an episode in a separate process and writes an MP4 video."""
 
     async def job(share: OnShare) -> Said:
         def tell(progress: object) -> None:
@@ -293,7 +299,7 @@ def _save(image: QImage, path: Path) -> None:
     try:
         with replaced(path) as temporary:
             if not image.save(str(temporary), "PNG"):
-                raise UsageError(f"{path} cannot be written", fix="Choose another place")
+                raise UsageError(f"{path} cannot be written", fix="Choose another folder")
     except OSError as error:
         reason = error.strerror or str(error)
-        raise UsageError(f"{path} cannot be written: {reason}", fix="Choose another place") from error
+        raise UsageError(f"{path} cannot be written: {reason}", fix="Choose another folder") from error

@@ -1,4 +1,4 @@
-"""Jobs on runs that take long: each has a line with its progress, then its result."""
+"""Lines on the Results page that show the progress and the result of long jobs on runs."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import Action, MessageKind
 
 OnShare = Callable[[str, int, int], None]
-"""Called with what is being done, the number of finished parts and the total (0 if it is not known)."""
+"""Progress callback: current activity, number of finished parts, and total number of parts (0 if unknown)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The result of a job, as a message.
+    """Message that reports the result of a job.
 
     Attributes:
         text: Text of the message.
         kind: Kind of the message.
-        action: What the user can do next, or ``None``.
+        action: Button of the message (text and callback), or ``None``.
     """
 
     text: str
@@ -42,18 +42,18 @@ Job = Callable[[OnShare], Awaitable[Said]]
 
 
 class JobLine(QWidget):
-    """A line for one job: its progress with a Cancel button, then its result.
+    """Line that shows the progress of one job with a Cancel button, then its result.
 
     Args:
         context: Runs background tasks.
         about: Folder of the run that the job works on.
-        title: What the job does, ending with an ellipsis.
-        lasting: Whether its result stays until the user closes it; otherwise the next job removes it.
+        title: Activity of the job, ending with an ellipsis.
+        lasting: Whether the result stays until the user closes the line; otherwise the next job removes it.
         parent: Qt owner.
     """
 
     over = pyqtSignal()
-    """Emitted when the job has ended, with a result or canceled without one."""
+    """Emitted when the job ends, with a result or after a cancellation."""
     closed = pyqtSignal()
     """Emitted when the user closes the line."""
 
@@ -72,7 +72,7 @@ class JobLine(QWidget):
         self._progress.setObjectName("job-progress")
         self._progress.setTextVisible(False)
         self._progress.setAccessibleName("Progress")
-        self.cancel = LinkButton("Cancel", name="job-cancel", tooltip="Stop this", on_click=self.stop)
+        self.cancel = LinkButton("Cancel", name="job-cancel", tooltip="Cancel this job", on_click=self.stop)
         self._wash = QFrame()
         self._wash.setProperty("role", "wash")
         self._wash.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -94,18 +94,18 @@ class JobLine(QWidget):
         return self.said.text if self.said is not None else self._title.text()
 
     def start(self, job: Job) -> None:
-        """Start the job."""
+        """Start the job as a background task."""
         self._on_share(self.what, 0, 0)
         self._task = self._context.spawn(self._work(job), self.what.rstrip("…"))
         self._task.add_done_callback(self._on_done)
 
     def stop(self) -> None:
-        """Cancel the work. A second call does nothing, so that it cannot cancel the clean-up."""
+        """Cancel the job. A second call does nothing, so that it cannot cancel the clean-up."""
         if self._task is not None and not self._task.cancelling():
             self._task.cancel()
 
     async def ended(self) -> None:
-        """Cancel the job and wait until it has ended; its result is not shown."""
+        """Cancel the job, wait until it ends, and discard its result."""
         task, self.unwanted = self._task, True
         self.stop()
         if task is not None:
@@ -138,7 +138,7 @@ class JobLine(QWidget):
 
 
 class JobStrip(QWidget):
-    """Shows the jobs on the current run; a job on another run continues hidden and notifies when it is done.
+    """Strip that shows the jobs on the current run; jobs on other runs notify the user when they end.
 
     Args:
         context: Runs background tasks and shows notifications.
@@ -146,7 +146,7 @@ class JobStrip(QWidget):
     """
 
     run_wanted = pyqtSignal(object)
-    """Emits the run of a result that the user asks to see."""
+    """Emits the folder of the run whose job result the user asks to see."""
     ended = pyqtSignal()
     """Emitted when a job has ended."""
 
@@ -172,14 +172,14 @@ class JobStrip(QWidget):
 
     @property
     def text(self) -> str:
-        """Text of the newest line."""
+        """Text of the newest line, or ``""``."""
         return self.lines[-1].text if self.lines else ""
 
     def show_about(self, run: Path | None, name: str = "") -> None:
-        """Show the jobs on a run.
+        """Show only the jobs on one run.
 
         Args:
-            run: Folder of the run; ``None`` shows nothing.
+            run: Folder of the run; ``None`` shows no jobs.
             name: Name of the run in notifications; by default that of the folder.
         """
         self._about = run
@@ -188,12 +188,12 @@ class JobStrip(QWidget):
         self._show()
 
     def run(self, title: str, job: Job, *, lasting: bool = False) -> None:
-        """Start a job on the current run; a running job of the same title is canceled.
+        """Start a job on the current run; cancel a running job with the same title.
 
         Args:
-            title: What the job does, ending with an ellipsis.
+            title: Activity of the job, ending with an ellipsis.
             job: Does the work, reports its progress and returns the result.
-            lasting: As for :class:`JobLine`.
+            lasting: Whether the result stays until the user closes the line.
         """
         assert self._about is not None
         for line in self.lines:
@@ -208,11 +208,11 @@ class JobStrip(QWidget):
         line.start(job)
 
     async def end_about(self, runs: Collection[Path]) -> None:
-        """Cancel the jobs on these runs and wait until they have ended."""
+        """Cancel the jobs on the given runs and wait until they end."""
         await asyncio.gather(*(line.ended() for line in self._lines if line.about in runs))
 
     async def closed(self) -> None:
-        """Cancel all jobs and wait until they have ended."""
+        """Cancel all jobs and wait until they end."""
         await asyncio.gather(*(line.ended() for line in self._lines))
 
     def _on_over(self, line: JobLine) -> None:
@@ -224,7 +224,9 @@ class JobStrip(QWidget):
         self.ended.emit()
 
     def _drop(self, line: JobLine) -> None:
-        """Remove a line; if its job is running, cancel the job and remove the line when it has ended."""
+        """Remove a line; cancel its job first if the job is running, and remove the line when the job
+        ends.
+        """
         line.unwanted = True
         line.stop()
         if not line.busy and line in self._lines:

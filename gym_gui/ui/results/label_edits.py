@@ -1,4 +1,4 @@
-"""Labels that the user gives to runs: written into the run folders, and undone."""
+"""Labels that the user gives to runs (name, tags, group, star, notes), with undo."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.undo_history import RunHistory, Step
 
 Changes = Mapping[Path, Mapping[str, Any]]
-"""New values of labels by name, for each run folder."""
+"""New label values by label name, for each run folder."""
 
 
 class LabelEdits(QObject):
-    """Writes labels in a thread, then lets the list show what the files contain.
+    """Writer of labels into run folders, which works in a thread and then updates the list of runs.
 
     Args:
         context: Runs background tasks and reports labels that cannot be written.
-        reader: Reads the list again.
+        reader: Reads the changed runs again.
         history: Stores the changes for undo.
         parent: Qt owner.
     """
@@ -39,18 +39,18 @@ class LabelEdits(QObject):
         self._context, self._reader, self._history = context, reader, history
 
     def change(self, runs: Sequence[RunEntry], changes: Mapping[str, Any]) -> None:
-        """Change labels of runs, with undo; labels that are not named stay."""
+        """Set the given labels of runs, with undo; other labels keep their values."""
         self._apply({run.path: changes for run in runs}, _words(runs, changes))
 
     def retag(self, runs: Sequence[RunEntry], add: Sequence[str], remove: Sequence[str]) -> None:
-        """Add tags to runs and remove tags from them, with undo."""
+        """Add tags to runs and remove tags from runs, with undo."""
         self._apply({run.path: {} for run in runs}, _words(runs, ["tags"]), add, remove)
 
     def _apply(
         self, changes: Changes, text: str, add: Sequence[str] = (), remove: Sequence[str] = ()
     ) -> None:
         if changes:
-            self._context.spawn(self._change(changes, text, add, remove), "Labelling runs")
+            self._context.spawn(self._change(changes, text, add, remove), "Labeling runs")
 
     async def _change(self, changes: Changes, text: str, add: Sequence[str], remove: Sequence[str]) -> None:
         async with self._history.order:  # Changes are written in the order in which they were requested.
@@ -61,13 +61,13 @@ class LabelEdits(QObject):
                 after = {path: _only({*changes[path], *tags}, now) for path, (_, now) in done.items()}
                 back, again = partial(self._write_again, before), partial(self._write_again, after)
                 self._history.push(Step(text, back, again))
-        await self._tell(changes, refused)
+        await self._report(changes, refused)
 
     async def _write_again(self, changes: Changes) -> None:
         _, refused = await asyncio.to_thread(_write, changes)
-        await self._tell(changes, refused)
+        await self._report(changes, refused)
 
-    async def _tell(self, changes: Changes, refused: Sequence[LabelsError]) -> None:
+    async def _report(self, changes: Changes, refused: Sequence[LabelsError]) -> None:
         if refused:
             more = len(refused) - 1
             others = f" {count(more, 'more run')} cannot be labeled either." if more else ""
@@ -78,7 +78,7 @@ class LabelEdits(QObject):
 def _write(
     changes: Changes, add: Sequence[str] = (), remove: Sequence[str] = ()
 ) -> tuple[dict[Path, tuple[RunLabels, RunLabels]], list[LabelsError]]:
-    """Write labels and return, for each run that changed, the labels before and after, and the errors."""
+    """Write labels and return the labels before and after for each changed run folder, and the errors."""
     done: dict[Path, tuple[RunLabels, RunLabels]] = {}
     refused: list[LabelsError] = []
     for path, wanted in changes.items():

@@ -1,4 +1,4 @@
-"""The columns of the list of runs."""
+"""Columns of the table that lists runs."""
 
 from __future__ import annotations
 
@@ -22,21 +22,23 @@ STATE_TOKENS: Final = {
     CUT_OFF: "warning",
     DAMAGED: "error",
 }
-"""Theme token for the color of each status; the word of the status is shown beside it."""
+"""Theme token that colors the dot of each run status."""
 
 KINDS_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 BADGE_ROLE: Final = Qt.ItemDataRole.UserRole + 5
-"""Role of a color (``#rrggbb``) that replaces the kind's, to distinguish several of one kind."""
+"""Item role of a color (``#rrggbb``) that replaces the color of the badge's kind, so that operators of one
+kind differ.
+"""
 STATE_ROLE: Final = Qt.ItemDataRole.UserRole + 2
 CHIPS_ROLE: Final = Qt.ItemDataRole.UserRole + 3
-"""Role of the pills behind the text: pairs of a word and the theme token of its color."""
+"""Item role of the pills after the text: pairs of a text and the theme token of its color."""
 STAR_ROLE: Final = Qt.ItemDataRole.UserRole + 4
 
 
 _STATUS_TIPS: Final = {
-    RUNNING: "It is being written now",
-    CUT_OFF: "Its process ended before it was done",
-    STOPPED: "It was stopped on request",
+    RUNNING: "The run is being written now",
+    CUT_OFF: "The process of the run ended before the last episode",
+    STOPPED: "The run was stopped on request",
 }
 
 
@@ -63,7 +65,7 @@ def _chips(run: RunEntry) -> tuple[tuple[str, str], ...]:
 
 
 def _about(run: RunEntry) -> str:
-    """Return the tooltip of a run: its name, operators, labels, problems and folder."""
+    """Return the tooltip of a run: its name, operators, labels, problems and folder, one line each."""
     labels = run.labels
     lines = (
         labels.name,
@@ -116,11 +118,14 @@ def _status(run: RunEntry) -> str:
 
 def _status_tip(run: RunEntry) -> str | None:
     if run.submission and not run.problem:
-        return "It is played in shards. Open it to see how far each is, to resume it, or to stop it"
+        return (
+            "This run is played in shards. Open it to see the progress of each shard, to resume it or to "
+            "stop it"
+        )
     why = run.problem or _STATUS_TIPS.get(run.status)
     if run.can_go_on:
-        return f"{why}. Resume plays what is left"
-    return f"{why}. Resume it: mosaic run --resume" if run.shard is not None and why else why
+        return f"{why}. Resume plays the remaining episodes"
+    return f"{why}. To resume the run: mosaic run --resume" if run.shard is not None and why else why
 
 
 def _status_token(run: RunEntry) -> str:

@@ -1,4 +1,4 @@
-"""Reads the list of runs in the background and keeps it up to date."""
+"""Reader that reads the list of runs in the background and keeps the list up to date."""
 
 from __future__ import annotations
 
@@ -15,29 +15,31 @@ from gym_gui.services.runs.run_library import RunEntry
 from gym_gui.services.submissions.all_runs import AllRuns
 
 EVERY_MS: Final = 2000
-"""Shortest time between two passes over the folder while the list is visible, in ms."""
+"""Shortest time between two reads of the runs folder while the list is visible, in ms."""
 _GROW_S: Final = 0.4
 _FULL_EVERY: Final = 10
-"""One of this many passes opens every folder; the others only follow runs that are being written."""
+"""One in this many reads opens every run folder; the other reads open only folders of running runs."""
 _SHARE: Final = 20
-"""A pass is followed by a rest this many times as long, up to 120 s, because of slow network disks."""
+"""Pause after a read, as a multiple of the read's duration (at most 120 s), because network disks may be
+slow.
+"""
 _LONGEST_REST_MS: Final = 120_000
 
 
 class LibraryReader(QObject):
-    """Reads a folder of runs in a thread, newest first, and again while it is watched.
+    """Reader of a folder of runs in a thread, newest first, repeated while the list is watched.
 
     Args:
         spawn: Runs work in the background.
         folder: Folder that contains the run folders.
         parent: Qt owner.
-        cache: Folder of the cache for what was read; ``None`` for no cache.
+        cache: Folder of the cache for entries; ``None`` for no cache.
     """
 
     grown = pyqtSignal(object)
-    """During the first pass, emits a list of all runs found so far."""
+    """During the first read, emits the list of all runs found so far."""
     read = pyqtSignal(object)
-    """After each pass that found a change, emits a list of all runs, newest first."""
+    """After each read that found a change, emits the list of all runs, newest first."""
 
     def __init__(
         self, spawn: Spawn, folder: Path, parent: QObject | None = None, cache: Path | None = None
@@ -46,7 +48,7 @@ class LibraryReader(QObject):
         self._spawn = spawn
         self._shelves = AllRuns(folder, cache)
         self._runs: list[RunEntry] = []
-        self._looks = 0
+        self._passes = 0
         self._reading = asyncio.Lock()  # Only one thread reads at a time.
         self._busy = self._again = self._complete = False
         self._timer = QTimer(self)
@@ -55,18 +57,18 @@ class LibraryReader(QObject):
 
     @property
     def folder(self) -> Path:
-        """Folder that is read."""
+        """The user's own runs folder."""
         return self._shelves.folder
 
     @property
     def others(self) -> Sequence[Path]:
-        """Further folders that are read as well."""
+        """Additional runs folders that are read too."""
         return self._shelves.others
 
     def set_others(self, folders: Sequence[Path]) -> None:
-        """Set the further folders that are read as well."""
+        """Set the additional runs folders and read all folders again."""
         self._shelves.set_others(folders)
-        self._looks = 0  # The next pass opens every folder.
+        self._passes = 0  # The next pass opens every folder.
         self.refresh()
 
     def move(self, folder: Path) -> None:
@@ -76,26 +78,26 @@ class LibraryReader(QObject):
     async def _move(self, folder: Path) -> None:
         async with self._reading:  # A pass that is running reads the old folder.
             self._shelves.move(folder)
-            self._looks = 0
+            self._passes = 0
         self.refresh()
 
     async def read_again(self, paths: Sequence[Path]) -> None:
-        """Read these runs again after a change and emit the new list."""
+        """Read the given runs again after a change and emit the new list of runs."""
         async with self._reading:
-            self._tell(await asyncio.to_thread(self._shelves.again, self._runs, paths))
+            self._publish(await asyncio.to_thread(self._shelves.again, self._runs, paths))
 
     @property
     def runs(self) -> list[RunEntry]:
-        """Runs known so far, newest first."""
+        """Runs found so far, newest first."""
         return self._runs
 
     @property
     def complete(self) -> bool:
-        """Whether the whole folder has been read once."""
+        """Whether all runs folders have been read at least once."""
         return self._complete
 
     def watch(self, on: bool) -> None:
-        """Read again and again, or stop doing so."""
+        """Start or stop reading the folders repeatedly."""
         if not on:
             self._timer.stop()
         elif not self._timer.isActive():
@@ -103,7 +105,7 @@ class LibraryReader(QObject):
             self.refresh()
 
     def refresh(self) -> None:
-        """Read now; if a pass is running, read once more after it."""
+        """Read the folders now; if a read is in progress, read once more after it."""
         if self._busy:
             self._again = True
             return
@@ -124,24 +126,24 @@ class LibraryReader(QObject):
                 self.refresh()
 
     async def _read_once(self) -> None:
-        if self._complete and self._looks % _FULL_EVERY:
-            self._looks += 1
-            looked = await asyncio.to_thread(self._shelves.look)
-            if looked is not None:
-                self._tell(looked)
+        if self._complete and self._passes % _FULL_EVERY:
+            self._passes += 1
+            changed = await asyncio.to_thread(self._shelves.look)
+            if changed is not None:
+                self._publish(changed)
                 return
-        self._looks += 1
+        self._passes += 1
         found: list[RunEntry] = []
-        told = 0.0  # Emit the first runs at once and the next ones from time to time.
+        emitted_at = 0.0  # Emit the first runs at once and the next ones from time to time.
         batches = self._shelves.scan()
         while (batch := await asyncio.to_thread(_next_batch, batches)) is not None:
             found += batch
-            if not self._complete and time.monotonic() - told > _GROW_S:
+            if not self._complete and time.monotonic() - emitted_at > _GROW_S:
                 self.grown.emit(list(found))
-                told = time.monotonic()
-        self._tell(await asyncio.to_thread(self._shelves.in_order, found))
+                emitted_at = time.monotonic()
+        self._publish(await asyncio.to_thread(self._shelves.in_order, found))
 
-    def _tell(self, found: list[RunEntry]) -> None:
+    def _publish(self, found: list[RunEntry]) -> None:
         if not self._complete or found != self._runs:
             self._complete, self._runs = True, found
             self.read.emit(found)

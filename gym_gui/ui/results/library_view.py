@@ -1,4 +1,4 @@
-"""The list of runs, with its search field and filters."""
+"""List of runs with a search field and filters."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 _ANY = ""
 _ROW = 38
 _ENVIRONMENT_SHARE = 7
-"""The environment column gets one part in this many of the width, on screens wide enough for it."""
+"""Divisor of the view's width that gives the width of the environment column on wide screens."""
 _PLACEHOLDER = "Search, or tag:paper agent:ppo star after:2026-11-01"
 
 
 class LibraryView(QWidget):
-    """Shows the runs with search and filters; ``selected_runs`` has the actions on selected runs."""
+    """View that lists runs, with search and filters; ``SelectedRuns`` has the actions on selected runs."""
 
     opened = pyqtSignal()
     """Emitted when the user asks to open the selected run."""
     removal_requested = pyqtSignal()
     """Emitted when the user asks to delete the selected runs."""
     labeled = pyqtSignal(object, object)
-    """Emits a list of runs and a mapping of labels that they get."""
+    """Emits a list of runs and a mapping from label names to new values."""
     another_folder_requested = pyqtSignal()
-    """Emitted when the user asks to add the runs of another folder."""
+    """Emitted when the user asks to list the runs of another folder."""
     folder_closed = pyqtSignal(object)
     """Emits a folder whose runs the user asks to remove from the list."""
     selection_changed = pyqtSignal()
@@ -68,15 +68,15 @@ class LibraryView(QWidget):
         self._make_table()
         self._empty = EmptyHint(
             "No runs yet",
-            "A run is written whenever operators play: on the Operators page, or with "
-            "mosaic run FILE. It appears here with its verdict.",
+            "MOSAIC records a run whenever operators play: on the Operators page, or with "
+            "mosaic run FILE. The run then appears here with its verdict.",
             ("Open Operators", self.first_run_requested.emit),
             icon_name="results",
         )
         self._empty.setObjectName("run-library-empty")
         self._nothing = EmptyHint(
-            "No run fits",
-            "Try fewer words, or another environment or status.",
+            "No matching runs",
+            "Search for fewer words, or choose another environment or status.",
             ("Show all runs", self._on_show_all),
             icon_name="filter",
         )
@@ -97,14 +97,15 @@ class LibraryView(QWidget):
             _PLACEHOLDER,
             self._on_filter_changed,
             called="Search runs",
-            tooltip="Every word must fit (Ctrl+F): it occurs in a run's name, tags, notes, agents, "
-            "environments, id or status, or is about one thing: agent: env: worker: tag: group: name: note: "
-            "status: folder: after: before: on: setting: star. One with - before it must not fit",
+            tooltip="Show runs that match every word (Ctrl+F). A word occurs in a run's name, tags, notes, "
+            "agents, environments, id or status, or filters one field: agent: env: worker: tag: group: "
+            "name: note: status: folder: after: before: on: setting: star. A word with - before it excludes "
+            "matching runs",
             parent=self,
         )
         self._search.setMaximumWidth(520)
         self._search.installEventFilter(self)
-        self._offer = _menu_button("filter", "What can be asked for", "run-offers", self._fill_offers)
+        self._terms = _menu_button("filter", "Insert a search term", "run-offers", self._fill_offers)
         self.environment = PickerButton(
             placeholder="Any environment", name="run-environment", elide=Qt.TextElideMode.ElideMiddle
         )
@@ -112,17 +113,19 @@ class LibraryView(QWidget):
         self.environment.setAccessibleName("Filter by environment")
         self.environment.chosen.connect(self._on_filter_changed)
         self.status = PickerButton(name="run-status")
-        self.status.setToolTip("Show runs with one status alone")
+        self.status.setToolTip("Show only runs with one status")
         self.status.setAccessibleName("Filter by status")
         choices = [PickerItem(status, status.capitalize()) for status in STATUSES]
         self.status.set_items([PickerItem(_ANY, "Any status"), *choices])
         self.status.set_value(_ANY)
         self.status.chosen.connect(self._on_filter_changed)
-        self._folders = _menu_button("open", "Runs of other folders", "run-folders", self._fill_folders)
+        self._folders = _menu_button(
+            "open", "Add or remove the runs of other folders", "run-folders", self._fill_folders
+        )
         self._count = muted_label(name="run-count")
         self._filters = row_layout()
         self._filters.addWidget(self._search, 3)
-        self._filters.addWidget(self._offer)
+        self._filters.addWidget(self._terms)
         self._filters.addWidget(self.environment)
         self._filters.addWidget(self.status)
         self._filters.addWidget(self._folders)
@@ -148,7 +151,7 @@ class LibraryView(QWidget):
 
     @property
     def current(self) -> RunEntry | None:
-        """Run that is current; if several are selected, the last one."""
+        """Current run; if several runs are selected, the run that the user selected last."""
         return self.table.current
 
     @property
@@ -167,10 +170,10 @@ class LibraryView(QWidget):
                 self.environment.set_value(_ANY)
         self._runs = runs
         self.model.set_rows(runs)
-        self._tell()
+        self._show_rows()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Widen the environment column on a wide screen."""
+        """Adapt the environment column to the new width."""
         super().resizeEvent(a0)
         environment = self.model.section(ENVIRONMENT)
         self.table.setColumnWidth(
@@ -178,18 +181,18 @@ class LibraryView(QWidget):
         )
 
     def select(self, path: Path) -> None:
-        """Select a run, if it is shown."""
+        """Select the run with a folder, if it is listed."""
         self.table.select(path)
 
     def set_reading(self, reading: bool) -> None:
-        """Set the text of the empty list by whether the folder is still being read for the first time."""
+        """Set the text of the empty list, by whether the first read of the folder is still in progress."""
         if reading and not self.model.total:
-            self._empty.set_text("Looking for runs…", "")
+            self._empty.set_text("Searching for runs…", "")
         else:
             self._empty.set_text(
                 "No runs yet",
-                "A run is written whenever operators play: on the Operators page, or with "
-                "mosaic run FILE. It appears here with its verdict.",
+                "MOSAIC records a run whenever operators play: on the Operators page, or with "
+                "mosaic run FILE. The run then appears here with its verdict.",
             )
 
     def focus_search(self) -> None:
@@ -198,12 +201,14 @@ class LibraryView(QWidget):
         self._search.selectAll()
 
     def find_runs(self, words: str) -> None:
-        """Show only runs that match these words, and reset the other filters."""
+        """Show only runs that match the search words; reset the other filters."""
         self._on_show_all()
         self._search.setText(words)
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Handle keys: Enter opens, Delete deletes, F2 renames, Down goes from the search to the list."""
+        """Handle keys: Enter opens, Delete deletes, F2 renames, Down moves the focus from search field to
+        list.
+        """
         if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress and self._on_key(a0, a1.key()):
             return True
         return super().eventFilter(a0, a1)
@@ -229,11 +234,11 @@ class LibraryView(QWidget):
         return False
 
     def rename_current(self) -> None:
-        """Open a field for the name in the row of the selected run."""
+        """Open an editor for the name in the row of the selected run."""
         if (run := self.current) is not None:
             self.table.edit(self.model.index(self.model.row_of(run.path), self.model.section(RUN)))
 
-    def _tell(self) -> None:
+    def _show_rows(self) -> None:
         shown, total = self.model.rowCount(), self.model.total
         words = "1 run" if total == 1 else f"{local(total):,} runs"
         count = words if shown == total else f"{local(shown):,} of {words}"
@@ -249,7 +254,7 @@ class LibraryView(QWidget):
         environment, status = self.environment.value, self.status.value
         self._filter = RunFilter(self._search.text(), str(environment or ""), str(status or ""))
         self.model.set_filter(self._filter.accepts)
-        self._tell()
+        self._show_rows()
 
     def _fill_offers(self, menu: QMenu) -> None:
         menu.clear()
@@ -263,7 +268,7 @@ class LibraryView(QWidget):
                 place.addAction(action)
 
     def set_folders(self, folders: Sequence[Path]) -> None:
-        """Set the other folders that are open, for the menu."""
+        """Set the additional runs folders that the menu can close."""
         self._others = tuple(folders)
 
     def _fill_folders(self, menu: QMenu) -> None:
@@ -274,7 +279,7 @@ class LibraryView(QWidget):
         add.triggered.connect(self.another_folder_requested)
         menu.addAction(add)
         if self._others:
-            menu.addSection("Open beside yours")
+            menu.addSection("Other open folders")
         for folder in self._others:
             action = QAction(f"Close {folder}".replace("&", "&&"), menu)
             action.setObjectName(f"run-folder-close-{folder.name}")
@@ -306,7 +311,7 @@ class LibraryView(QWidget):
         self.selection_changed.emit()
 
     def select_at(self, place: QPoint) -> bool:
-        """Select the run at a place of the table unless it is selected, and return whether there is one."""
+        """Select the run at a position in the table unless it is selected; return whether a run is there."""
         index = self.table.indexAt(place)
         if index.isValid() and self.model.row(index.row()) not in self.selected:
             self.table.selectRow(index.row())

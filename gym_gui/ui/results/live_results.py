@@ -1,4 +1,4 @@
-"""The results of a run while it is played: a comparison view that reads the folder as it grows."""
+"""View of a run's results that reads the run folder repeatedly while the run is played."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from gym_gui.ui.theme import Theme
 
 
 class LiveResults(QWidget):
-    """Shows the results of one run; reads the run only while the view is visible.
+    """View of the results of one running run; reads the run folder only while the view is visible.
 
     Args:
         spawn: Runs work in the background.
-        current: Theme with the colors.
+        current: Color theme.
         parent: Qt owner.
     """
 
@@ -47,7 +47,7 @@ class LiveResults(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.view)
-        self.say("Nothing is played yet", "Run fills the matrix, and rates who has met.")
+        self.say("No games yet", "Press Run to play the games that fill the matrix and rate the policies.")
 
     @property
     def folder(self) -> Path | None:
@@ -55,47 +55,49 @@ class LiveResults(QWidget):
         return self._reading.run
 
     def say(self, title: str, text: str) -> None:
-        """Show a sentence instead of a run."""
+        """Show a title and a text instead of a run."""
         self._reading.take((), ())
         self.view.say(title, text)
 
     def follow(self, folder: Path) -> None:
-        """Show this run from now on."""
+        """Show the results of a run folder from now on."""
         if folder != self.folder:
-            self.view.say("The first games are in progress", "Ratings and the matrix appear with them.")
+            self.view.say(
+                "The first games are in progress", "Ratings and the matrix appear after these games."
+            )
             self._reading.take([folder], [])
             self._done, self._status = 0, RUNNING
         self._reading.read()
 
     def grown(self, done: int, status: str = RUNNING) -> None:
-        """Read the run again after a while, because more of its episodes are finished.
+        """Read the run again after a pause, because more of its episodes are finished.
 
         Args:
             done: Number of finished episodes.
             status: Status of the run.
         """
         self._done, self._status = done, status
-        self._tell()
+        self._update_entry()
         if status != RUNNING and self.isVisible() and self._reading.runs:
             self._reading.read()  # The final result is read at once.
 
     def showEvent(self, a0: object) -> None:
-        """Read what the run has recorded while the view was hidden."""
+        """Read the results that the run recorded while the view was hidden."""
         super().showEvent(a0)  # type: ignore[arg-type]
-        self._tell()
+        self._update_entry()
 
     def close_reading(self) -> None:
-        """Stop reading."""
+        """Stop reading the run folder."""
         self._reading.close()
 
-    def _tell(self) -> None:
+    def _update_entry(self) -> None:
         entry = self._reading.entry
         if entry is not None:
             self._reading.listed([replace(entry, done=self._done, status=self._status)])
 
     def _on_made(self, summary: Summary) -> None:
         self.view.show_analysis(summary)
-        self._tell()
+        self._update_entry()
 
     def _on_refused(self, sentence: str) -> None:
         self.view.say("The run cannot be read", sentence)

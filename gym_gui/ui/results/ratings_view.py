@@ -1,4 +1,4 @@
-"""The results of a tournament: table, ratings or teams' scores, and the matrix of pairings."""
+"""Results of a tournament or of cross-play: a table, ratings or team scores, and the matrix of pairings."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ Row = TypeVar("Row")
 
 _ROW, _HEAD, _MOST_ROWS = 34, 36, 9
 _NARROWEST: Final = 64
-GAMES: Final = "Click a square to see its games."
+GAMES: Final = "Click a square to replay its games."
 _SIDE_BY_SIDE: Final = 720
 _TALLEST: Final = 420
-"""Largest height of a chart, in pixels; with more policies, the squares of the matrix get smaller."""
+"""Largest height of a chart, in pixels; many policies make the squares of the matrix smaller."""
 
 
 def _text(column: TextColumn[Any], row: object) -> str:
@@ -53,7 +53,7 @@ def _text(column: TextColumn[Any], row: object) -> str:
 
 
 class StandingsTable(RowsTable[Any]):
-    """A table of policies in order of rank, as high as its rows need."""
+    """Table of policies in order of rank, whose height fits its rows, up to nine."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class StandingsTable(RowsTable[Any]):
         self.head.setFixedHeight(_HEAD)
 
     def show_policies(self, told: Sequence[TextColumn[Row]], policies: Sequence[Row]) -> None:
-        """Show these policies in their order, with the columns ``told``."""
+        """Show the policies in the given order, one table column for each entry of ``told``."""
         columns = [Column(c.heading, partial(_text, c), figure=not c.words) for c in told]
         self.rows.show_table(columns, policies)
         names = [section for section, c in enumerate(columns) if c.heading in (NAME, ALGORITHM)]
@@ -76,17 +76,17 @@ class StandingsTable(RowsTable[Any]):
 
 
 def retitle(card: Card, title: str) -> None:
-    """Replace the heading of a card that has one."""
+    """Replace the heading of a card; the card must have a heading."""
     assert card.heading is not None
     card.heading.setText(title.upper())
     card.heading.setAccessibleName(title)
 
 
 class RatingsView(QWidget):
-    """Shows the results of a tournament or of cross-play.
+    """View of the results of a tournament or of cross-play.
 
     Args:
-        current: Theme with the colors.
+        current: Color theme.
         parent: Qt owner.
     """
 
@@ -125,13 +125,13 @@ class RatingsView(QWidget):
         self._stacked = QBoxLayout.Direction.TopToBottom
 
     def set_charts_first(self) -> None:
-        """Place the charts above the table, because they change while games are played."""
+        """Place the charts above the table, because the charts change while games are played."""
         self._column.removeItem(self._beside)
         self._column.insertLayout(0, self._beside, 1)
         self._stacked = QBoxLayout.Direction.BottomToTop  # The matrix comes first.
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Place the charts side by side if there is space, else one above the other."""
+        """Place the charts side by side if the view is wide enough, else one above the other."""
         super().resizeEvent(a0)
         room = self.width() >= _SIDE_BY_SIDE
         self._beside.setDirection(QBoxLayout.Direction.LeftToRight if room else self._stacked)

@@ -1,4 +1,4 @@
-"""The run or runs that are shown: their results, their replays and the buttons for them."""
+"""Controller of the shown runs: their results, their replays and the buttons for both."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from gym_gui.ui.results.run_reading import RunReading
 from gym_gui.ui.widgets import PickerButton, PickerItem, PrimaryButton, QuietButton
 
 RECENT: Final = 300
-"""Largest number of runs in the bar's picker; the list has all runs."""
+"""Largest number of runs in the picker of the page's bar."""
 
 
 class RunController(QObject):
-    """Creates the comparison and replay views when they are first needed, and adds their pickers to the bar.
+    """Controller that creates the comparison and replay views at first use and adds their pickers to the bar.
 
     Args:
         page: The page; dialogs are shown over it.
-        jobs: Runs jobs on the runs and shows them.
+        jobs: Runs jobs on the runs and shows the jobs.
         views: Stack that the views are added to.
         reader: Provides the list of runs.
         show: Called to bring a view to the front.
@@ -46,7 +46,7 @@ class RunController(QObject):
     """
 
     changed = pyqtSignal()
-    """Emitted when other commands are available."""
+    """Emitted when the set of available commands changes."""
 
     def __init__(
         self,
@@ -75,18 +75,18 @@ class RunController(QObject):
         self._picker.chosen.connect(self._on_picked)
         page.bar.add(self._picker)
         self._exports = ExportMenu(page, lambda: self._comparison, lambda: self._replay, jobs)
-        tip = "See the selected operator's episodes again, step by step"
+        tip = "Replay the selected operator's episodes step by step"
         self._watch = QuietButton("Replay", name="results-replay", tooltip=tip, on_click=self.replay_current)
-        tip = "Play every recorded action again and compare every step"
+        tip = "Execute every recorded action again and compare every step with the record"
         self._verify = QuietButton("Verify", name="results-verify", tooltip=tip, on_click=self.verify)
-        tip = "Tables, pictures, a video"
+        tip = "Export tables, pictures or a video"
         self._export = QuietButton("Export", name="results-export", tooltip=tip, menu=self._exports)
         tip = "Write report.html into the run's folder and open it"
         self._report = PrimaryButton("Report", name="results-report", tooltip=tip, on_click=self.write_report)
 
     @property
     def buttons(self) -> Sequence[QAbstractButton]:
-        """Buttons for the page's bar."""
+        """Buttons of the runs for the page's bar."""
         return self._watch, self._verify, self._export, self._report
 
     @property
@@ -118,12 +118,12 @@ class RunController(QObject):
 
     @property
     def played(self) -> ReplayView | None:
-        """Replay view if it is in front, else ``None``."""
+        """Replay view if it is the current widget of the stack, else ``None``."""
         return self._replay if self._views.currentWidget() is self._replay else None
 
     @property
     def shown(self) -> bool:
-        """Whether runs are shown."""
+        """Whether results or a replay are shown."""
         return bool(self.reading.runs) and (self._shows_comparison() or self.played is not None)
 
     @property
@@ -133,7 +133,7 @@ class RunController(QObject):
         return entry.title if entry is not None else f"{local(several):,} runs" if several > 1 else ""
 
     def take(self, runs: Sequence[Path]) -> None:
-        """Show these runs from now on."""
+        """Show the runs in the given folders from now on."""
         if tuple(runs) != self.reading.runs:
             self.reading.take(runs, self._list.runs)
             self._exports.runs = self.reading.runs
@@ -147,18 +147,18 @@ class RunController(QObject):
             self.changed.emit()
 
     def rest(self) -> None:
-        """Stop reading and playing while the views are hidden."""
+        """Stop reading runs and pause the replay, because the views are hidden."""
         self.reading.rest()
         if self._replay is not None and not self._replay.seen_apart:
             self._replay.transport.set_playing(False)
 
     def end_replay(self) -> None:
-        """Close the replay."""
+        """Close the shown replay."""
         if self._replay is not None:
             self._replay.clear()
 
     async def closed(self) -> None:
-        """Stop reading and close the replay's players."""
+        """Stop reading and close the processes that replay episodes."""
         self.reading.close()
         if self._replay is not None:
             await self._replay.close_players()
@@ -170,8 +170,8 @@ class RunController(QObject):
             title = reading.entry.title if reading.entry is not None else reading.run.name
             items.insert(0, PickerItem(reading.run, title, str(reading.run.parent)))
         if len(several := reading.runs) > 1:
-            told = ", ".join(entry.full_title for entry in reading.entries)
-            items.insert(0, PickerItem(several, f"{local(len(several)):,} runs", told))
+            titles = ", ".join(entry.full_title for entry in reading.entries)
+            items.insert(0, PickerItem(several, f"{local(len(several)):,} runs", titles))
         self._picker.set_items(items)
         self._picker.set_value(reading.run or several)
 
@@ -180,11 +180,11 @@ class RunController(QObject):
             self._show_run(value)
 
     def show_buttons(self) -> None:
-        """Show the buttons that are available, and in the bar the progress of a run that is being written."""
+        """Show the available buttons, and the progress of a running run in the page's bar."""
         in_run, played = self._shows_comparison(), self.played
         self._picker.setVisible(in_run)
-        if (said := self._comparison) is not None:
-            said.task.setVisible(in_run and len(said.task.items) > 1)
+        if (view := self._comparison) is not None:
+            view.task.setVisible(in_run and len(view.task.items) > 1)
         if self._replay is not None:
             self._replay.pickers.set_visible(played is not None and bool(self._replay.players))
         for button in (self._watch, self._report):
@@ -220,7 +220,7 @@ class RunController(QObject):
     # -- results -------------------------------------------------------------------------
 
     def _on_reading_begun(self) -> None:
-        self.comparison.say("Reading the run…", "Its verdict, table and plots come in a moment.")
+        self.comparison.say("Reading the run…", "The verdict, table and plots appear in a moment.")
 
     def _on_analysis_made(self, analysis: object) -> None:
         assert isinstance(analysis, Summary)
@@ -231,17 +231,17 @@ class RunController(QObject):
         self.comparison.say("This run cannot be read", why)
 
     def verify(self) -> None:
-        """Play every recorded action again and compare the steps with the record."""
+        """Execute every recorded action again and compare the steps with the record."""
         if self.reading.run is not None:
             self._jobs.run("Verifying…", exports.verify_job(self.reading.run), lasting=True)
 
     def write_report(self) -> None:
-        """Write the report and open it; several runs need a folder for it, which the user chooses."""
+        """Write the report and open it; for several runs, ask the user for the report's folder first."""
         if self.reading.run is not None:
             self._jobs.run("Writing the report…", exports.report_job([self.reading.run]))
         elif self.reading.runs:
             write = partial(self._write_report_of, self.reading.runs)
-            exports.ask_folder(self._page, "A folder for the report", write)
+            exports.ask_folder(self._page, "Choose a folder for the report", write)
 
     def _write_report_of(self, runs: Sequence[Path], out: Path) -> None:
         self._jobs.run("Writing the report…", exports.report_job(runs, out))
@@ -249,13 +249,13 @@ class RunController(QObject):
     # -- replays -------------------------------------------------------------------------
 
     def show_replay(self, run: Path | None, operator_id: str = "", index: int | None = None) -> None:
-        """Replay an episode of one of the runs, by default its first."""
+        """Replay an episode of a run, by default its first episode."""
         if run is not None:
             self._show(self.replay)
             self.replay.show_episode(run, operator_id, index)
 
     def replay_current(self) -> None:
-        """Replay the selected operator, or else the run's first episode."""
+        """Replay the selected operator's episodes, else the first episode of the run."""
         if (operator := self.comparison.current_operator) is not None:
             self._on_operator_chosen(operator)
         else:
@@ -277,7 +277,9 @@ class RunController(QObject):
         self.replay.show_seed(run, first.operator_id, value.seed, value.repetition, *beside)
 
     def _run_of(self, run_id: str) -> Path | None:
-        """Return the folder of a run by its id; without a match, that of the run that is shown alone."""
+        """Return the folder of the run with an id; for an unknown id, the folder of the only shown run or
+        ``None``.
+        """
         known = {entry.run_id: entry.path for entry in self.reading.entries}
         return known.get(run_id, self.reading.run)
 

@@ -1,4 +1,6 @@
-"""The inspector of the list of runs: labels of the selected runs, and facts about them."""
+"""Inspector of the list of runs, which edits the labels of the selected runs and shows facts about one
+run.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +26,18 @@ _MOST_SETTINGS: Final = 14
 
 
 class RunDetails(QWidget):
-    """Shows and edits the labels of runs.
+    """Form that shows and edits the labels of runs.
 
-    It emits changes when a field is left or Enter is pressed, and writes no files.
+    It emits a change when a field loses the focus or Enter is pressed, and writes no files.
 
     Args:
         parent: Qt owner.
     """
 
     changed = pyqtSignal(object, object)
-    """Emits a list of runs and a mapping of labels that they get."""
+    """Emits a list of runs and a mapping from label names to new values."""
     tags_changed = pyqtSignal(object, object, object)
-    """Emits a list of runs, the tags that all of them get, and the tags that they lose."""
+    """Emits a list of runs, the tags to add to each run, and the tags to remove from each run."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,7 +60,7 @@ class RunDetails(QWidget):
         self.show_runs([])
 
     def _make_fields(self) -> None:
-        self.name = _line("run-details-name", "Goes by who played")
+        self.name = _line("run-details-name", "Default: its policies")
         self.name.setMaxLength(LONGEST_NAME)
         self.tags = _line("run-details-tags", "paper, ablation")
         self.group = _line("run-details-group", "None")
@@ -66,8 +68,10 @@ class RunDetails(QWidget):
         self.star = IconButton("star", "Star (Ctrl+D)", name="run-details-star", on_click=self._on_star)
         self.star.setCheckable(False)
         self._form = FormRows()
-        self._form.add_row("Name", self.name, tooltip="What it is called wherever its title stands (F2)")
-        self._form.add_row("Tags", self.tags, tooltip="Words it is found by, with commas between: tag:paper")
+        self._form.add_row("Name", self.name, tooltip="Name of the run in lists and titles (F2)")
+        self._form.add_row(
+            "Tags", self.tags, tooltip="Words separated by commas; the search finds them as tag:paper"
+        )
         self._form.add_row(
             "Group", self.group, tooltip="The group of this run; the search finds it as group:sweep"
         )
@@ -75,7 +79,7 @@ class RunDetails(QWidget):
         self.notes = QPlainTextEdit()
         self.notes.setObjectName("run-details-notes")
         self.notes.setAccessibleName("Notes")
-        self.notes.setToolTip("Whatever is worth remembering; kept when you leave the field")
+        self.notes.setToolTip("Notes about the run; saved when you leave the field")
         self.notes.setTabChangesFocus(True)
         self.notes.setFixedHeight(110)
         self.notes.installEventFilter(self)
@@ -92,7 +96,7 @@ class RunDetails(QWidget):
         return self._runs
 
     def show_runs(self, runs: Sequence[RunEntry]) -> None:
-        """Show these runs; edits of the previous runs are emitted first."""
+        """Show the labels of the given runs, after emitting unfinished edits of the previous runs."""
         same = [run.path for run in runs] == [run.path for run in self._runs]
         if not same:
             self.finish()
@@ -108,7 +112,7 @@ class RunDetails(QWidget):
         for field in (self.name, self.tags, self.group, self.star, self.notes):
             field.setEnabled(not trouble and (one is not None or field not in (self.name, self.notes)))
         _fill(self.name, one.labels.name if one is not None else "", same)
-        self.name.setPlaceholderText("Goes by who played" if one is not None else "One at a time")
+        self.name.setPlaceholderText("Default: its policies" if one is not None else "Select one run")
         _fill(self.tags, ", ".join(self._common_tags()), same)
         _fill(self.group, self._common_group(), same)
         self.star.set_icon("starred" if self._starred() else "star")
@@ -121,7 +125,7 @@ class RunDetails(QWidget):
         return document is not None and document.isModified()
 
     def finish(self) -> None:
-        """Emit the edits that have not been emitted yet."""
+        """Emit edits that have not been emitted yet."""
         if self._runs:
             self._on_name()
             self._on_tags()
@@ -129,7 +133,7 @@ class RunDetails(QWidget):
             self._on_notes()
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Emit the notes when their field loses the focus."""
+        """Emit the notes when the notes field loses the focus."""
         if a0 is self.notes and a1 is not None and a1.type() == QEvent.Type.FocusOut:
             self._on_notes()
         return super().eventFilter(a0, a1)
@@ -149,14 +153,14 @@ class RunDetails(QWidget):
 
     # -- emitting changes --------------------------------------------------------------
 
-    def _tell(self, changes: Mapping[str, Any]) -> None:
+    def _emit_changes(self, changes: Mapping[str, Any]) -> None:
         self.changed.emit(list(self._runs), changes)
 
     def _on_name(self) -> None:
         text = self.name.text().strip()
         self.name.setModified(False)
         if len(self._runs) == 1 and self.name.isEnabled() and text != self._runs[0].labels.name:
-            self._tell({"name": text})
+            self._emit_changes({"name": text})
 
     def _on_tags(self) -> None:
         if not self._runs:
@@ -171,17 +175,17 @@ class RunDetails(QWidget):
         text = self.group.text().strip()
         self.group.setModified(False)
         if self._runs and self.group.isEnabled() and text != self._common_group():
-            self._tell({"group": text})
+            self._emit_changes({"group": text})
 
     def _on_notes(self) -> None:
         text = self.notes.toPlainText().strip()[:LONGEST_NOTES]
         if (document := self.notes.document()) is not None:
             document.setModified(False)
         if len(self._runs) == 1 and self.notes.isEnabled() and text != self._runs[0].labels.notes:
-            self._tell({"notes": text})
+            self._emit_changes({"notes": text})
 
     def _on_star(self) -> None:
-        self._tell({"star": not self._starred()})
+        self._emit_changes({"star": not self._starred()})
 
     def _show_facts(self, run: RunEntry | None) -> None:
         for widget in (self._facts, self._heading, self._settings, self._more):
@@ -198,13 +202,13 @@ class RunDetails(QWidget):
             "Folder": str(run.path),
         }
         self._facts.show_facts(facts)
-        told = {in_words(name): ", ".join(values) for name, values in run.settings.items()}
-        rest = len(told) - _MOST_SETTINGS
-        self._settings.show_facts(dict(itertools.islice(told.items(), _MOST_SETTINGS)))
+        settings = {in_words(name): ", ".join(values) for name, values in run.settings.items()}
+        rest = len(settings) - _MOST_SETTINGS
+        self._settings.show_facts(dict(itertools.islice(settings.items(), _MOST_SETTINGS)))
         self._more.setText(f"and {local(rest):,} more, in run.json")
         self._more.setVisible(rest > 0)
-        self._heading.setVisible(bool(told))
-        self._settings.setVisible(bool(told))
+        self._heading.setVisible(bool(settings))
+        self._settings.setVisible(bool(settings))
 
 
 def _line(name: str, hint: str) -> QLineEdit:
@@ -215,6 +219,6 @@ def _line(name: str, hint: str) -> QLineEdit:
 
 
 def _fill(field: QLineEdit, text: str, same: bool) -> None:
-    """Set a field's text unless the user is typing in it about the same runs."""
+    """Set the text of a field, unless the user has edited the field for the same runs."""
     if not (same and field.isModified()):
         field.setText(text)

@@ -24,15 +24,15 @@ from gym_gui.ui.results.undo_history import RunHistory, Step
 
 
 class RunFileActions:
-    """Compresses, merges and deletes several runs at a time.
+    """Actions that compress, merge and delete one or several runs.
 
     Args:
         context: Runs background tasks and shows messages about their results.
-        reader: Reads the list again.
+        reader: Reads the list of runs again after a change.
         jobs: Shows long jobs above the list.
         history: Stores deletions for undo.
-        show: Called to show the list.
-        removed: Called with runs that were deleted.
+        show: Called to show the list of runs.
+        removed: Called with the runs that were deleted.
     """
 
     def __init__(
@@ -49,15 +49,15 @@ class RunFileActions:
         self._show, self._removed = show, removed
 
     def pack(self, runs: Sequence[RunEntry], undo: bool) -> None:
-        """Compress runs, or decompress them if ``undo``; refused while another job is running."""
+        """Compress runs, or decompress them if ``undo`` is true; refuse while another job is running."""
         self._show()
         if not (runs := [run for run in runs if not run.submission]):
             self._context.notify(
-                "You can compress a submission once its shards are merged into a run", "info"
+                "A submission can be compressed after its shards are merged into a run", "info"
             )
             return
         if self._jobs.busy:
-            self._context.notify("Wait until the runs before these are done, or cancel that", "info")
+            self._context.notify("Another job is running. Wait until it ends, or cancel it", "info")
             return
         self._jobs.run(packing_title(runs, undo=undo), packing_job(runs, self.pack, undo=undo))
 
@@ -65,8 +65,8 @@ class RunFileActions:
         """Merge parts of an experiment into one run in the user's runs folder.
 
         Args:
-            parts: Runs that are parts of one experiment.
-            show: Called to show the new run.
+            parts: Runs that are parts (shards) of one experiment.
+            show: Called with the folder of the new run.
             partly: Whether to merge even if some parts are missing.
         """
         again = partial(self.merge, parts, show, True)
@@ -117,7 +117,8 @@ class RunFileActions:
             for folder, (run, place) in list(trashed.runs.items()):
                 if place is None:
                     raise TrashError(
-                        f"the system does not say where it keeps “{run.title}”", fix="Look into its trash"
+                        f"the system does not report where “{run.title}” is in its trash",
+                        fix="Restore it from the trash there",
                     )
                 await asyncio.to_thread(put_back, place, folder)
                 del trashed.runs[folder]
@@ -127,40 +128,46 @@ class RunFileActions:
 
 @dataclass
 class _Trashed:
-    """Deleted runs by their folder, each with its place in the trash if the system says it, else ``None``."""
+    """Deleted runs by their former folder, each with its path in the trash, or ``None`` if the system does
+    not report the path.
+    """
 
     runs: dict[Path, tuple[RunEntry, Path | None]] = field(default_factory=dict[Path, Any])
 
 
 def _see_ended(folder: Path) -> None:
-    """Refuse to delete a submission while its shards may still be played.
+    """Check that no shard of a submission may still be running.
 
     Raises:
-        UsageError: Some shards may still be played.
+        UsageError: Some shards may still be running.
     """
     try:
         left = open_submission(folder).numbers(SENT)
     except RunFormatError:
         return  # A damaged submission cannot be read.
     if left:
-        raise UsageError(f"{count(len(left), 'shard')} of {folder.name} may be played", fix="Stop it first")
+        raise UsageError(
+            f"{count(len(left), 'shard')} of {folder.name} may still run", fix="Stop the submission first"
+        )
 
 
 # -- compressing and decompressing runs ----------------------------------------------------
 
 
 _WHOLE = 1000
-"""Steps of the progress bar, since the bytes of a run may exceed the bar's range."""
+"""Maximum of the progress bar, since the bytes of a run may exceed Qt's ``int``."""
 
 Again = Callable[[Sequence[RunEntry], bool], None]
-"""Starts the job again with these runs; decompresses them if the second argument is true."""
+"""Function that starts the job again for the given runs; it decompresses them if the second argument is
+true.
+"""
 
 
 @dataclass
 class _Done:
-    """Result of a job on runs.
+    """Result of a job that compresses or decompresses runs.
 
-    ``partly`` is the run in which the job was stopped, if some of its files were done.
+    ``partly`` is the run in which the job was canceled, if some of its files were processed.
     """
 
     changed: list[RunEntry] = field(default_factory=list[RunEntry])
@@ -172,15 +179,15 @@ class _Done:
 
 
 def packing_title(runs: Sequence[RunEntry], *, undo: bool = False) -> str:
-    """Return what the job does, ending with an ellipsis."""
+    """Return the title of a job that compresses or decompresses runs."""
     what = "Decompressing" if undo else "Compressing"
     return f"{what} “{runs[0].title}”…" if len(runs) == 1 else f"{what} {local(len(runs)):,} runs…"
 
 
 def packing_job(runs: Sequence[RunEntry], again: Again, *, undo: bool = False) -> Job:
-    """Return a job that compresses runs one after the other, and continues after a run that fails.
+    """Return a job that compresses runs one after the other and continues after a run that fails.
 
-    If it is canceled, it reports which runs are done, if any.
+    A canceled job reports the runs that it has compressed, if any.
 
     Args:
         runs: The runs.
@@ -232,7 +239,10 @@ def _each(runs: Sequence[RunEntry], undo: bool, stop: Event, tell: Callable[[int
 
 
 def _watch(stop: Event, tell: Callable[[int], None]) -> Callable[[int, int], None]:
-    """Return a callback that reports each step of a run's progress once, and stops when ``stop`` is set."""
+    """Return a progress callback that calls ``tell`` once per thousandth of a run.
+
+    The callback raises ``StopPacking`` when ``stop`` is set.
+    """
     from gym_gui.services.runs.run_packing import StopPacking
 
     told = -1
@@ -253,14 +263,14 @@ def _said(done: _Done, total: int, again: Again, undo: bool) -> Said:
     sentences: list[str] = []
     if done.changed or done.partly:
         before, after = wording.size(done.before, screen()), wording.size(done.after, screen())
-        begin = "Cancelled: " if done.stopped else ""
+        begin = "Canceled: " if done.stopped else ""
         how_far = f"{begin}{_how_far(done, total, undo)}"
-        sentences.append(f"{how_far}: the rows took {before} and take {after} now.")
+        sentences.append(f"{how_far}: {before} before, {after} now.")
     elif not done.refused:
         sentences.append("There is nothing to decompress." if undo else "No rows are left to compress.")
     if done.refused:
         more = len(done.refused) - 1
-        others = f" {local(more):,} more {'is' if more == 1 else 'are'} left as well." if more else ""
+        others = f" {local(more):,} more {'run' if more == 1 else 'runs'} failed as well." if more else ""
         sentences.append(f"{done.refused[0].rstrip('.')}.{others}")
     changed = [*done.changed, *([done.partly] if done.partly else [])]
     action = None if undo or not changed else ("Undo", partial(again, changed, True))
@@ -269,9 +279,9 @@ def _said(done: _Done, total: int, again: Again, undo: bool) -> Said:
 
 
 def _how_far(done: _Done, total: int, undo: bool) -> str:
-    """Return which runs are compressed or decompressed, as a sentence without its full stop."""
+    """Return a sentence without its full stop that says which runs were compressed or decompressed."""
     some, partly = len(done.changed), done.partly
-    one, many = ("as it was", "as they were") if undo else ("compressed", "compressed")
+    one, many = ("decompressed", "decompressed") if undo else ("compressed", "compressed")
     if not some and partly:
         return f"“{partly.title}” is {'decompressed' if undo else 'compressed'} in part"
     if done.stopped:

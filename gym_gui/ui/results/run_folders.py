@@ -1,4 +1,4 @@
-"""Further folders of runs in the list; the next start shows them again."""
+"""Additional runs folders that the Results page lists, and remembers for the next start."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ _OTHERS: Final = "results/folders"
 
 
 class RunFolders(QObject):
-    """Adds further folders to the list, removes them, and follows the user's own folder if it is moved.
+    """Controller that adds and removes additional runs folders, and follows the user's own folder if it is
+    moved.
 
     Args:
         context: Runs background tasks and shows messages about their results.
-        reader: Reads the runs in these folders.
+        reader: Reads the runs in the folders.
         view: The list of runs.
-        show_submission: Called to show a submission if the folder is one.
+        show_submission: Called with a folder that turns out to be a submission.
         parent: Qt owner.
     """
 
@@ -50,12 +51,12 @@ class RunFolders(QObject):
             self._set([Path(str(folder)) for folder in others])
 
     def ask(self) -> None:
-        """Ask for a folder, then show its runs."""
-        title = "A folder of runs: of another machine, a mounted disk, a cluster"
+        """Ask the user for a folder, then list its runs."""
+        title = "Choose a folder of runs, for example on a mounted disk or a cluster"
         exports.ask_folder(self._view, title, self.open)
 
     def open(self, folder: Path) -> None:
-        """Show the runs of another folder beside the user's own, now and at the next start."""
+        """List the runs of another folder beside the user's own runs, now and at the next start."""
         self._context.spawn(self._open(folder.absolute()), "Opening a runs folder")
 
     async def _open(self, folder: Path) -> None:
@@ -68,19 +69,19 @@ class RunFolders(QObject):
             return
         self._set([*self._reader.others, folder])
         writable = await asyncio.to_thread(os.access, folder, os.W_OK)
-        only = "" if writable else ". They can be read alone: you may not write there"
+        only = "" if writable else ". They are read-only: you have no permission to write there"
         self._context.notify(f"Runs in {folder} are in the list{only}", "ok")
 
     def _on_closed(self, folder: Path) -> None:
         self._set([each for each in self._reader.others if each != folder])
         undo = ("Undo", partial(self.open, folder))
         self._context.notify(
-            f"Runs in {folder} are no longer in the list; they stay where they are", "info", undo
+            f"Runs in {folder} are no longer in the list; their files stay in place", "info", undo
         )
 
     def _on_runs_moved(self) -> None:
         folder = self._context.store.runs
-        if folder in self._reader.others:  # The list shows it as the user's own folder now.
+        if folder in self._reader.others:  # The list now shows the folder as the user's own.
             self._set([each for each in self._reader.others if each != folder])
         self._reader.move(folder)
 

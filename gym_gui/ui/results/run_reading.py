@@ -1,4 +1,4 @@
-"""The analysis of one or several runs, made in the background and again while they grow."""
+"""Analysis of one or several runs in the background, repeated while a run grows."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from gym_gui.ui.numbers import screen
 from gym_gui.ui.timers import single_shot_timer
 
 AGAIN_MS: Final = 5000
-"""Shortest time between two analyses of a run that is being written, in ms."""
+"""Shortest time between two analyses of a running run, in ms."""
 _KEPT: Final = 8
 _Stamp = tuple[tuple[str, int], ...]
 
 
 class RunReading(QObject):
-    """Analyzes one run at a time, or several as one; keeps the last eight results of runs that do not grow.
+    """Analyzer of one run, or of several runs together, which caches its last eight results.
 
     Args:
         spawn: Runs work in the background.
@@ -32,17 +32,17 @@ class RunReading(QObject):
         parent: Qt owner.
 
     Attributes:
-        runs: Folders of the runs that are analyzed; empty before the first.
+        runs: Folders of the analyzed runs; empty at first.
     """
 
     begun = pyqtSignal()
-    """Emitted when an analysis begins and no results of the run are shown yet."""
+    """Emitted when an analysis begins while no results of the runs are shown."""
     made = pyqtSignal(object)
-    """Emits the analysis (:class:`~gym_gui.analysis.findings.summary.Summary`)."""
+    """Emits the finished analysis (:class:`~gym_gui.analysis.findings.summary.Summary`)."""
     refused = pyqtSignal(str)
-    """Emits a sentence that says why the run cannot be read."""
+    """Emits a sentence with the reason why the runs cannot be read."""
     named = pyqtSignal()
-    """Emitted when the entry of a run that was not in the list has been read."""
+    """Emitted when the entry of a run outside the list of runs has been read."""
 
     def __init__(self, spawn: Spawn, looked_at: Callable[[], bool], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -61,36 +61,40 @@ class RunReading(QObject):
 
     @property
     def entry(self) -> RunEntry | None:
-        """Entry of that run in the list of runs, or ``None`` if it is not known."""
+        """Entry of the only analyzed run in the list of runs; ``None`` if it is unknown or several are
+        analyzed.
+        """
         return None if self.run is None else self._entries.get(self.run)
 
     @property
     def entries(self) -> list[RunEntry]:
-        """Entries of all analyzed runs that are known."""
+        """Known list entries of all analyzed runs."""
         return [self._entries[run] for run in self.runs if run in self._entries]
 
     def take(self, runs: Sequence[Path], entries: Sequence[RunEntry]) -> None:
-        """Analyze these runs from now on.
+        """Analyze the given runs from now on.
 
         Args:
             runs: The run folders.
-            entries: The list of runs, which may contain them.
+            entries: Entries of the list of runs, which may contain the runs.
         """
         self.runs, self._entries, self._shown = tuple(runs), {}, None
         self._again.stop()
         self._look_up(entries)
 
     def listed(self, entries: Sequence[RunEntry]) -> None:
-        """Look up the runs in a new list, and analyze them again after a while if they have grown."""
+        """Look up the analyzed runs in a new list of runs; analyze them again after a pause if they have
+        grown.
+        """
         self._look_up(entries)
         if self._is_old():
             if self._shown is None:
                 self.read()
-            elif not self._again.isActive():  # A restart would postpone it again and again.
+            elif not self._again.isActive():  # A restart would postpone the analysis each time.
                 self._again.start()
 
     def read(self) -> None:
-        """Analyze the runs, or emit the kept analysis if it is up to date."""
+        """Analyze the runs, or emit the cached analysis if it is up to date."""
         if self._task is not None:
             self._task.cancel()
         runs = self.runs
@@ -105,17 +109,17 @@ class RunReading(QObject):
         self._task = self._spawn(self._read(runs), "Reading the run")
 
     def rest(self) -> None:
-        """Stop analyzing again by itself, because the results are hidden."""
+        """Stop the repeated analysis, because the results are hidden."""
         self._again.stop()
 
     def close(self) -> None:
-        """Stop the analysis that is running."""
+        """Cancel the analysis in progress and later ones."""
         self.rest()
         if self._task is not None:
             self._task.cancel()
 
     def forget(self, runs: Sequence[RunEntry]) -> None:
-        """Forget the results of runs that were deleted."""
+        """Remove the cached results of deleted runs."""
         gone = {run.path for run in runs}
         self._made = {of: made for of, made in self._made.items() if gone.isdisjoint(of)}
 
@@ -128,10 +132,10 @@ class RunReading(QObject):
         return tuple(("", 0) if entry is None else (entry.status, entry.done) for entry in found)
 
     def _is_old(self) -> bool:
-        """Return whether the run is visible, has grown since its analysis and is not being analyzed now.
+        """Return whether the visible runs have grown since their analysis and no analysis is in progress.
 
-        If a running analysis were restarted, a run whose analysis takes longer than the time between
-        two passes over the folder would never be shown.
+        If growth restarted a running analysis, a run whose analysis takes longer than the time between
+        two reads of the folder would never be shown.
         """
         reading = self._task is not None and not self._task.done()
         return self._looked_at() and not reading and self._stamp() != self._shown

@@ -20,10 +20,10 @@ from gym_gui.ui.widgets import PrimaryButton, QuietButton
 
 
 class SelectedRuns(QObject):
-    """Applies actions to the selected runs; its buttons belong in the page's bar.
+    """Controller of the actions on selected runs; its buttons belong in the page's bar.
 
     Args:
-        context: Shows messages about what cannot be done.
+        context: Shows messages about actions that are impossible.
         view: The list of runs.
         care: Compresses, merges and deletes runs.
         labels: Writes labels.
@@ -49,27 +49,27 @@ class SelectedRuns(QObject):
         view.opened.connect(self.open)
         view.removal_requested.connect(self.remove)
         view.table.customContextMenuRequested.connect(self._on_menu_requested)
-        tip = "Have the rows of steps and episodes of the selected runs take a twelfth of the room"
+        tip = "Compress the recorded steps and episodes of the selected runs to about a twelfth of their size"
         self.compress_button = QuietButton(
             "Compress", name="results-compress", tooltip=tip, on_click=self.compress
         )
-        tip = "Move the selected runs to the trash (Delete). They can be had back"
+        tip = "Move the selected runs to the trash (Delete); Undo restores them"
         self.remove_button = QuietButton("Delete", name="results-delete", tooltip=tip, on_click=self.remove)
-        tip = "See the selected runs side by side, on the seeds that they share"
+        tip = "Compare the selected runs side by side on the seeds that they share"
         self.compare_button = PrimaryButton(
             "Compare", name="results-compare", tooltip=tip, on_click=self.compare
         )
-        tip = "See what the selected run says (Enter)"
+        tip = "Show the results of the selected run (Enter)"
         self.open_button = PrimaryButton("Open", name="results-open", tooltip=tip, on_click=self.open)
 
     @property
     def unfinished(self) -> RunEntry | None:
-        """The selected run if it is the only one and can be resumed, else ``None``."""
+        """Selected run if it is the only selection and can be resumed, else ``None``."""
         runs = self._view.selected
         return runs[0] if len(runs) == 1 and runs[0].can_go_on else None
 
     def show_buttons(self, in_list: bool) -> None:
-        """Show and enable the buttons if the list is in view."""
+        """Show and enable the buttons if the list of runs is visible; hide them otherwise."""
         several = len(self._view.selected) > 1
         for button in (self.compress_button, self.remove_button):
             button.setVisible(in_list)
@@ -82,7 +82,7 @@ class SelectedRuns(QObject):
         """Return the commands: rename, star, open, compare, compress, decompress, delete and merge.
 
         Args:
-            shown: Returns whether the list is in view.
+            shown: Returns whether the list of runs is visible.
         """
 
         def some() -> bool:
@@ -120,7 +120,7 @@ class SelectedRuns(QObject):
             ("compare", "Compare", self.compare) if several else ("open", "Open", self.open),
             *([("resume", "Resume", self.resume)] if self.unfinished is not None else []),
             *([] if several else [("rename", "Rename", self._view.rename_current)]),
-            ("star", "Star, or no longer", self.star),
+            ("star", "Add or remove star", self.star),
             ("folder", "Open folder", self.show_folder),
             *([("merge", "Merge the parts", self.merge)] if self._parts else []),
             ("compress", "Compress", self.compress),
@@ -140,47 +140,49 @@ class SelectedRuns(QObject):
     # -- actions -----------------------------------------------------------------------
 
     def open(self) -> None:
-        """Show the results of the run."""
+        """Show the results of the current run."""
         if (run := self._view.current) is not None:
             self._show_run(run.path)
 
     def compare(self) -> None:
-        """Compare the selected runs, from the oldest to the newest if the list is sorted by time."""
+        """Compare the selected runs in reverse order of the list, thus oldest first if the newest is on
+        top.
+        """
         runs = self._view.selected
         if len(runs) > 1 and any(run.submission for run in runs):
-            words = "A submission is compared once it is a run; open it to see how far it is"
+            words = "Merge the shards of a submission into a run before you compare it"
             self._context.notify(words, "info")
         elif len(runs) > 1:
             self._compare_runs([run.path for run in reversed(runs)])
 
     def resume(self) -> None:
-        """Resume the run on the Operators page."""
+        """Resume the selected unfinished run on the Operators page."""
         if (run := self.unfinished) is not None:
             self._context.go("operators", resume=run)
 
     def star(self) -> None:
-        """Star the selected runs; if all of them have a star, remove the stars."""
+        """Star the selected runs; if all of them are starred, remove the stars."""
         if runs := self._view.selected:
             self._labels.change(runs, {"star": not all(run.labels.star for run in runs)})
 
     @property
     def _parts(self) -> list[RunEntry]:
-        """The selected runs if all of them are parts of an experiment, else none."""
+        """Selected runs if all of them are parts (shards) of an experiment, else an empty list."""
         runs = self._view.selected
         return runs if all(run.shard is not None for run in runs) else []
 
     def merge(self) -> None:
-        """Merge the selected parts into one run."""
+        """Merge the selected parts of an experiment into one run."""
         if parts := self._parts:
             self._care.merge(parts, self._show_run)
 
     def compress(self) -> None:
-        """Compress the rows of the selected runs."""
+        """Compress the recorded steps and episodes of the selected runs."""
         if runs := self._view.selected:
             self._care.pack(runs, False)
 
     def decompress(self) -> None:
-        """Decompress the rows of the selected runs."""
+        """Decompress the recorded steps and episodes of the selected runs."""
         if runs := self._view.selected:
             self._care.pack(runs, True)
 
@@ -190,6 +192,6 @@ class SelectedRuns(QObject):
             self._care.remove(runs)
 
     def show_folder(self) -> None:
-        """Open the run's folder in the file manager."""
+        """Open the folder of the current run in the file manager."""
         if (run := self._view.current) is not None:
             exports.show_folder(run.path)

@@ -1,4 +1,4 @@
-"""Results over the trainings of algorithms: their means, and how many trainings reach a score."""
+"""View of algorithms over several trainings: mean scores, and the share of trainings that reach a score."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from gym_gui.ui.widgets.layouts import row_layout
 
 
 class TrainingsView(QWidget):
-    """Shows what a run says about algorithms that were trained several times.
+    """View of a run's results for algorithms that were trained several times.
 
     Args:
-        current: Theme with the colors.
+        current: Color theme.
         parent: Qt owner.
     """
 
@@ -44,7 +44,7 @@ class TrainingsView(QWidget):
             beside.addWidget(card, 1)
 
     def show_reports(self, reports: Sequence[AlgorithmReport], task: str) -> None:
-        """Show the report of an environment, or hide the view if there is none."""
+        """Show the report of an environment; hide the view if the environment has no report."""
         found = next((report for report in reports if task in report.environments), None)
         self.setVisible(found is not None)
         if found is None:
@@ -54,7 +54,7 @@ class TrainingsView(QWidget):
         self._profile.set_chart(profile or None)
         self.caption.setText(profile.caption)
         few = [t for a in found.algorithms for t in a.trained if t.mean.values]
-        self.values.setVisible(bool(few))  # It replaces the intervals.
+        self.values.setVisible(bool(few))  # The values replace intervals.
         with in_sentences():
             self.values.setText("\n".join(clean(values_of(each)) for each in few))
         self._profile.setMinimumHeight(round(profile.heights[0]))

@@ -1,4 +1,4 @@
-"""Undo history of the list of runs: labels and deletions in one order."""
+"""Undo history of the Results page, which orders label changes and deletions of runs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Work = Callable[[], Awaitable[None]]
 
 
 class Step(QUndoCommand):
-    """One change of files, with the work that undoes it.
+    """One undoable change of run files.
 
     Args:
-        text: What was done, for the menu.
+        text: Name of the change for the Undo menu entry.
         back: Undoes the change.
         again: Makes the change again.
     """
@@ -28,9 +28,9 @@ class Step(QUndoCommand):
 
 
 class RunHistory(QObject):
-    """A history whose steps take time: each step waits until all earlier ones are done.
+    """Undo history of asynchronous changes: each change waits until all earlier changes are finished.
 
-    A step is pushed when it is done. If the user asks for an undo before that, the undo waits for the
+    A step is pushed when its change is finished. An undo that the user requests before that waits for the
     step, so that no older step is undone instead.
 
     Args:
@@ -44,35 +44,35 @@ class RunHistory(QObject):
         self._stack = QUndoStack(self)
         self._stack.setUndoLimit(200)
         self.order = asyncio.Lock()
-        """Lock held by work that ends in a step; the work requests it at its start."""
+        """Lock that a change holds from its start until its step is pushed."""
 
     def __len__(self) -> int:
         return len(self._stack)
 
     def push(self, step: Step) -> None:
-        """Add a step that has been done; steps that were undone before are forgotten."""
-        self._stack.push(step)  # Its redo does nothing: the work is done.
+        """Add a step that was done, and forget the steps that had been undone."""
+        self._stack.push(step)  # The step's redo() does nothing, because the work is done.
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a step to undo, or one will be pushed in a moment."""
+        """Whether a step can be undone now or after the change in progress."""
         return self._stack.canUndo() or self.order.locked()
 
     @property
     def can_redo(self) -> bool:
-        """Whether a step was undone."""
+        """Whether an undone step can be done again."""
         return self._stack.canRedo()
 
     def undo(self) -> None:
-        """Undo the last step."""
+        """Undo the last step in the background."""
         self._spawn(self._undo(), "Undoing")
 
     def redo(self) -> None:
-        """Do the step again that was undone last."""
+        """Redo the step that was undone last."""
         self._spawn(self._redo(), "Redoing")
 
     def take_back(self, step: Step) -> None:
-        """Undo one step, wherever it is in the history, and forget it."""
+        """Undo one step, wherever it is in the history, and remove it from the history."""
         self._spawn(self._take_back(step), "Undoing")
 
     async def _undo(self) -> None:
@@ -103,7 +103,9 @@ class RunHistory(QObject):
         return any(self._stack.command(place) is step for place in range(self._stack.index()))
 
     def _pass_over_obsolete(self) -> Step | None:
-        """Drop the latest steps that were undone out of order, and return the last step that still counts."""
+        """Remove the latest steps that were undone out of order, and return the last valid step or
+        ``None``.
+        """
         while (step := self._last()) is not None and step.isObsolete():
             self._stack.undo()  # This drops the step.
         return step

@@ -1,1 +1,1 @@
-"""Tours of a few steps on real data; each step ends when its condition is true."""
+"""Guided tours of a few steps on real data; each step ends when its condition is true."""

@@ -1,4 +1,4 @@
-"""Dialog to choose one of the six tours, each with its result and the progress in it."""
+"""Dialog in which the user chooses one of the six tours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDTH = 560
 
 
 class TourChooser(Dialog):
-    """Lists the tours; a click starts one.
+    """Dialog that lists the tours with the user's progress; a click starts one.
 
     Args:
         progress: Progress in the tours.
@@ -36,7 +36,7 @@ class TourChooser(Dialog):
         head.addWidget(QuietButton("Close", name="tours-close", on_click=self.reject))
         layout = column_layout(self, margin=theme.PAGE, spacing=theme.STEP)
         layout.addLayout(head)
-        about = "A few minutes each, on real data. A step is over when it has really happened."
+        about = "A few minutes each, on real data. A step ends when you have done what it says."
         layout.addWidget(muted_label(about, wrap=True))
         layout.addSpacing(theme.ROW)
         first: QWidget | None = None
@@ -56,7 +56,7 @@ class TourChooser(Dialog):
 
 
 class _Row(QPushButton):
-    """Row of one tour; a click begins or continues it."""
+    """Row of one tour; a click starts or continues the tour."""
 
     def __init__(self, tour: Tour, state: str, *, done: bool) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class _Row(QPushButton):
             child.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def sizeHint(self) -> QSize:
-        """Return the height of two lines; the style sheet only knows buttons with one line."""
+        """Return a height of two text lines, because the style sheet expects buttons with one line."""
         layout = self.layout()
         assert layout is not None
         return layout.sizeHint()
@@ -84,5 +84,5 @@ class _Row(QPushButton):
 
 def _state(progress: Progress, tour: Tour) -> str:
     if progress.begun(tour):
-        return f"go on at step {progress.step(tour) + 1} of {len(tour.steps)}"
+        return f"continue at step {progress.step(tour) + 1} of {len(tour.steps)}"
     return "done" if progress.done(tour) else f"about {tour.minutes} minutes"

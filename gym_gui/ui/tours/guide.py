@@ -1,4 +1,4 @@
-"""Leads through a tour: points at controls, detects when steps are done, and keeps the progress."""
+"""Controller of a tour, which highlights controls, detects when steps are done, and saves the progress."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from gym_gui.ui.tours.tour_strip import TourStrip
 from gym_gui.ui.widgets.tab_order import bring_into_view
 
 CURRENT: Final = "tours/current"
-"""Key in the window's layout: the tour that was active when the window closed."""
+"""Key in the window's stored layout of the tour that was active when the window closed."""
 _POINT_MS: Final = 250
 _LOOK_EVERY: Final = 3
-"""Number of timer ticks per look at the files; the ring is placed at each tick."""
+"""Number of timer ticks between two checks of the files; the ring moves at each tick."""
 
 
 class Progress:
-    """Progress in the tours, kept in the window's layout.
+    """Progress in the tours, stored in the window's layout.
 
     Args:
         layout: Settings that store the progress.
@@ -53,13 +53,13 @@ class Progress:
         return self.since(of) > 0
 
     def keep(self, of: Tour, step: int, since: float) -> None:
-        """Save a tour's step and start time and make it the active tour."""
+        """Save a tour's step and start time, and save that the tour is active."""
         self._layout.setValue(f"tours/{of.name}/step", step)
         self._layout.setValue(f"tours/{of.name}/since", since)
         self._layout.setValue(CURRENT, of.name)
 
     def end(self, of: Tour) -> None:
-        """Mark a tour as completed; the next time it starts from its first step."""
+        """Mark a tour as completed, so that its next start begins at the first step."""
         self._layout.setValue(f"tours/{of.name}/done", True)
         self._layout.remove(f"tours/{of.name}/step")
         self._layout.remove(f"tours/{of.name}/since")
@@ -71,20 +71,20 @@ class Progress:
 
     @property
     def next(self) -> Tour | None:
-        """The first tour that is not completed; ``None`` if all are."""
+        """First tour that is not completed; ``None`` if all tours are completed."""
         return next((each for each in TOURS if not self.done(each)), None)
 
 
 class TourGuide(QObject):
-    """Leads through a tour; does nothing while no tour is active.
+    """Controller that leads the user through a tour; inactive while no tour is active.
 
     Args:
         context: The window's services.
         window: The main window, which becomes the Qt parent.
         strip: Shows the steps.
         shown: Returns the name of the page that is shown.
-        pages: Pages made so far, by name.
-        open_guide: Opens a page of the guide.
+        pages: Pages created so far, by name.
+        open_guide: Opens a page of the user guide.
     """
 
     def __init__(
@@ -122,22 +122,22 @@ class TourGuide(QObject):
 
     @property
     def tour(self) -> Tour | None:
-        """The active tour; ``None`` if there is none."""
+        """Active tour; ``None`` if no tour is active."""
         return self._tour
 
     @property
     def step(self) -> Step | None:
-        """The current step; ``None`` without a tour."""
+        """Current step of the active tour; ``None`` without a tour."""
         return self._tour.steps[self._number] if self._tour is not None else None
 
     # ------------------------------------------------------------------------- begin and end
 
     def start(self, name: str, *, stay: bool = False) -> None:
-        """Begin a tour, or continue it at its saved step.
+        """Start a tour, or continue it at its saved step.
 
         Args:
             name: Name of the tour.
-            stay: Whether the shown page stays; otherwise the step's page is shown.
+            stay: Whether to stay on the shown page; otherwise the step's page opens.
 
         Raises:
             KeyError: No tour has that name.
@@ -149,7 +149,14 @@ class TourGuide(QObject):
         self._since = self.progress.since(chosen) or time.time()
         self.progress.keep(chosen, self._number, self._since)
         self._context.commands.add(
-            Command("help.tour_show", "Tour: show this on the screen", self.show_target, "F6", "Help", "eye"),
+            Command(
+                "help.tour_show",
+                "Tour: highlight the control of this step",
+                self.show_target,
+                "F6",
+                "Help",
+                "eye",
+            ),
             Command("help.tour_leave", "Leave the tour", self.leave, "", "Help", "close"),
         )
         self._strip.show_step(chosen, self._number, after_one=False)
@@ -160,7 +167,7 @@ class TourGuide(QObject):
         self._announce()
 
     def go_to(self, number: int) -> None:
-        """Continue from another step; a step that was done before must be done again."""
+        """Continue the tour at another step; a step that was done before must be done again."""
         if self._tour is None:
             ended = next((each for each in TOURS if each.name == self._ended), None)
             if ended is None:
@@ -181,7 +188,7 @@ class TourGuide(QObject):
         self._strip.hide()
 
     def close(self) -> None:
-        """Stop the tour with the window; it becomes active again at the next start."""
+        """Stop the tour when the window closes; the tour becomes active again at the next start."""
         self._stop()
 
     def _finish(self, finished: Tour) -> None:
@@ -210,7 +217,7 @@ class TourGuide(QObject):
         self._point_at(self._find_target(step))
         self._ticks += 1
         if self._ticks % _LOOK_EVERY == 1 and (self._looking is None or self._looking.done()):
-            self._looking = self._context.spawn(self._look(), "Looking how far the tour is")
+            self._looking = self._context.spawn(self._look(), "Checking the tour's progress")
 
     async def _look(self) -> None:
         store, since = self._context.store, self._since
@@ -238,7 +245,7 @@ class TourGuide(QObject):
             self._announce()
 
     def _announce(self) -> None:
-        """Let a screen reader announce the step, unless the focused control describes it already."""
+        """Let a screen reader announce the step, unless the focused control's description contains it."""
         if self._target is None or QApplication.focusWidget() is not self._target:
             self._announcer.say(f"{self._strip.accessibleName()}: {self._strip.text}")
 
@@ -250,7 +257,7 @@ class TourGuide(QObject):
         return next((found for name in names if (found := scene.widget(name)) is not None), None)
 
     def _point_at(self, target: QWidget | None) -> None:
-        """Put the ring around a widget and add the step to its accessible description."""
+        """Place the ring around a widget and add the step to the widget's accessible description."""
         if target is not self._target:
             if self._target is not None:
                 try:
@@ -299,7 +306,7 @@ class TourGuide(QObject):
 
 
 def _focusable(widget: QWidget) -> QWidget:
-    """Return the widget, or its first child that takes the keyboard focus."""
+    """Return the widget or its first child that accepts the keyboard focus, else the widget."""
     candidates = (widget, *widget.findChildren(QWidget))
     return next(
         (c for c in candidates if c.isVisible() and c.focusPolicy() & Qt.FocusPolicy.TabFocus), widget

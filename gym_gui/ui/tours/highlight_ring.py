@@ -1,4 +1,4 @@
-"""Ring around the control that a tour's step is about."""
+"""Ring that highlights the control of a tour's current step."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from PyQt6.QtWidgets import QWidget
 from gym_gui.ui import theme
 
 _AIR: Final = 5
-"""Pixels between the ring and the control."""
+"""Distance between the ring and the control, in pixels."""
 
 
 class Ring(QWidget):
-    """Ring over a window that lets clicks through and takes no keyboard focus.
+    """Overlay that draws a ring, ignores clicks and takes no keyboard focus.
 
     Args:
         parent: The window; :meth:`show_around` moves the ring into a dialog until the dialog closes.
@@ -31,7 +31,7 @@ class Ring(QWidget):
         self.hide()
 
     def show_around(self, target: QWidget) -> None:
-        """Place the ring around the visible part of a widget; hide it if no part is visible."""
+        """Place the ring around the visible part of a widget; hide the ring if no part is visible."""
         window, seen = target.window(), target.visibleRegion().boundingRect()
         if window is None or seen.isEmpty():
             self.hide()
@@ -56,7 +56,7 @@ class Ring(QWidget):
         return super().eventFilter(a0, a1)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw a line in the accent color with a soft line around it."""
+        """Draw a line in the accent color on a wider translucent line."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         accent = theme.current().color("accent")

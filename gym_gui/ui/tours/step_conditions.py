@@ -16,17 +16,17 @@ Sign = Callable[[Scene], bool]
 
 
 def shown(page: str, *names: str) -> Sign:
-    """Return a condition: a page is shown with all the named widgets on it."""
+    """Return a condition that holds if a page is shown and all the named widgets are visible on it."""
     return lambda scene: scene.page == page and all(scene.widget(name) is not None for name in names)
 
 
 def says(name: str, pattern: str) -> Sign:
-    """Return a condition: a visible widget's text matches a pattern."""
+    """Return a condition that holds if the text of a visible widget matches a regular expression."""
     return lambda scene: re.search(pattern, scene.text(name)) is not None
 
 
 def told(name: str, role: str) -> Sign:
-    """Return a condition: a widget shows a sentence of a kind (``ok``, ``error``)."""
+    """Return a condition that holds if a widget shows a message of a kind (``ok``, ``error``)."""
 
     def holds(scene: Scene) -> bool:
         widget = scene.widget(name)
@@ -36,17 +36,17 @@ def told(name: str, role: str) -> Sign:
 
 
 def chosen(name: str, *values: str) -> Sign:
-    """Return a condition: a list's value is one of the given values."""
+    """Return a condition that holds if a picker's value is one of the given values."""
     return lambda scene: scene.value(name) in values
 
 
 def several_kinds(*names: str) -> Sign:
-    """Return a condition: the named lists have at least two different values."""
+    """Return a condition that holds if the named pickers have at least two different values."""
     return lambda scene: len({scene.value(name) for name in names} - {None}) > 1
 
 
 def number_below(name: str, most: int) -> Sign:
-    """Return a condition: a field holds a number from 1 to ``most``."""
+    """Return a condition that holds if a field contains a number from 1 to ``most``."""
 
     def holds(scene: Scene) -> bool:
         digits = re.sub(r"\D", "", scene.text(name))
@@ -56,25 +56,26 @@ def number_below(name: str, most: int) -> Sign:
 
 
 def short_episodes(most: int) -> Sign:
-    """Return a condition: a prepared operator plays at most ``most`` steps.
+    """Return a condition that holds if the episodes of a prepared operator have at most ``most`` steps.
 
-    A number that was typed but does not apply yet is ignored.
+    A typed number that is not applied yet is ignored.
     """
     return lambda scene: any((config.max_steps or most + 1) <= most for config in scene.ready)
 
 
 def cards(count: int) -> Sign:
-    """Return a condition: the Operators page shows at least ``count`` operators."""
+    """Return a condition that holds if the Operators page shows at least ``count`` operators."""
     return lambda s: s.page == "operators" and len(list(s.widgets("operator-card-name"))) >= count
 
 
 def at_rest(scene: Scene) -> bool:
-    """Return whether operators are shown and do not run."""
+    """Return whether the Operators page shows operators that are not running."""
     return scene.page == "operators" and scene.text("operators-run") == "Run"
 
 
 def played_by(kind: str, *, whole: bool = True) -> Sign:
-    """Return a condition: a recorded episode has a worker of a kind (``human``, ``rl``, ``llm``).
+    """Return a condition that holds if a recorded episode has a worker of a kind (``human``, ``rl``,
+    ``llm``).
 
     Args:
         kind: Kind of the worker, as in the record.
@@ -89,7 +90,9 @@ def played_by(kind: str, *, whole: bool = True) -> Sign:
 
 
 def side_by_side(episodes: int) -> Sign:
-    """Return a condition: in one run, two operators have at least ``episodes`` completed episodes each."""
+    """Return a condition that holds if two operators of a run each have at least ``episodes`` completed
+    episodes.
+    """
 
     def holds(scene: Scene) -> bool:
         counts = (
@@ -102,7 +105,7 @@ def side_by_side(episodes: int) -> Sign:
 
 
 def mixed_team(scene: Scene) -> bool:
-    """Return whether a recorded episode has agents with different policies."""
+    """Return whether a completed episode has agents with different policies."""
     return any(
         episode.status == "completed" and len({agent.policy for agent in episode.agents.values()}) > 1
         for run in scene.record.runs
@@ -111,12 +114,14 @@ def mixed_team(scene: Scene) -> bool:
 
 
 def wrote(name: str) -> Sign:
-    """Return a condition: a file of a name was written into a run folder."""
+    """Return a condition that holds if a file with a name was written into a run folder since the tour
+    began.
+    """
     return lambda scene: any(name in run.files for run in scene.record.runs)
 
 
 def named_run(scene: Scene) -> bool:
-    """Return whether a run was given a name."""
+    """Return whether the user has given a run a name since the tour began."""
     for run in scene.record.runs:
         if LABELS in run.files:
             try:
@@ -127,25 +132,27 @@ def named_run(scene: Scene) -> bool:
 
 
 def saved_comparison(scene: Scene) -> bool:
-    """Return whether the operators side by side were saved as a file."""
+    """Return whether the operators of the Operators page were saved as a file since the tour began."""
     return scene.comparison is not None
 
 
 def saved_preset(scene: Scene) -> bool:
-    """Return whether a configuration was saved under a name."""
+    """Return whether a configuration was saved as a preset since the tour began."""
     return bool(scene.record.presets)
 
 
 def job_said(beginning: str) -> Sign:
-    """Return a condition: a job on a run has ended with a message that starts with given words."""
+    """Return a condition that holds if a job on a run has ended with a message that starts with given
+    words.
+    """
     return lambda scene: any(text.startswith(beginning) for text in scene.said("results-jobs"))
 
 
 def training_begun(scene: Scene) -> bool:
-    """Return whether a training was started."""
+    """Return whether a training was started since the tour began."""
     return bool(scene.trainings)
 
 
 def training_over(scene: Scene) -> bool:
-    """Return whether a training has ended with a policy."""
+    """Return whether a training that was started since the tour began has ended with a policy."""
     return any(record.state in OVER and record.policy for record in scene.trainings)

@@ -1,4 +1,4 @@
-"""Context of a tour's step conditions: the window's state, and what was written since the tour began."""
+"""Context that conditions of tour steps check: the window's state, and files written since the tour began."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
 
 NEWEST: Final = 12
-"""Number of newest run folders to check; a tour makes two or three."""
+"""Number of newest run folders to check; a tour creates two or three."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedRun:
-    """A run that has something new since the tour began.
+    """Run with episodes or files that are newer than the start of the tour.
 
     Attributes:
         path: Run folder.
-        episodes: Episodes that began after the tour did.
+        episodes: Episodes that began after the tour.
         files: Names of files in the folder that were written after the tour began.
     """
 
@@ -46,7 +46,7 @@ class Record:
     """Runs and presets written since the tour began.
 
     Attributes:
-        runs: Runs with something new, newest first.
+        runs: Runs with new episodes or files, newest first.
         presets: Configuration files saved since the tour began.
     """
 
@@ -55,7 +55,7 @@ class Record:
 
 
 def read_record(runs: Path, data: Path, since: float) -> Record:
-    """Return what was written since a Unix time. It is slow: do not call it in the GUI thread."""
+    """Return runs and presets written since a Unix time; slow, so it must not run in the GUI thread."""
     newest = run_folders(runs)[:NEWEST]
     found = [run for folder in newest if (run := _read_run(folder, since)) is not None]
     presets = [p for p in (data / "presets").glob(f"*{CONFIGURATIONS.suffix}") if _is_new(p, since)]
@@ -98,13 +98,13 @@ def _is_new(path: Path, since: float) -> bool:
 
 @dataclass(frozen=True)
 class Scene:
-    """Read-only state that step conditions check.
+    """Read-only state that conditions of tour steps check.
 
     Attributes:
         context: The window's services.
         window: The main window.
         page: Name of the page that is shown.
-        pages: Pages made so far, by name.
+        pages: Pages created so far, by name.
         since: Unix time at which the tour began.
         record: Runs and presets written since then.
     """
@@ -132,11 +132,11 @@ class Scene:
         return ""
 
     def value(self, name: str) -> object:
-        """Return the value of a widget, such as the choice in a list."""
+        """Return the value of a visible widget, such as the choice in a picker; ``None`` if it has none."""
         return getattr(self.widget(name), "value", None)
 
     def said(self, within: str) -> list[str]:
-        """Return the messages that are visible inside the named widgets."""
+        """Return the texts of messages that are visible inside the named widgets."""
         return [
             message.text
             for place in self.widgets(within)
@@ -146,19 +146,23 @@ class Scene:
 
     @property
     def comparison(self) -> Path | None:
-        """File of the comparison on Operators, if it was saved since the tour began."""
+        """File of the comparison on the Operators page if it was saved since the tour began, else
+        ``None``.
+        """
         path = Path(str(self.context.layout.value("comparison/file", "") or ""))
         return path if path.is_file() and _is_new(path, self.since) else None
 
     @property
     def ready(self) -> list[OperatorConfig]:
-        """Configurations of the operators on the shown Operators page that already have a view."""
+        """Configurations of the operators on the Operators page that show a first view; empty on other
+        pages.
+        """
         page: Any = self.pages.get("operators")
         live = page.deck.operators if page is not None and self.page == "operators" else ()
         return [each.player.config for each in live if each.player.last_view is not None]
 
     @property
     def trainings(self) -> Sequence[TrainingRecord]:
-        """Trainings started since the tour began, as the Train page knows them."""
+        """Trainings started since the tour began, as listed on the Train page."""
         page: Any = self.pages.get("train")
         return [r for r in page.link.runs if r.submitted_at >= self.since] if page is not None else []

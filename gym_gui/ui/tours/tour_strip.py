@@ -1,4 +1,4 @@
-"""Strip below the page that shows the current step of a tour; it covers nothing."""
+"""Strip below the page that shows the current step of a tour, without covering the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST = 60
 
 
 class TourStrip(QFrame):
-    """Shows the tour's progress, the current instruction, and buttons to continue.
+    """Strip with the tour's progress, the current instruction, and buttons to continue.
 
     Args:
         parent: The main window.
@@ -43,24 +43,24 @@ class TourStrip(QFrame):
         self._show_button = PrimaryButton(
             "Show me",
             name="tour-show",
-            tooltip="Go to what this step is about (F6)",
+            tooltip="Show the control of this step (F6)",
             on_click=self.show_wanted.emit,
         )
         self._next = PrimaryButton("Next tour", name="tour-next", on_click=self.next_wanted.emit)
         self._menu = QMenu(self)
         self._menu.setObjectName("tour-steps-menu")
         self._steps = QuietButton(
-            "Steps", menu=self._menu, name="tour-steps", tooltip="Go on from another step"
+            "Steps", menu=self._menu, name="tour-steps", tooltip="Continue at another step"
         )
         self._guide = LinkButton(
             "Guide",
             name="tour-guide",
-            tooltip="The page of the guide about this",
+            tooltip="Open the page of the guide for this tour",
             on_click=self.guide_wanted.emit,
         )
         leave = IconButton(
             "close",
-            "Leave the tour: it can be taken up again at any step",
+            "Leave the tour; you can continue it later",
             name="tour-leave",
             on_click=self.leave_wanted.emit,
         )
@@ -83,7 +83,7 @@ class TourStrip(QFrame):
         return self._text.text()
 
     def show_step(self, tour: Tour, number: int, *, after_one: bool) -> None:
-        """Show a step.
+        """Show a step of a tour.
 
         Args:
             tour: The tour.
@@ -97,7 +97,7 @@ class TourStrip(QFrame):
         self._next.hide()
 
     def show_end(self, tour: Tour, after: Tour | None) -> None:
-        """Show that a tour is completed, and offer the next one."""
+        """Show that a tour is completed, and offer the tour ``after``, if any."""
         self._say(f"Tour: {tour.title}, done", tour.end, done=True)
         self._fill_steps(tour, -1)
         self._show_button.hide()
@@ -111,7 +111,7 @@ class TourStrip(QFrame):
         self._place.setText(place.upper())
         self._place.setAccessibleName(place)
         self._text.setText(text)
-        self.setAccessibleName(f"{place}{'. The step before is done' if done else ''}")
+        self.setAccessibleName(f"{place}{'. The previous step is done' if done else ''}")
         self.setAccessibleDescription(text)
         self.show()
 
@@ -129,7 +129,7 @@ class TourStrip(QFrame):
 
 
 class _Without:
-    """Callable that drops the argument of ``triggered``."""
+    """Slot for the ``triggered`` signal that drops its argument."""
 
     def __init__(self, then: Callable[[], object]) -> None:
         self._then = then

@@ -1,1 +1,1 @@
-"""Parts of the Train page: runs, curves, the current policy and the form for a new run."""
+"""Widgets of the Train page: runs, curves, the current policy and the form for a new run."""

@@ -1,4 +1,4 @@
-"""Names of series as the page shows them."""
+"""Names of training metrics (series) as charts and pickers show them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _GROUPS: Final = {
     "machine": "Machine",
 }
 _RETURNS: Final = {"teams": "Return of team {}", "agents": "Return of {}"}
-"""Names of returns of agents or teams that learn together; the environment's names stay unchanged."""
+"""Chart names for returns of single agents or teams; ``{}`` stands for the agent or team."""
 ALWAYS: Final = (RETURN, LENGTH, "charts/SPS", CPU, MEMORY)
-"""Series that are offered before any value has arrived."""
+"""Series that the picker offers before a run has reported any value."""
 
 
 def chart_word(name: str) -> str:
-    """Return the name of a series: ``Policy loss`` for ``losses/policy_loss``.
+    """Return the displayed name of a series, such as ``Policy loss`` for ``losses/policy_loss``.
 
     ``agents/green_0`` becomes ``Return of green_0``.
     """
@@ -49,12 +49,12 @@ def chart_word(name: str) -> str:
 
 
 def is_of_several(name: str) -> bool:
-    """Return whether a series is the return of one agent or team in a training of several."""
+    """Return whether a series is the return of a single agent or team in a multi-agent training."""
     return name.partition("/")[0] in _RETURNS
 
 
 def chart_items(names: Sequence[str]) -> list[PickerItem]:
-    """Return the series to choose from, by group."""
+    """Return picker items for the given series, sorted by group."""
     wanted = list(dict.fromkeys((*ALWAYS, *names)))
     wanted.sort(key=_place)
     return [PickerItem(name, chart_word(name), group=_group(name), keywords=name) for name in wanted]

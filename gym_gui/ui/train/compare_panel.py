@@ -1,4 +1,4 @@
-"""The panel that compares several runs: their results, and the settings in which they differ."""
+"""Panel that compares several training runs: their results, and the settings in which they differ."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from gym_gui.ui.widgets.layouts import column_layout, panel_head, row_layout
 
 
 class ComparePanel(QWidget):
-    """Shows the results of several runs and the settings in which the runs differ.
+    """Panel that shows the results of several runs and the settings in which the runs differ.
 
     Args:
         colors: Colors of the runs' dots.
@@ -47,13 +47,13 @@ class ComparePanel(QWidget):
         self._column = column_layout(self)
         self._title = title_label("")
         self._title.setObjectName("train-compare-title")
-        back, closed = "Back to the new run (Esc)", self.closed_by_person.emit
+        back, closed = "Return to the form for a new run (Esc)", self.closed_by_person.emit
         self._column.addLayout(panel_head(self._title, back, "train-compare-close", closed))
         self._note = muted_label(wrap=True)
         self._column.addWidget(self._note)
 
     def show_runs(self, records: Sequence[TrainingRecord], titles: dict[str, str]) -> None:
-        """Compare these runs, the one with the best return first."""
+        """Compare the given runs, sorted by mean return with the best run first."""
         ordered = sorted(records, key=lambda r: (r.mean_return is None, -(r.mean_return or 0.0)))
         differing = differences([{**_about(record), **record.settings} for record in ordered])
         shown = [(titles.get(r.run_id, r.run_id), r.run_id, _lines(r, differing)) for r in ordered]
@@ -100,13 +100,13 @@ class ComparePanel(QWidget):
 
 def _note(records: Sequence[TrainingRecord]) -> str:
     if len({record.env_id for record in records}) > 1:
-        return "They learn in different environments: their returns cannot be held against one another."
+        return "These runs learn in different environments, so their returns are not comparable."
     if len({record.evaluated for record in records}) > 1:
         return (
-            "The best return first; that of an evaluation and that of episodes in training, which explore, "
-            "cannot be held against one another."
+            "Sorted by return, best first. Returns of evaluations and returns of training episodes, which "
+            "include exploration, are not comparable."
         )
-    return "The best return first, with what sets each run apart."
+    return "Sorted by return, best first, with the settings in which the runs differ."
 
 
 def _about(record: TrainingRecord) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The cards with curves: each shows one series of the drawn runs, smoothed."""
+"""Cards with training curves; each card shows one series of the selected runs, smoothed."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _KEPT: Final = "train/smoothing"
 
 
 class CurveCard(Card):
-    """One card with the plots of a series, and the list from which the series is chosen.
+    """Card with the plots of one series, and a picker that chooses the series.
 
     Args:
         context: Provides theme and stored layout.
         colors: Colors of the runs.
-        name: ``objectName``; the chosen series is stored under this name.
+        name: ``objectName``, under which the chosen series is stored.
         series: Series that is shown at first.
         parent: Qt owner.
     """
@@ -55,7 +55,7 @@ class CurveCard(Card):
         self.title = ElidedLabel("", "section", name=f"{name}-title")
         self.choice = PickerButton(name=f"{name}-series", search_hint="Search charts")
         self.choice.setAccessibleName("Chart")
-        self.choice.setToolTip("Choose what is drawn: return, length, losses, speed, memory, …")
+        self.choice.setToolTip("Choose the metric to plot: return, length, losses, speed, memory, …")
         self.choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.choice.chosen.connect(self._on_chosen)
         self.head = row_layout()
@@ -77,16 +77,16 @@ class CurveCard(Card):
 
     @property
     def series(self) -> str:
-        """Series that is drawn."""
+        """Name of the series (metric) that the card draws."""
         return str(self.choice.value)
 
     @property
     def plots(self) -> Sequence[CurvePlot]:
-        """Visible plots, one for each environment, each with its own axes."""
+        """Visible plots, one for each environment of the drawn runs, each with its own axes."""
         return tuple(plot for plot in self._plots if not plot.isHidden())
 
     def set_named(self, named: bool) -> None:
-        """Show the names of the runs at the ends of their lines, or hide them."""
+        """Set whether run names are shown at the right ends of the lines."""
         self._named = named
         for plot in self._plots:
             plot.set_named(named)
@@ -94,12 +94,13 @@ class CurveCard(Card):
     def show_curves(
         self, runs: Sequence[Series], curves: Mapping[str, Curve], environments: Mapping[str, str]
     ) -> None:
-        """Draw these runs, each environment in a plot of its own, because their values do not compare.
+        """Draw the curves of runs, with one plot per environment, because returns of environments differ in
+        scale.
 
         Args:
             runs: Runs in the order of their colors.
             curves: Curves by run id.
-            environments: Environment of each run.
+            environments: Environment of each run, by run id.
         """
         apart: dict[str, list[Series]] = {}
         for run in runs:
@@ -149,7 +150,7 @@ class CurveCard(Card):
         plot.set_hint(_hint(self.series, word))
 
     def set_names(self, names: Sequence[str]) -> None:
-        """Offer these series; the chosen one stays, even if no run has it."""
+        """Set the series that the picker offers; the chosen series stays, even if no run has it."""
         chosen = self.choice.value
         known = [*names, str(chosen)] if chosen is not None else list(names)
         items = chart_items(known)
@@ -161,7 +162,7 @@ class CurveCard(Card):
             self._name_chart()
 
     def set_smooth(self, smooth: bool) -> None:
-        """Set whether the heading says that the lines are smoothed."""
+        """Set whether the heading says that the curves are smoothed."""
         if smooth != self._smooth:
             self._smooth = smooth
             self._name_chart()
@@ -184,7 +185,7 @@ class CurveCard(Card):
 
 
 class CurveBoard(QWidget):
-    """Owns the cards and draws their curves whenever new values arrive.
+    """Owner of the curve cards, which draws their curves whenever new values arrive.
 
     The view that creates the board places the cards.
 
@@ -209,16 +210,16 @@ class CurveBoard(QWidget):
         self._again = False
         self.first = CurveCard(context, colors, "train-first-chart", RETURN)
         self.second = CurveCard(context, colors, "train-second-chart", LENGTH)
-        self.league = LeaguePlot(context.theme, colors, "The rating appears here with the first games.")
+        self.league = LeaguePlot(context.theme, colors, "The rating appears after the first games.")
         self.league.setObjectName("train-league-plot")
         self.first.set_named(True)
-        self.second.title.hide()  # Its list shows the same text.
+        self.second.title.hide()  # The picker shows the same text.
         self._slider = QSlider(Qt.Orientation.Horizontal)
         self._slider.setObjectName("train-smoothing")
         self._slider.setAccessibleName("Smoothing")
         self._slider.setRange(0, 99)
         self._slider.setFixedWidth(110)
-        self._slider.setToolTip("Weight of what was before in the moving average; 0: as it came")
+        self._slider.setToolTip("Weight of earlier values in the moving average; 0 turns smoothing off")
         self._slider.setValue(context.layout.value(_KEPT, SMOOTHING, type=int))
         self._slider.valueChanged.connect(self._on_smoothing_changed)
         self.first.head.insertWidget(1, muted_label("Smoothing"))
@@ -230,11 +231,11 @@ class CurveBoard(QWidget):
 
     @property
     def smoothing(self) -> float:
-        """Weight of the previous mean in the moving average, 0 to 0.99."""
+        """Weight of the previous mean in the exponential moving average, from 0 to 0.99."""
         return self._slider.value() / 100
 
     def set_runs(self, runs: Sequence[Series], environments: Mapping[str, str] | None = None) -> None:
-        """Draw these runs.
+        """Draw the curves of the given runs.
 
         Args:
             runs: Runs in the order of their colors.
@@ -246,13 +247,13 @@ class CurveBoard(QWidget):
         self.refresh()
 
     def set_league_of(self, run: Series | None) -> None:
-        """Draw the league of this run when it is visible; ``None`` draws none."""
+        """Draw the league of a run while the league plot is visible; ``None`` draws no league."""
         if run != self._with_league:
             self._with_league = run
             self.refresh()
 
     def refresh(self) -> None:
-        """Draw again, or once more when the drawing that is running is done."""
+        """Draw the curves; if a drawing is in progress, draw once more after it."""
         if self._task is not None:
             self._again = True
         elif self.first.isVisible():
@@ -261,7 +262,7 @@ class CurveBoard(QWidget):
 
     @property
     def drawing(self) -> bool:
-        """Whether curves are being drawn."""
+        """Whether a drawing of curves is in progress."""
         return self._task is not None
 
     async def _draw(self) -> None:
@@ -301,5 +302,5 @@ class CurveBoard(QWidget):
 
 def _hint(series: str, word: str) -> str:
     if series in (RETURN, LENGTH):
-        return "A line for each run appears here with its first finished episode."
-    return f"No run that is drawn has reported “{word}” yet."
+        return "The line of a run appears after its first finished episode."
+    return f"No plotted run has reported “{word}” yet."

@@ -1,4 +1,4 @@
-"""A plot of the curves of several runs over their steps."""
+"""Plot of the curves of several training runs over environment steps."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from gym_gui.ui.training_numbers import steps_in_words, value_in_words
 LINE: Final = 1.8
 BAND_ALPHA: Final = 34
 FEW: Final = 40
-"""Largest number of points that are each marked by a dot."""
+"""Largest number of points of a curve that are marked by dots."""
 _APART: Final = 10
 """Smallest gap between two step labels, in pixels."""
 
 
 def steps_below(high: float, room: float, wide: Callable[[str], float]) -> list[tuple[float, str]]:
-    """Return round steps from 0 on with their labels, as many as do not overlap.
+    """Return round step numbers from 0 on with their labels, as many as fit without overlap.
 
     Args:
         high: Last step.
@@ -44,19 +44,19 @@ def steps_below(high: float, room: float, wide: Callable[[str], float]) -> list[
 
 
 def heights_beside(bottom: float, top: float) -> list[tuple[float, str]]:
-    """Return round values for the vertical axis with their labels in the user's locale."""
+    """Return round tick values for the vertical axis with their labels in the user's locale."""
     rows = ticks_within(bottom, top)
     with in_sentences():
         return list(zip(rows, tick_words(rows), strict=True))
 
 
 class CurvePlot(LivePlot):
-    """Draws a smooth line for each run, and behind the line a band for the spread of the raw values.
+    """Plot with a smooth line for each run, and behind the line a band for the spread of the raw values.
 
     Args:
         theme: Theme with the colors of axes and background.
         colors: Colors of the runs.
-        hint: Text while there is nothing to draw.
+        hint: Text shown while no run has values.
         parent: Qt owner.
     """
 
@@ -70,21 +70,21 @@ class CurvePlot(LivePlot):
         self.set_compact()
 
     def set_word(self, word: str) -> None:
-        """Set the name of the series, such as ``Return``."""
+        """Set the displayed name of the series, such as ``Return``."""
         self._word = word
         self.setAccessibleName(f"{word} over steps")
 
     def set_named(self, named: bool) -> None:
-        """Show the names of the runs at the ends of their lines, if there are several, or hide them."""
+        """Set whether run names are shown at the right ends of the lines if there are several runs."""
         self._named = named
         self.renewed()
 
     def set_hint(self, text: str) -> None:
-        """Set the text that is shown while there is nothing to draw."""
+        """Set the text that is shown while no run has values."""
         self._hint.setText(text)
 
     def show_curves(self, runs: Sequence[Series], curves: Mapping[str, Curve]) -> None:
-        """Draw these runs; a run without a curve has no value yet."""
+        """Draw the curves of runs; a run without an entry in ``curves`` has no values yet."""
         self._curves = {run.id: curves[run.id] for run in runs if run.id in curves}
         self.set_series(runs)
 
@@ -100,7 +100,7 @@ class CurvePlot(LivePlot):
         return bool(self._curves)
 
     def describe(self) -> str:
-        """Return a text with the last value of each run."""
+        """Return an accessible text with the last value of each run."""
         parts = [
             f"{run.name}: {self._word.lower()} {value_in_words(curve.last)} at step "
             f"{steps_in_words(curve.span[1])}."
@@ -110,7 +110,7 @@ class CurvePlot(LivePlot):
         return " ".join(parts)
 
     def build(self, pg: Any, plot: Any) -> None:
-        """Set up a faint grid, and values for the point under the mouse."""
+        """Add a faint horizontal grid, and a tooltip with the values under the mouse."""
         plot.showGrid(x=False, y=True, alpha=0.6)
         for side in ("left", "bottom"):
             axis = plot.getAxis(side)
@@ -161,7 +161,9 @@ class CurvePlot(LivePlot):
         )
 
     def _set_range(self, plot: Any) -> None:
-        """Show the steps from 0 on with round labels, and values so that the lines fill the plot."""
+        """Set axis ranges and round tick labels: steps from 0 on, and values that fill the height of the
+        plot.
+        """
         high = max(curve.span[1] for curve in self._curves.values())
         self._name_steps(plot)
         plot.setXRange(0, max(high, 1.0), padding=0.02)
@@ -175,7 +177,7 @@ class CurvePlot(LivePlot):
         plot.getAxis("bottom").setTicks([steps_below(high, plot.getViewBox().width(), wide), []])
 
     def heights(self) -> tuple[float, float]:
-        """Return the lowest and highest value that is drawn."""
+        """Return the lowest and highest value of all lines and bands."""
         bottom = min(float(np.minimum(c.values, c.low).min()) for c in self._curves.values())
         top = max(float(np.maximum(c.values, c.high).max()) for c in self._curves.values())
         return bottom, top
@@ -192,7 +194,7 @@ class CurvePlot(LivePlot):
         self._names.show_names(entries)
 
     def ends(self) -> list[tuple[str, Look, float, float]]:
-        """Return the names at the right: each with its look, and step and value at the end of its line."""
+        """Return name, line style, last step and last value of each run, for the labels at the right."""
         if not self._named or len(self._curves) < 2:
             return []
         return [
@@ -202,7 +204,7 @@ class CurvePlot(LivePlot):
         ]
 
     def _on_resized(self) -> None:
-        """Update the step labels and names, because the width has changed."""
+        """Update the step labels and names after a change of the plot's width."""
         if self._plot is not None and self._curves:
             self._name_steps(self._plot)
         self._name_ends()
@@ -216,7 +218,7 @@ class CurvePlot(LivePlot):
         self.show_tip(position, self.text_at(self._plot.getViewBox().mapSceneToView(position).x()))
 
     def text_at(self, step: float) -> str:
-        """Return the value of each run at a step, one line per run that has a value there."""
+        """Return the value of each run at a step, one text line per run with a value there."""
         rows: list[str] = []
         for run in self.series:
             curve = self._curves.get(run.id)

@@ -1,4 +1,4 @@
-"""The form that continues a completed run with more steps."""
+"""Form that continues a completed training with more steps."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from gym_gui.workers.settings.settings_schema import Setting
 
 MOST: Final = 10**15
 TIMES: Final = 2
-"""Factor by which the proposed number of steps exceeds the current one."""
+"""Factor between the current number of steps and the proposed new total."""
 
 
 class ExtendTrainingForm(QWidget):
-    """Asks for the new total number of steps, which includes the steps taken so far."""
+    """Form that asks for the new total number of steps, which includes the steps already taken."""
 
     requested = pyqtSignal(str, object)
     """Emits the id of a run and its new total number of steps."""
@@ -35,10 +35,10 @@ class ExtendTrainingForm(QWidget):
         self._steps.setObjectName("train-longer-steps")
         KeptGroups(self._steps)
         self._steps.textEdited.connect(self.check)
-        rows.add_row("Total steps", self._steps, tooltip="Of the whole training; it goes on from where it is")
+        rows.add_row("Total steps", self._steps, tooltip="New total, including the steps already taken")
         self._note = muted_label(wrap=True)
         self._problem = label("", "error", wrap=True, name="train-longer-problem")
-        self.go = PrimaryButton("Go on", name="train-longer-go", on_click=self.submit)
+        self.go = PrimaryButton("Continue", name="train-longer-go", on_click=self.submit)
         leave = QuietButton("Cancel", name="train-longer-cancel", on_click=self.hide)
         buttons = QHBoxLayout()
         buttons.addStretch(1)
@@ -50,12 +50,12 @@ class ExtendTrainingForm(QWidget):
         column.addLayout(buttons)
 
     def ask(self, record: TrainingRecord) -> None:
-        """Show the form for this run, with a proposed number of steps."""
+        """Show the form for a completed run, with a proposed number of steps."""
         self._run_id, self._taken = record.run_id, max(record.step, record.total_steps)
         self._steps.setText(written(TIMES * self._taken))
         self._note.setText(
-            f"It has taken {local(record.step):,} of {local(record.total_steps):,}, and goes on from there "
-            "in its folder, with its settings and its seed."
+            f"The run has taken {local(record.step):,} of {local(record.total_steps):,} steps. It continues "
+            "in the same folder, with the same settings and seed."
         )
         self.check()
         self.show()
@@ -63,7 +63,9 @@ class ExtendTrainingForm(QWidget):
         self._steps.selectAll()
 
     def check(self, *_: object) -> int:
-        """Show the error, if any, and return the number of steps, or 0 if it is not valid."""
+        """Show the error of the entry, if any, and return the number of steps, or 0 if the entry is
+        invalid.
+        """
         limits = {"type": "integer", "exclusiveMinimum": self._taken, "maximum": MOST}
         steps = read(self._steps.text(), limits)
         wrong = Setting("total_steps", limits, required=True).problem(steps)
@@ -73,7 +75,7 @@ class ExtendTrainingForm(QWidget):
         return 0 if wrong else steps
 
     def submit(self) -> None:
-        """Emit the new number of steps if it is valid."""
+        """Emit the new total number of steps if it is valid."""
         steps = self.check()
         if steps:
             self.hide()

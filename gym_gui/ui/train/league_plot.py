@@ -1,4 +1,4 @@
-"""The plot of a league: the learner's curve over its steps, and marks for the members."""
+"""Plot of a self-play league: the learner's curve over its steps, and marks for the league's members."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ POINT: Final = 8
 _LEAST_FOR_NAMES: Final = 300
 LINE: Final = 1.2
 _NEAR: Final = 0.02
-"""Share of the plot's steps within which the mouse finds a member."""
+"""Distance within which the mouse finds a league member, as a share of the steps axis."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The mark of a member: a point where the learner left it, or a line across for a pool member.
+    """Mark of a league member: a point at the step of a snapshot, or a horizontal line for a pool member.
 
     Attributes:
         name: Name of the member.
         height: Its rating, or the learner's mean return with it.
-        step: Step at which the learner left it; ``None`` for a member of the pool.
+        step: Training step at which the learner was copied; ``None`` for a member of the initial pool.
     """
 
     name: str
@@ -38,40 +38,44 @@ class Mark:
 
 
 def marks_of(league: TrainingLeague) -> list[Mark]:
-    """Return marks of the members at their ratings, or without ratings at the learner's mean returns."""
+    """Return marks of the members at their ratings, or at the learner's mean returns in a league without
+    ratings.
+    """
     found = [(member, member.rating if league.rated else member.mean_return) for member in league.members]
     return [Mark(member.name, height, member.step) for member, height in found if height is not None]
 
 
 class LeaguePlot(CurvePlot):
-    """Draws the curve of one run with marks of its league's members; created like :class:`CurvePlot`."""
+    """Plot of one run's curve with marks for the members of its league; its arguments are those of
+    :class:`CurvePlot`.
+    """
 
     _marks: tuple[Mark, ...] = ()
     _drawn: tuple[Any, ...] = ()
 
     def show_league(self, runs: Sequence[Series], curves: Mapping[str, Curve], marks: Sequence[Mark]) -> None:
-        """Draw the curve of a run and the marks of its league."""
+        """Draw the curve of a run and the marks of its league's members."""
         self._marks = tuple(marks)
         self.show_curves(runs, curves)
 
     @property
     def marks(self) -> Sequence[Mark]:
-        """Marks of the members."""
+        """Marks of the league's members."""
         return self._marks
 
     # ------------------------------------------------------------- methods that the base calls
 
     def describe(self) -> str:
-        """Return a text with the learner's last value and each member's value."""
+        """Return an accessible text with the learner's last value and each member's value."""
         members = [
             f"{mark.name}: {value_in_words(mark.height)}"
-            + ("." if mark.step is None else f", left at step {steps_in_words(mark.step)}.")
+            + ("." if mark.step is None else f", copied at step {steps_in_words(mark.step)}.")
             for mark in self._marks
         ]
         return " ".join([super().describe(), *members])
 
     def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
-        """Draw the curve, then points and lines for the members."""
+        """Draw the curve, then points for snapshots and lines for pool members."""
         super().draw(pg, plot, look)
         for item in self._drawn:
             plot.removeItem(item)
@@ -96,19 +100,19 @@ class LeaguePlot(CurvePlot):
         self._drawn = tuple(items)
 
     def heights(self) -> tuple[float, float]:
-        """Return the lowest and highest value, including those of the members."""
+        """Return the lowest and highest value of curve and members."""
         found = (*super().heights(), *(mark.height for mark in self._marks))
         return min(found), max(found)
 
     def ends(self) -> list[tuple[str, Look, float, float]]:
-        """Return the names of pool members at the right end, if the plot is wide enough."""
+        """Return the labels of pool members at the right end, if the plot is at least 300 pixels wide."""
         if self.width() < _LEAST_FOR_NAMES:
             return []
         look, (_, last) = Look(self._theme.color("muted"), Qt.PenStyle.DashLine), self._span()
         return [(mark.name, look, last, mark.height) for mark in self._marks if mark.step is None]
 
     def text_at(self, step: float) -> str:
-        """Return the learner's value at a step, and the members that it left near this step."""
+        """Return the learner's value at a step, and the snapshots taken near this step."""
         words, (first, last) = super().text_at(step), self._span()
         near = _NEAR * (last - first)
         found = [
@@ -119,7 +123,7 @@ class LeaguePlot(CurvePlot):
         return "\n".join([words, *found]) if words else ""
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Draw the names again, because they may fit now or not any more."""
+        """Draw the labels again, because the new width may have space for more or fewer of them."""
         super().resizeEvent(a0)
         self.renewed()
 

@@ -1,4 +1,4 @@
-"""The table of a league: its members, and the results of their games with the learner."""
+"""Table of a self-play league: its members, and the results of their games with the learner."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ _LOWEST: Final = float("-inf")
 
 
 def name_of(member: LeagueMember) -> str:
-    """Return the member's name, which is unique in the league."""
+    """Return the name of a league member, which is unique in the league."""
     return member.name
 
 
 def rating_in_words(rating: float | None) -> str:
-    """Return a rating in whole Elo points, because fractions mean nothing."""
+    """Return a rating as text, in whole Elo points."""
     return NONE if rating is None else number(rating, 0)
 
 
 def origin(member: LeagueMember) -> str:
-    """Return the step at which the learner left the member, or ``pool``."""
+    """Return the step at which the learner was copied, or ``pool`` for an initial member."""
     return "pool" if member.step is None else steps_in_words(member.step)
 
 
 def about(member: LeagueMember) -> str:
-    """Return all that is known of a member, as sentences."""
+    """Return all facts about a league member as sentences, for a tooltip."""
     what = f" ({member.plays})" if member.plays and member.plays != member.name else ""
     came = (
-        "in the pool from the beginning"
+        "a member of the initial pool"
         if member.step is None
-        else f"the learner as it was at step {local(member.step):,}"
+        else f"a copy of the learner from step {local(member.step):,}"
     )
     words = [f"{member.name}{what}: {came}."]
     if member.won or member.drawn or member.lost:
         words.append(
-            f"Of {local(member.games):,} games against the learner it has won {local(member.won):,}, "
-            f"drawn {local(member.drawn):,} and lost {local(member.lost):,}."
+            f"Of {local(member.games):,} games against the learner, the member won {local(member.won):,}, "
+            f"drew {local(member.drawn):,} and lost {local(member.lost):,}."
         )
     if member.mean_return is not None:
-        words.append(f"The learner's mean return with it is {return_in_words(member.mean_return)}.")
+        words.append(f"The learner's mean return with this member is {return_in_words(member.mean_return)}.")
     if member.odds is not None:
-        words.append(f"It is met in {percent(member.odds)} of the next games.")
+        words.append(f"{percent(member.odds)} of the next games are with this member.")
     return " ".join(words)
 
 
@@ -102,33 +102,41 @@ _FROM: Final = Column(
     origin,
     _origin_key,
     about,
-    "The step at which the learner left it, or the pool",
+    "Training step of this copy of the learner, or the initial pool",
     width=72,
     gives=1,
 )
 _GAMES: Final = Column(
-    "Games", _games, _games_key, about, "Played with the learner", figure=True, width=72, gives=2
+    "Games", _games, _games_key, about, "Games with the learner", figure=True, width=72, gives=2
 )
-_NEXT: Final = Column("Next", _odds, _odds_key, about, "Share of the next games", figure=True, width=64)
+_NEXT: Final = Column(
+    "Next", _odds, _odds_key, about, "Share of the next games with this member", figure=True, width=64
+)
 _RATING: Final = Column(
-    "Rating", _rating, _rating_key, about, "Elo points: 400 more are ten times the odds", True, 74
+    "Rating", _rating, _rating_key, about, "Elo points: 400 more mean ten times the odds of winning", True, 74
 )
 _RESULTS: Final = Column(
-    "Won/drawn/lost", _results, _results_key, about, "By the member, against the learner", True, 126
+    "Won/drawn/lost", _results, _results_key, about, "Results of the member against the learner", True, 126
 )
 _RETURN: Final = Column(
-    "Mean return", _return, _return_key, about, "Of the learner in games with it", True, 110
+    "Mean return",
+    _return,
+    _return_key,
+    about,
+    "Mean return of the learner in games with this member",
+    True,
+    110,
 )
 RATED: Final = (_MEMBER, _FROM, _RATING, _GAMES, _RESULTS, _NEXT)
-"""Columns of a league in which members play against the learner; a row is a :class:`LeagueMember`."""
+"""Columns of a league whose members play against the learner; each row is a :class:`LeagueMember`."""
 TOGETHER: Final = (_MEMBER, _FROM, _RETURN, _GAMES, _NEXT)
-"""Columns of a league in which members play with the learner and no member wins or loses."""
+"""Columns of a league whose members cooperate with the learner, so that no member wins or loses."""
 _ROW: Final = 28
 _SCROLL_BAR: Final = 12
 
 
 class LeagueTable(RowsTable[LeagueMember]):
-    """A table of a league's members, sorted at first by its third column.
+    """Table of a league's members, sorted at first by its third column.
 
     Args:
         parent: Qt owner.
@@ -143,7 +151,7 @@ class LeagueTable(RowsTable[LeagueMember]):
         self._fit()
 
     def show_members(self, league: TrainingLeague) -> None:
-        """Show the members of a league; the selected member stays selected."""
+        """Show the members of a league; keep the selected member selected."""
         columns = RATED if league.rated else TOGETHER
         if columns != self.rows.columns:
             self.rows.show_table(columns, ())

@@ -1,4 +1,4 @@
-"""The view of a run's league: the learner's rating or return over its steps, and the members."""
+"""View of a run's self-play league: the learner's rating or return over its steps, and the members."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from gym_gui.ui.train.league_table import LeagueTable, rating_in_words
 from gym_gui.ui.widgets import ElidedLabel, EmptyHint, QuietButton
 from gym_gui.ui.widgets.layouts import row_layout
 
-_RATED: Final = ("Rating, Elo points", "0: where it began", "Who plays against it")
-_TOGETHER: Final = ("Return over steps", "Points: mean return with a member", "Who plays with it")
-"""Headings of plot and table, with the text below the plot in between."""
+_RATED: Final = ("Rating, Elo points", "0: rating at the start of the training", "Opponents of the learner")
+_TOGETHER: Final = ("Return over steps", "Points: mean return with a member", "Partners of the learner")
+"""Texts of the view: heading of the plot, text below the plot, heading of the table."""
 
 
 class LeagueView(QWidget):
-    """Shows plot and table of a league; :attr:`note` and :attr:`use` belong in the heading of its card.
+    """View with plot and table of a league; :attr:`note` and :attr:`use` belong in the heading of its card.
 
     Args:
         context: Opens the other pages.
-        plot: Plot of the learner's rating; the board of curves draws it.
+        plot: Plot of the learner's rating; the board of curves draws its contents.
         parent: Qt owner.
     """
 
@@ -51,10 +51,10 @@ class LeagueView(QWidget):
         chosen = self._table.selectionModel()
         assert chosen is not None
         chosen.currentRowChanged.connect(self._on_current_changed)
-        self._trouble = EmptyHint("No league to show", "", icon_name="train", name="train-league-trouble")
+        self._trouble = EmptyHint("No league available", "", icon_name="train", name="train-league-trouble")
         self._make_layout()
-        self._tell_headings(rated=True)
-        self._tell_use()
+        self._set_headings(rated=True)
+        self._update_use_button()
 
     def _make_layout(self) -> None:
         self._who = QStackedWidget()
@@ -82,17 +82,17 @@ class LeagueView(QWidget):
         """
         self._record, self._title = record, title
         if league.problem:
-            self._trouble.set_text("No league to show", _why_none(record, league))
+            self._trouble.set_text("No league available", _why_none(record, league))
         else:
-            self._tell_headings(league.rated)
+            self._set_headings(league.rated)
             self._table.show_members(league)
         self._who.setCurrentWidget(self._trouble if league.problem else self._table)
         self.note.setText(_summary(title, league))
-        self._tell_use()
+        self._update_use_button()
 
     # -- internal ------------------------------------------------------------------------
 
-    def _tell_headings(self, rated: bool) -> None:
+    def _set_headings(self, rated: bool) -> None:
         plot, unit, who = _RATED if rated else _TOGETHER
         for heading, words in ((self._plot_heading, plot), (self._who_heading, who)):
             heading.setText(words.upper())
@@ -100,7 +100,7 @@ class LeagueView(QWidget):
         self._unit.setText(unit)
         self._plot.set_word(plot)
 
-    def _tell_use(self) -> None:
+    def _update_use_button(self) -> None:
         member, record = self._table.current, self._record
         policy = member.policy if member is not None else None
         self.use.setEnabled(policy is not None)
@@ -109,7 +109,7 @@ class LeagueView(QWidget):
             why = "Select a member of the league first" if member is None else _why_unusable(member)
             self.use.setToolTip(why)
             return
-        self.use.setToolTip(f"Watch {member.name}, play against it, or seat it among others")
+        self.use.setToolTip(f"Watch {member.name}, play against it, or add it to an operator")
         self._menu.set_operator(
             partial(
                 operator_of,
@@ -121,7 +121,7 @@ class LeagueView(QWidget):
         )
 
     def _on_current_changed(self, _now: QModelIndex, _before: QModelIndex) -> None:
-        self._tell_use()
+        self._update_use_button()
 
     def _on_use(self) -> None:
         self._menu.popup(self.use.mapToGlobal(self.use.rect().bottomLeft()))
@@ -143,11 +143,11 @@ def _summary(title: str, league: TrainingLeague) -> str:
 
 def _why_none(record: TrainingRecord, league: TrainingLeague) -> str:
     if record.place and not record.over:
-        return f"It trains on {record.place}: who is in its league comes with it when it ends."
+        return f"The run trains on {record.place}: its league is copied here when the run ends."
     return league.problem
 
 
 def _why_unusable(member: LeagueMember) -> str:
     if member.plays:
-        return f"{member.name} is no trained policy: there is none to use"
-    return f"The folder of {member.name} is not here, or holds no policy"
+        return f"{member.name} is not a trained policy, so it cannot be used"
+    return f"The folder of {member.name} is missing or contains no policy"

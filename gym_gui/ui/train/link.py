@@ -1,4 +1,4 @@
-"""The window's connection to the trainer daemon: opened on the first visit, and again when it breaks."""
+"""Connection of the window to the trainer daemon, opened on the first visit and again after it breaks."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 TOGETHER_MS: Final = 150
-"""Changes of runs within this time are announced together, in ms."""
+"""Time within which several changes of runs lead to one ``runs_changed`` signal, in ms."""
 AGAIN_S: Final = 0.5
-"""Wait before a broken connection is opened again, in seconds."""
+"""Pause before a broken connection is opened again, in seconds."""
 
 
 class LinkState(StrEnum):
-    """States of the connection."""
+    """States of the connection to the trainer daemon."""
 
     IDLE = "idle"
     CONNECTING = "connecting"
@@ -39,7 +39,7 @@ class LinkState(StrEnum):
 
 
 class TrainerLink(QObject):
-    """Keeps the list of runs up to date and provides the client that controls them.
+    """Client of the trainer daemon that keeps the list of training runs up to date.
 
     Args:
         context: Provides folders and background tasks.
@@ -58,16 +58,16 @@ class TrainerLink(QObject):
         self._state = LinkState.IDLE
         self._trouble = ""
         self._closed = False
-        self._tell = single_shot_timer(self, TOGETHER_MS, self._on_told)
+        self._announcement = single_shot_timer(self, TOGETHER_MS, self._announce)
 
     @property
     def state(self) -> LinkState:
-        """State of the connection."""
+        """State of the connection to the trainer daemon."""
         return self._state
 
     @property
     def trouble(self) -> str:
-        """Why the connection is broken, as a sentence; empty otherwise."""
+        """Sentence that says why the connection is broken; ``""`` otherwise."""
         return self._trouble
 
     @property
@@ -77,36 +77,36 @@ class TrainerLink(QObject):
 
     @property
     def runs(self) -> list[TrainingRecord]:
-        """All runs: those in progress, then those in the queue, then those that are over.
+        """All runs: first those in progress, then those in the queue, then finished runs.
 
-        The first and the last group begin with the newest run.
+        Runs in progress and finished runs are sorted from the newest to the oldest.
         """
         newest = sorted(self._records.values(), key=lambda r: (r.submitted_at, r.run_id), reverse=True)
         return sorted(newest, key=_place)
 
     def run(self, run_id: str) -> TrainingRecord | None:
-        """Return a run by its id, or ``None``."""
+        """Return the record of the run with an id, or ``None``."""
         return self._records.get(run_id)
 
     @property
     def going_on(self) -> int:
-        """Number of runs that are not over."""
+        """Number of runs that have not ended."""
         return sum(not record.over for record in self._records.values())
 
     def open(self) -> None:
-        """Connect, unless connected or connecting."""
+        """Connect to the trainer daemon, unless connected or connecting."""
         if self._state in (LinkState.IDLE, LinkState.BROKEN) and not self._closed:
             self._set(LinkState.CONNECTING)
-            self._task = self._context.spawn(self._serve(), "Speaking with the trainer")
+            self._task = self._context.spawn(self._serve(), "Connecting to the trainer")
 
     def act(self, what: str, work: Callable[[TrainerClient], Awaitable[object]]) -> None:
-        """Let the daemon do something; ``what`` names it in an error message."""
+        """Send a request to the daemon in the background; ``what`` names it in an error message."""
         self._context.spawn(self._act(work), what)
 
     async def close(self) -> None:
-        """Close the connection; the daemon goes on."""
+        """Close the connection; the daemon keeps running."""
         self._closed = True
-        self._tell.stop()
+        self._announcement.stop()
         await end_task(self._task)
 
     # -- internal ------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class TrainerLink(QObject):
     async def _act(self, work: Callable[[TrainerClient], Awaitable[object]]) -> None:
         client = self.client
         if client is None:
-            self._context.notify("The trainer is not connected: press Connect, then try again", "warning")
+            self._context.notify("The trainer is not connected. Press Connect, then try again", "warning")
             return
         await work(client)
 
@@ -149,7 +149,8 @@ class TrainerLink(QObject):
             if again and not heard:
                 self._set(LinkState.BROKEN, ended)
                 return
-            # The trainer was stopped or killed: runs go on without it, and it is started again.
+            # The trainer was stopped or killed: runs continue without it, and the next connection starts it
+            # again.
             _log.info("the connection to the trainer broke (%s); connecting once more", ended)
             self._set(LinkState.CONNECTING)
             again = not heard
@@ -160,10 +161,10 @@ class TrainerLink(QObject):
             self._records.pop(record.run_id, None)
         else:
             self._records[record.run_id] = record
-        if not self._tell.isActive():
-            self._tell.start()
+        if not self._announcement.isActive():
+            self._announcement.start()
 
-    def _on_told(self) -> None:
+    def _announce(self) -> None:
         self.runs_changed.emit()
 
     def _set(self, state: LinkState, trouble: str = "") -> None:
@@ -173,7 +174,7 @@ class TrainerLink(QObject):
 
 
 def _place(record: TrainingRecord) -> tuple[int, int]:
-    """Return the place of a run in the list; runs in the queue are in the queue's order."""
+    """Return the sort key of a run: in progress, queued (by queue position), or ended."""
     if record.over:
         return 2, 0
     return (1, record.position) if record.state == "queued" else (0, 0)

@@ -1,4 +1,4 @@
-"""A view of a training's log, which follows the end of the log while visible."""
+"""View of a training's log, which follows the end of the file while visible."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gym_gui.services.trainer.file_follower import Follower
 from gym_gui.ui import theme
 
 MOST_BYTES: Final = 256 * 1024
-"""Largest number of bytes that are shown, from the end of the log; the run folder has the whole file."""
+"""Largest number of bytes shown from the end of the log."""
 LOOK_MS: Final = 1000
 
 
 class RunLog(QPlainTextEdit):
-    """Read-only text that keeps its scroll position, or follows the end if it was scrolled to the end.
+    """Read-only view of a log file that keeps its scroll position, or follows the end if scrolled to the end.
 
     Args:
         spawn: Runs work in the background.
@@ -37,7 +37,7 @@ class RunLog(QPlainTextEdit):
         self.setUndoRedoEnabled(False)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setFont(theme.mono_font(theme.SECTION_PX))
-        self.setPlaceholderText("Select a run: what it prints appears here")
+        self.setPlaceholderText("Select a run to see its output")
         self._spawn = spawn
         self._followed: Follower | None = None
         self._task: asyncio.Task[None] | None = None
@@ -46,12 +46,12 @@ class RunLog(QPlainTextEdit):
         self._timer.timeout.connect(self._on_time)
 
     def show_file(self, file: Path | None) -> None:
-        """Show another log; ``None`` shows none."""
+        """Show the log file at a path; ``None`` shows none."""
         if file == (None if self._followed is None else self._followed.path):
             return
         self._followed = None if file is None else Follower(file)
         self.clear()
-        words = "Nothing printed yet" if file is not None else "Select a run: what it prints appears here"
+        words = "No output yet" if file is not None else "Select a run to see its output"
         self.setPlaceholderText(words)
         if self.isVisible():
             self._on_time()
@@ -62,13 +62,13 @@ class RunLog(QPlainTextEdit):
         await end_task(self._task)
 
     def showEvent(self, a0: QShowEvent | None) -> None:
-        """Start following the log."""
+        """Start following the log when visible."""
         super().showEvent(a0)
         self._timer.start()
         self._on_time()
 
     def hideEvent(self, a0: QHideEvent | None) -> None:
-        """Pause following the log."""
+        """Pause following the log while hidden."""
         super().hideEvent(a0)
         self._timer.stop()
 

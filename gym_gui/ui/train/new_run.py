@@ -1,4 +1,4 @@
-"""The form for new runs: worker, algorithm, environment, settings, seeds and name."""
+"""Form for new training runs: worker, algorithm, environment, settings, seeds and name."""
 
 from __future__ import annotations
 
@@ -51,26 +51,28 @@ if TYPE_CHECKING:
 FIRST_ENVIRONMENT: Final = "CartPole-v1"
 FIRST_WORKER: Final = "cleanrl_worker"
 FILM: Final = ("video_every", 50_000)
-"""Setting for runs that are started here: workers record no video by default, but the user wants to watch."""
+"""Setting and value that turn on videos for runs started in the window, since workers record none by
+default.
+"""
 
 
 class NewRunForm(QWidget):
-    """Checks every entry while it is typed; Start is enabled when all entries are valid.
+    """Form for new training runs, which checks every entry while the user types.
 
     Args:
         context: Provides workers and background tasks.
-        link: The trainer; its earlier runs are used to estimate the duration of a new one.
+        link: Connection to the trainer, whose earlier runs are used to estimate the duration of a new run.
         parent: Qt owner.
 
     Attributes:
-        foot: Start button and the reason why it is disabled, placed where they are always in view.
+        foot: Widget with the Start button and the reason why it is disabled; belongs below the scrolled form.
     """
 
     started = pyqtSignal(object)
-    """Emits a list of the ids of the runs that were started."""
+    """Emits a list of the ids of the started runs."""
     loaded = pyqtSignal()
     changed = pyqtSignal()
-    """Emitted when something was chosen or typed."""
+    """Emitted after each check of the form, such as after typing."""
 
     def __init__(self, context: AppContext, link: TrainerLink, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -89,7 +91,7 @@ class NewRunForm(QWidget):
         self._column.addWidget(section_label("New run"))
         self._make_choices()
         self._make_rest()
-        link.runs_changed.connect(self._say_estimate)
+        link.runs_changed.connect(self._show_estimate)
         link.state_changed.connect(self.check)
         self.check()
 
@@ -97,18 +99,20 @@ class NewRunForm(QWidget):
 
     def _make_choices(self) -> None:
         rows = self._choices = FormRows(label_width=LABEL_WIDTH)
-        self._worker = PickerButton(name="train-worker", placeholder="Looking…", search_hint="Search workers")
+        self._worker = PickerButton(
+            name="train-worker", placeholder="Searching…", search_hint="Search workers"
+        )
         self._worker.chosen.connect(self._on_worker_chosen)
-        rows.add_row("Worker", self._worker, tooltip="The program that trains")
+        rows.add_row("Worker", self._worker, tooltip="Library that trains the policy")
         self.algorithm = PickerButton(name="train-algorithm", search_hint="Search algorithms")
         self.algorithm.chosen.connect(self._on_algorithm_chosen)
-        rows.add_row("Algorithm", self.algorithm, tooltip="How it learns")
+        rows.add_row("Algorithm", self.algorithm, tooltip="Learning algorithm")
         self._environment = EnvironmentPicker(self._context, name="train-environment")
         self._environment.chosen.connect(self._on_environment_chosen)
         self._environment.installed.connect(self._on_installed)
         self._environment.set_items([PickerItem(FIRST_ENVIRONMENT, FIRST_ENVIRONMENT)])
         self._environment.set_value(FIRST_ENVIRONMENT)
-        rows.add_row("Environment", self._environment, tooltip="Where it learns")
+        rows.add_row("Environment", self._environment, tooltip="Environment in which the policy learns")
         self._column.addWidget(rows)
         self._place = self._column.count()
 
@@ -122,11 +126,11 @@ class NewRunForm(QWidget):
         self._presets = PresetMenu(self._context, TRAININGS, self.preset, self._to_be_saved, self)
         self._presets.loaded.connect(self._on_preset_loaded)
         self._presets_button = QuietButton("Presets", menu=self._presets, name="train-presets")
-        self._presets_button.setToolTip("Save these settings under a name, or take saved ones")
+        self._presets_button.setToolTip("Save these settings under a name, or load saved settings")
         self.start = PrimaryButton("Start", name="train-start", on_click=self.submit)
         self._problem = label("", "error", wrap=True, name="train-problem")
         self._install = LinkButton("Install…", name="train-install", on_click=self._on_install)
-        self._install.setToolTip("Install what it lacks, here and now")
+        self._install.setToolTip("Install the missing packages")
         self.foot = QWidget()
         self.foot.setObjectName("train-foot")
         row = QHBoxLayout()
@@ -143,9 +147,9 @@ class NewRunForm(QWidget):
     # -- choices -------------------------------------------------------------------------
 
     def load(self) -> None:
-        """Find workers and environments, once, when the form is first needed."""
+        """Find workers and environments in the background, once, when the form is first needed."""
         if self._loading is None:
-            self._loading = self._context.spawn(self._load(), "Looking for workers and environments")
+            self._loading = self._context.spawn(self._load(), "Searching for workers and environments")
 
     @property
     def ready(self) -> bool:
@@ -201,7 +205,7 @@ class NewRunForm(QWidget):
 
     @property
     def trainer(self) -> Trainer | None:
-        """Chosen worker, or ``None``."""
+        """Chosen worker with its algorithms, or ``None``."""
         return self._trainers.get(str(self._worker.value))
 
     # -- choosing ------------------------------------------------------------------------
@@ -224,13 +228,13 @@ class NewRunForm(QWidget):
         self._make_settings(settings if settings is not None else dict([FILM]) if films else {})
 
     def choose_environment(self, env_id: str) -> None:
-        """Choose an environment and find out its kinds of actions and observations."""
+        """Choose an environment and look up the kinds of its action and observation spaces."""
         self._environment.set_value(env_id)
         self._spaces.look(env_id)
         self._offer_algorithms()
 
     def _make_settings(self, values: Mapping[str, Any]) -> None:
-        """Build the form for the chosen algorithm, filled with ``values``."""
+        """Build the settings form of the chosen algorithm, filled with ``values``."""
         trainer = self.trainer
         schema = trainer.algorithms.get(str(self.algorithm.value)) if trainer is not None else None
         before = self.settings
@@ -255,10 +259,11 @@ class NewRunForm(QWidget):
     # -- contents ------------------------------------------------------------------------
 
     def preset(self) -> TrainingPreset | None:
-        """Return the training as a preset; ``None`` before anything was chosen.
+        """Return the contents of the form as a preset; ``None`` before anything was chosen.
 
-        It is also ``None`` while a training is waiting to be shown until the workers are found: the
-        form then shows no choice of the user, and must not replace that training.
+        The result is also ``None`` while :meth:`fill` waits for the list of workers: the form then does not
+        show
+        the requested training yet.
         """
         if (
             self._awaited is not None
@@ -275,7 +280,7 @@ class NewRunForm(QWidget):
         )
 
     def fill(self, preset: TrainingPreset, seed: int | None = None) -> None:
-        """Show a preset or a run to repeat, as soon as the workers are found."""
+        """Show a preset, or a run to repeat, as soon as the workers are found."""
         if not self.ready:
             self._awaited = preset, seed
             self.load()
@@ -283,7 +288,7 @@ class NewRunForm(QWidget):
         self._awaited = None
         if preset.worker not in self._trainers:
             self._context.notify(
-                f"The worker {preset.worker} is not here any more: choose another one", "warning"
+                f"The worker {preset.worker} is no longer available. Choose another worker", "warning"
             )
         else:
             self._worker.set_value(preset.worker)
@@ -311,15 +316,15 @@ class NewRunForm(QWidget):
             self._on_install()
 
     def _on_install(self) -> None:
-        """Offer to install what the worker or the environment lacks."""
+        """Open the dialog that installs missing packages of the worker or the environment."""
         missing = missing_in(self._problem.text())
         if missing is not None:
             open_install_dialog(self._context, missing, self, self._environment.renew)
 
     def _on_installed(self) -> None:
-        """Find workers and environments again; the choices stay."""
+        """Find workers and environments again after an installation; keep the choices."""
         self._spaces.renew()
-        self._loading = self._context.spawn(self._load_again(), "Looking for workers and environments")
+        self._loading = self._context.spawn(self._load_again(), "Searching for workers and environments")
 
     async def _load_again(self) -> None:
         before = self.trainer
@@ -336,11 +341,13 @@ class NewRunForm(QWidget):
 
     def _on_environment_chosen(self, value: object) -> None:
         self.choose_environment(str(value))
-        self._learn_for_its_agents()
+        self._match_agent_count()
         self.check()
 
-    def _learn_for_its_agents(self) -> None:
-        """Choose an algorithm that learns for several agents if several act, or for one if one acts."""
+    def _match_agent_count(self) -> None:
+        """Choose an algorithm for the environment's number of agents, if the chosen algorithm does not
+        fit.
+        """
         trainer, spec = self.trainer, self._specs.get(str(self._environment.value))
         if trainer is None or spec is None:
             return
@@ -362,14 +369,14 @@ class NewRunForm(QWidget):
         self._install.setVisible(missing_in(unfit) is not None)
         settings = self.settings.problems if self.settings is not None else {}
         wrong = [*settings.values(), *numbers]
-        reason = unfit or next(iter(wrong), "") or self._not_yet()
+        reason = unfit or next(iter(wrong), "") or self._pending_reason()
         self.start.setEnabled(not reason)
         self.changed.emit()
         text, tip = self._numbers.start_words
         self.start.set_text(text)
         self.start.setToolTip(reason or tip)
         self._presets_button.setEnabled(self.trainer is not None)
-        self._say_estimate()
+        self._show_estimate()
 
     def _incompatibility(self) -> str:
         trainer, env_id = self.trainer, str(self._environment.value)
@@ -380,25 +387,25 @@ class NewRunForm(QWidget):
         spec = self._specs.get(env_id)
         if self._specs and self._environment.value is not None and spec is None:
             trouble = self._spaces.of(env_id).trouble
-            absent = f"There is no environment {env_id} here: choose another one."
+            absent = f"The environment {env_id} is not available. Choose another environment."
             return trouble if missing_in(trouble) else absent
         if spec is not None and (reason := environment_reason(trainer, spec)):
             return f"{spec.id}: {reason}."
         name = str(self.algorithm.value)
         schema = trainer.algorithms.get(name)
         if schema is None:
-            return f"{trainer.definition.display_name} knows no algorithm {name}: choose one of its own."
+            return f"{trainer.definition.display_name} has no algorithm {name}. Choose another algorithm."
         reason = self._algorithm_reason(schema)
         return f"{trainer.title(name)} is {reason}." if reason else self._spaces.of(env_id).trouble
 
-    def _not_yet(self) -> str:
+    def _pending_reason(self) -> str:
         if self.trainer is None or self._environment.value is None:
-            return "Workers and environments are being looked for"
+            return "Workers and environments are being searched"
         if self._link.state is not LinkState.READY:
             return "The trainer is not connected yet"
-        return "It is being started" if self._starting else ""
+        return "The run is starting" if self._starting else ""
 
-    def _say_estimate(self) -> None:
+    def _show_estimate(self) -> None:
         settings = self.settings
         steps = settings.effective("total_steps") if settings is not None else 0
         if settings is None or not isinstance(steps, int | float):
@@ -443,13 +450,13 @@ class NewRunForm(QWidget):
         self.check()
 
     async def closed(self) -> None:
-        """Stop the search for workers and end the process that describes environments."""
+        """Cancel the search for workers and end the process that describes environments."""
         await end_task(self._loading)
         await self._spaces.close()
 
 
 def _worker_item(trainer: Trainer) -> PickerItem:
-    """Return an item for a worker; a worker that is not installed can be chosen if it can be installed."""
+    """Return the picker item of a worker; an absent worker is offered if it can be installed."""
     worker, absent = trainer.definition, missing_in(trainer.reason) is not None
     detail, reason = ("Install…", "") if absent else ("", trainer.reason)
     return PickerItem(worker.type_id, worker.display_name, detail, "", reason, worker.type_id)

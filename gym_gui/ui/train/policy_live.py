@@ -1,4 +1,4 @@
-"""The newest policy of a training, played in a separate session while the training goes on."""
+"""Live play of a training's newest policy, in a separate session while the training continues."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.policies.use_policy_menu import operator_of
 
 _RATE = 20.0
-"""Steps per second, slow enough to follow."""
+"""Environment steps per second, slow enough to watch."""
 
 
 @dataclass(frozen=True)
 class Playable:
-    """A policy that can be watched while it is trained.
+    """Policy that can be watched while it is trained.
 
     Attributes:
         folder: Folder in which the training saves the policy.
-        worker_id: Worker that plays it.
-        env_id: Environment.
+        worker_id: Worker that runs the policy.
+        env_id: Id of the environment.
         title: Name of the training.
     """
 
@@ -38,9 +38,9 @@ class Playable:
 
 
 class PolicyLive(QObject):
-    """Plays one policy, episode after episode, on seeds from 0 on, without recording.
+    """Player of one policy, episode after episode on seeds 0, 1, 2, …, without recording.
 
-    After an episode, a newer version that the training has saved takes over.
+    After each episode it loads the newest version that the training has saved.
 
     Args:
         context: Provides sessions and background tasks.
@@ -49,11 +49,11 @@ class PolicyLive(QObject):
     """
 
     viewed = pyqtSignal(object)
-    """Emits a :class:`LiveView`."""
+    """Emits a :class:`LiveView` after each step."""
     framed = pyqtSignal(object)
-    """Emits a frame, ``(height, width, 3)``, ``uint8``."""
+    """Emits a frame of shape ``(height, width, 3)``, ``uint8``."""
     said = pyqtSignal(str)
-    """Emits a sentence that says why there is nothing to show."""
+    """Emits a sentence that says why no policy plays."""
 
     def __init__(self, context: AppContext, policy: Playable, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -63,17 +63,17 @@ class PolicyLive(QObject):
         self._over = False
         self._looking: asyncio.Task[None] | None = None
         self.step: int | None = None
-        """Training steps of the version that plays; ``None`` until they are known."""
+        """Training steps of the policy version that plays; ``None`` while unknown."""
         self.look_again()
 
     def end(self) -> asyncio.Task[None]:
-        """End the session and delete this object; the task is done when both are gone."""
+        """End the session and delete this object; the returned task completes afterwards."""
         self._over = True
         self.blockSignals(True)
-        return self._context.spawn(self._end(), "Ending a look at a policy")
+        return self._context.spawn(self._end(), "Ending the live policy")
 
     async def _end(self) -> None:
-        if self._looking is not None:  # It is not canceled, because it may be ending a session.
+        if self._looking is not None:  # Not canceled, because this task may be ending a session.
             await asyncio.gather(self._looking, return_exceptions=True)
         await self._end_operator()
         self.deleteLater()  # Not earlier: its operator still reports its own end, and is deleted with it.
@@ -85,11 +85,11 @@ class PolicyLive(QObject):
             operator.deleteLater()
 
     def look_again(self) -> None:
-        """Let the newest version play if it is a different one."""
-        self._looking = self._context.spawn(self._look(), "Looking at a policy")
+        """Load the newest version of the policy if it differs from the version that plays."""
+        self._looking = self._context.spawn(self._look(), "Loading the policy")
 
     async def _look(self) -> None:
-        """Start the newest version; without one, the current one plays on."""
+        """Start the newest version of the policy, if it is newer than the current one."""
         try:
             file = await asyncio.to_thread(read_policy_file, self.policy.folder)
         except MosaicError as error:

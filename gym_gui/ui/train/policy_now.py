@@ -1,4 +1,4 @@
-"""A card with the current policy of a run: the newest video of its training, or the policy in play."""
+"""Card with the current policy of a training: its newest video, or the policy playing live."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from gym_gui.ui.train.policy_live import Playable, PolicyLive
 from gym_gui.ui.widgets import Card, ElidedLabel, IconButton, muted_label
 from gym_gui.ui.widgets.layouts import row_layout
 
-_LOOK = "See the newest policy play, live"
+_LOOK = "Watch the newest policy play live"
 
 
 class PolicyNow(Card):
-    """Shows a video, or on request the newest policy in play; both pause while hidden.
+    """Card with a video of a training's policy, or the policy playing live; both pause while hidden.
 
     Args:
         context: Provides theme and background tasks.
@@ -42,23 +42,23 @@ class PolicyNow(Card):
         self._why_none = ""
         self._held = False
         self._reading: asyncio.Task[None] | None = None
-        self._title = ElidedLabel("Policy now, …", "strong", name="policy-now-title")
+        self._title = ElidedLabel("Current policy, …", "strong", name="policy-now-title")
         self._title.ensurePolished()  # The title before the run's name must fit.
         self._title.setMinimumWidth(self._title.sizeHint().width())
         self._note = muted_label(name="policy-now-step")
-        self._hold = IconButton("pause", "Hold the film", name="policy-now-hold", on_click=self.toggle)
+        self._hold = IconButton("pause", "Pause the video", name="policy-now-hold", on_click=self.toggle)
         self._hold.setFixedSize(22, 22)
-        self._eye = IconButton("eye", _LOOK, name="policy-now-live", on_click=self._on_eye)
-        self._eye.setCheckable(True)
-        self._eye.setFixedSize(22, 22)
-        self._eye.hide()
+        self._live_button = IconButton("eye", _LOOK, name="policy-now-live", on_click=self._on_live_clicked)
+        self._live_button.setCheckable(True)
+        self._live_button.setFixedSize(22, 22)
+        self._live_button.hide()
         self._offered: Playable | None = None
         self._live: PolicyLive | None = None
         self._ending: set[asyncio.Task[None]] = set()
         head = row_layout()
         head.addWidget(self._title, 1)
         head.addWidget(self._hold)
-        head.addWidget(self._eye)
+        head.addWidget(self._live_button)
         self.stage = StageView(context.theme, self, overlay=False)
         self.stage.setMinimumHeight(80)
         self.dock_slot = DockSlot(self.stage, parent=self)
@@ -77,20 +77,21 @@ class PolicyNow(Card):
         return self._film
 
     def show_run(self, title: str, file: Path | None, why_none: str = "") -> None:
-        """Show the video of a run.
+        """Show the newest video of a run.
 
         Args:
             title: Name of the run.
             file: The newest video; ``None`` if there is none.
-            why_none: Text that is shown if there is no video.
+            why_none: Text shown if there is no video; ``""`` shows a default text.
         """
-        self._title.setText(f"Policy now, {title}" if title else "Policy now")
+        self._title.setText(f"Current policy, {title}" if title else "Current policy")
         self.dock_slot.set_title(self._title.text())
         self._title.updateGeometry()
         if file is None:
             self._wanted = None
             self._clear(
-                why_none or "A run films its policy every so many steps: “Video every”, in its settings."
+                why_none
+                or "A run records a video of its policy at intervals that the setting “Video every” sets."
             )
         elif file != self._wanted:
             self._wanted = file
@@ -98,37 +99,37 @@ class PolicyNow(Card):
             self._read_film(file)
 
     def toggle(self) -> None:
-        """Pause the video or continue it."""
+        """Pause or continue the video."""
         self._held = not self._held
         self._hold.set_icon("run" if self._held else "pause")
-        words = "Let the film go on" if self._held else "Hold the film"
+        words = "Continue the video" if self._held else "Pause the video"
         self._hold.setToolTip(words)
         self._hold.setAccessibleName(words)
-        self._tend()
+        self._update_timer()
 
     # -- policy in play --------------------------------------------------------------------
 
     def offer(self, policy: Playable | None) -> None:
-        """Set the policy that can be watched in play; ``None`` if the run has saved none yet."""
+        """Set the policy that the user can watch live; ``None`` if the run has saved no policy yet."""
         if policy == self._offered:
             return
         self._offered = policy
-        self._eye.setVisible(policy is not None)
+        self._live_button.setVisible(policy is not None)
         if policy is None:
-            self._eye.setChecked(False)
-        self._tend_live()
+            self._live_button.setChecked(False)
+        self._update_live()
 
     @property
     def live(self) -> PolicyLive | None:
-        """Policy in play while it is visible, or ``None``."""
+        """Player of the policy while it plays live, or ``None``."""
         return self._live
 
-    def _on_eye(self) -> None:
-        self._tend_live()
+    def _on_live_clicked(self) -> None:
+        self._update_live()
 
-    def _tend_live(self) -> None:
-        """Start the newest policy if the user asks for it, and end a session that is not visible."""
-        wanted = self._offered if self._eye.isChecked() and self._seen else None
+    def _update_live(self) -> None:
+        """Start live play of the newest policy if the user asks for it; end a session that is not visible."""
+        wanted = self._offered if self._live_button.isChecked() and self._seen else None
         if self._live is not None and self._live.policy != wanted:
             ending = self._live.end()
             self._ending.add(ending)
@@ -136,17 +137,17 @@ class PolicyNow(Card):
             self._live = None
             self._show_film()
         if wanted is not None and self._live is None:
-            self.stage.clear("Starting…", "It plays in a session of its own; the training goes on.")
+            self.stage.clear("Starting…", "The policy plays in its own session; the training continues.")
             self._context.detached_windows.look_after(self.dock_slot, "train")
             self._live = PolicyLive(self._context, wanted, self)
             self._live.viewed.connect(self._on_live_view)
             self._live.framed.connect(self.stage.show_frame)
             self._live.said.connect(self._on_live_trouble)
-        words = "Show the film again" if self._eye.isChecked() else _LOOK
-        self._eye.setToolTip(words)
-        self._eye.setAccessibleName(words)
+        words = "Show the video again" if self._live_button.isChecked() else _LOOK
+        self._live_button.setToolTip(words)
+        self._live_button.setAccessibleName(words)
         self._show_note()
-        self._tend()
+        self._update_timer()
 
     def _show_note(self, view: LiveView | None = None) -> None:
         if self._live is not None:
@@ -167,10 +168,10 @@ class PolicyNow(Card):
 
     def _on_live_trouble(self, sentence: str) -> None:
         if self.sender() is self._live:
-            self.stage.clear("It cannot be shown at play", sentence)
+            self.stage.clear("The policy cannot play", sentence)
 
     async def closed(self) -> None:
-        """Stop the video and the policy."""
+        """Stop the video and the live policy."""
         self._timer.stop()
         self.offer(None)
         await asyncio.gather(*self._ending, return_exceptions=True)
@@ -178,20 +179,20 @@ class PolicyNow(Card):
 
     @property
     def _seen(self) -> bool:
-        """Whether the card is visible, on the page or in a window of its own."""
+        """Whether the card is visible, on the page or in a detached window."""
         return self.dock_slot.seen if self.dock_slot.own_window is not None else self.isVisible()
 
     def _on_seen_changed(self) -> None:
-        self._tend()
-        self._tend_live()
+        self._update_timer()
+        self._update_live()
 
     def showEvent(self, a0: QShowEvent | None) -> None:
-        """Continue the video or the policy."""
+        """Continue the video or the live policy."""
         super().showEvent(a0)
         self._on_seen_changed()
 
     def hideEvent(self, a0: QHideEvent | None) -> None:
-        """Pause the video or the policy."""
+        """Pause the video or the live policy."""
         super().hideEvent(a0)
         self._on_seen_changed()
 
@@ -200,7 +201,7 @@ class PolicyNow(Card):
     def _read_film(self, file: Path) -> None:
         if self._reading is not None:
             self._reading.cancel()
-        self._reading = self._context.spawn(self._load(file), "Reading the film of the policy")
+        self._reading = self._context.spawn(self._load(file), "Reading the video of the policy")
 
     async def _load(self, file: Path) -> None:
         try:
@@ -214,7 +215,7 @@ class PolicyNow(Card):
             self._film, self._at = film, 0
             self._show_note()
             self._show_frame()
-            self._tend()
+            self._update_timer()
 
     def _clear(self, why: str) -> None:
         self._film = None
@@ -224,7 +225,7 @@ class PolicyNow(Card):
         self._why_none = why
         self._show_film()
 
-    def _tend(self) -> None:
+    def _update_timer(self) -> None:
         film = self._film
         moving = film is not None and len(film.frames) > 1
         self._hold.setVisible(moving and self._live is None)
@@ -245,8 +246,8 @@ class PolicyNow(Card):
             self.stage.show_frame(self._film.frames[self._at])
 
     def _show_film(self) -> None:
-        """Show the video, or why there is none, unless the policy is in play."""
+        """Show the video or the reason why there is none, unless the policy plays live."""
         if self._live is None:
-            self.stage.clear("No film yet", self._why_none)
+            self.stage.clear("No video yet", self._why_none)
             if self._film is not None:
                 self._show_frame()

@@ -1,4 +1,4 @@
-"""Requests to the trainer about a run, and the messages about their results."""
+"""Requests to the trainer daemon about a run, and the messages about their results."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class RunRequests:
-    """Sends requests to the trainer in the background; an error is shown as a message in the window.
+    """Sender of background requests to the trainer; errors appear as messages in the window.
 
     Args:
         context: Runs background tasks and shows messages.
-        link: The trainer.
-        titles: Returns the names of the runs by id.
+        link: Connection to the trainer.
+        titles: Returns the names of the runs by run id.
     """
 
     def __init__(
@@ -38,15 +38,15 @@ class RunRequests:
         self._link.act("Resuming the training", lambda client: client.resume(record.run_id))
 
     def stop(self, record: TrainingRecord) -> None:
-        """Stop a run and keep what it has learned."""
+        """Stop a run and keep its policy and checkpoint."""
         self._link.act("Stopping the training", lambda client: client.cancel(record.run_id))
 
     def checkpoint(self, record: TrainingRecord) -> None:
-        """Let a run save its policy and state now."""
-        self._context.spawn(self._checkpoint(record), "Keeping a checkpoint")
+        """Request that a run saves its policy and training state now."""
+        self._context.spawn(self._checkpoint(record), "Saving a checkpoint")
 
     def go_on(self, record: TrainingRecord, changes: Mapping[str, object] = NOTHING) -> None:
-        """Resume a run that is over, with ``changes`` to its settings."""
+        """Resume a run that has ended, with ``changes`` to its settings."""
         self._context.spawn(self._go_on(record, changes), "Resuming the training")
 
     def remove(self, record: TrainingRecord) -> None:
@@ -54,9 +54,9 @@ class RunRequests:
         self._context.spawn(self._remove(record), "Removing the run")
 
     def ask_removal(self, records: Sequence[TrainingRecord]) -> None:
-        """Ask in a message whether to remove several runs."""
-        action = ("Remove them", partial(self._remove_all, records))
-        self._context.notify(f"{len(records)} runs would go to the trash", "warning", action)
+        """Ask the user in a message whether to remove several runs."""
+        action = ("Remove the runs", partial(self._remove_all, records))
+        self._context.notify(f"{len(records)} runs will be moved to the trash", "warning", action)
 
     def _remove_all(self, records: Sequence[TrainingRecord]) -> None:
         for record in records:
@@ -73,7 +73,7 @@ class RunRequests:
         client = self._link.client
         if client is not None:
             await client.checkpoint(record.run_id)
-            self._context.notify("A checkpoint is being kept", "ok")
+            self._context.notify("A checkpoint is being saved", "ok")
 
     async def _go_on(self, record: TrainingRecord, changes: Mapping[str, object]) -> None:
         client = self._link.client

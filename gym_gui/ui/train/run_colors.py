@@ -1,4 +1,4 @@
-"""Colors of the runs, the same in the table and in every plot."""
+"""Colors of training runs, the same in the table and in every plot."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from gym_gui.ui.plots.series import DASHES, Look
 
 
 class RunColors:
-    """Assigns each run a place in the palette, which it keeps as long as it is known."""
+    """Assignment of palette colors to runs; a run keeps its color as long as the run is known."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
 
     def keep(self, run_ids: list[str]) -> None:
-        """Set the known runs, oldest first, and free the places of all others."""
+        """Set the known runs, oldest first, and free the colors of all other runs."""
         wanted = set(run_ids)
         self._places = {run: place for run, place in self._places.items() if run in wanted}
         for run in run_ids:
@@ -24,10 +24,10 @@ class RunColors:
                 self._places[run] = next(n for n in range(len(taken) + 1) if n not in taken)
 
     def look(self, run_id: str) -> Look:
-        """Return the look of a run's line: another hue for each run, then another dash pattern."""
+        """Return the line style of a run: a hue, and a dash pattern once all hues are taken."""
         nth, place = divmod(self._places.get(run_id, 0), len(SERIES))
         return Look(QColor(HUES[SERIES[place]]), DASHES[nth % len(DASHES)])
 
     def color(self, run_id: str) -> QColor:
-        """Return the color of a run's dot."""
+        """Return the color of a run's dot in tables and legends."""
         return self.look(run_id).color

@@ -1,4 +1,4 @@
-"""The Runs view once there are runs: table, curves, log, league and the current policy."""
+"""Layout of the Train page's Runs view: table, curves, log, league and the current policy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ LEAGUE = "league"
 
 
 class RunContent(QWidget):
-    """Places these parts; :class:`~gym_gui.ui.train.runs_view.RunsView` sets their contents.
+    """Container of the table, charts, log, league and policy of the Runs view.
+
+    :class:`~gym_gui.ui.train.runs_view.RunsView` sets their contents.
 
     Args:
         context: Provides theme and background tasks.
@@ -36,9 +38,9 @@ class RunContent(QWidget):
     """
 
     log_shown = pyqtSignal()
-    """Emitted when the log replaces the second chart, or when another choice replaces the log."""
+    """Emitted when the user switches the lower card between chart, league and log."""
     league_shown = pyqtSignal()
-    """Emitted when the league is chosen, which replaces the second chart and the video."""
+    """Emitted when the user switches the lower card to the league, which also hides the video."""
 
     def __init__(
         self,
@@ -66,7 +68,7 @@ class RunContent(QWidget):
         column.addLayout(bottom, 1)
 
     def _lower_card(self) -> QWidget:
-        """Build the card of the second chart, whose place the log or the league can take."""
+        """Build the card that shows the second chart, the log or the league."""
         card = self.board.second
         self._lower_choice = SegmentedControl(
             [(CHART, "Chart"), (LEAGUE, "League"), (LOG, "Log")], name="train-lower"
@@ -92,12 +94,12 @@ class RunContent(QWidget):
         self._on_lower_chosen(LOG)
 
     def show_league(self) -> None:
-        """Show the league."""
+        """Show the league in the lower card."""
         self._lower_choice.set_value(LEAGUE)
         self._on_lower_chosen(LEAGUE)
 
     def offer_league(self, offered: bool) -> None:
-        """Show or hide the league's button; if the user was looking at a league, show it again."""
+        """Show or hide the League button; show the league again if the user had chosen it before."""
         self._lower_choice.set_offered(LEAGUE, offered)
         if offered and self._league_wanted:
             self._lower_choice.set_value(LEAGUE)

@@ -1,4 +1,6 @@
-"""Values that the drawn runs have reported: read from their folders, kept as arrays, reduced in a thread."""
+"""Reader of the metrics that training runs report: read from their folders, kept as arrays, reduced in a
+thread.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,15 @@ LENGTH: Final = "length"
 CPU: Final = "machine/cpu"
 MEMORY: Final = "machine/memory"
 GROWN_MS: Final = 500
-"""Values that arrive within this time are drawn together, in ms."""
+"""Time within which several arrivals of values lead to one ``grown`` signal, in ms."""
 LOOK_S: Final = 0.1
-"""Wait between two reads of the files of a run in progress, in seconds."""
+"""Pause between two reads of the files of a run in progress, in seconds."""
 SAME: Final = {"charts/episodic_return": RETURN, "charts/episodic_length": LENGTH}
-"""Metrics that repeat the episodes' values and are not stored twice."""
+"""Metrics that repeat the values of episodes and are therefore not stored twice."""
 
 
 class RunData(QObject):
-    """The series of runs: follows the runs that are drawn and keeps the values read so far.
+    """Store of the series of training runs, which follows the files of the drawn runs.
 
     Args:
         spawn: Runs work in the background.
@@ -42,7 +44,7 @@ class RunData(QObject):
     """
 
     grown = pyqtSignal()
-    """Emitted when values have arrived, at most twice a second."""
+    """Emitted when new values have arrived, at most twice a second."""
 
     def __init__(self, spawn: Spawn, link: TrainerLink, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -60,15 +62,15 @@ class RunData(QObject):
         return self._stores.setdefault(run_id, SeriesStore())
 
     def league(self, run_id: str) -> TrainingLeague | None:
-        """Return the league of a followed run; ``None`` if the run has none."""
+        """Return the league of a followed run; ``None`` if the run has no league."""
         return self._leagues.get(run_id)
 
     def names(self, run_ids: Iterable[str]) -> list[str]:
-        """Return the names of the series that at least one of these runs has."""
+        """Return the names of the series that at least one of the given runs has."""
         return list(dict.fromkeys(name for run_id in run_ids for name in self.store(run_id).names))
 
     def follow(self, run_ids: Iterable[str]) -> None:
-        """Follow these runs, and no others, from now on."""
+        """Follow the files of only the given runs from now on."""
         self._followed = frozenset(run_ids)
         self._unreadable &= self._followed
         for run_id in set(self._tasks) - self._followed:
@@ -81,14 +83,14 @@ class RunData(QObject):
     async def curves(
         self, names: Mapping[str, Sequence[str]], smoothing: float
     ) -> dict[str, dict[str, Curve]]:
-        """Return reduced curves, made in a thread.
+        """Return reduced curves, which are computed in a thread.
 
         Args:
-            names: Series, each with the ids of the runs whose curves are wanted.
+            names: For each series name, the ids of the runs whose curves are needed.
             smoothing: Smoothing as for :meth:`SeriesStore.curve`.
 
         Returns:
-            Curves by series, then by run; a series without values is left out.
+            Curves by series name, then by run id; a run without values is left out.
         """
         stores = {run_id: self.store(run_id) for runs in names.values() for run_id in runs}
         return await asyncio.to_thread(_reduce_all, stores, names, smoothing)
@@ -111,7 +113,7 @@ class RunData(QObject):
                 self._tasks[run_id] = self._spawn(self._follow_run(record), "Following a training")
 
     def _is_read(self, record: TrainingRecord) -> bool:
-        """Return whether a run has been or is being read to its end; a run that was over may be resumed."""
+        """Return whether the files of a run are being read, or were read after the run ended."""
         task = self._tasks.get(record.run_id)
         return task is not None and (record.over or not task.done())
 
@@ -165,9 +167,9 @@ class RunData(QObject):
 def _read_on(
     store: SeriesStore, metrics: Follower, episodes: Follower, league: LeagueFile
 ) -> tuple[int, TrainingLeague | None]:
-    """Read a portion of what was appended to the files.
+    """Read the next portion that was appended to the files.
 
-    Returns the number of bytes read, and the league if it has changed.
+    Returns the number of bytes read, and the league if it has changed, else ``None``.
     """
     followers = (metrics, episodes)
     before = sum(follower.position for follower in followers)

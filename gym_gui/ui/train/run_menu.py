@@ -1,4 +1,4 @@
-"""Actions that a run allows in its state."""
+"""Actions that a training run allows in its current state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gym_gui.services.trainer.training_records import TrainingRecord
 
 
 def run_actions(record: TrainingRecord) -> tuple[str, ...]:
-    """Return the names of the actions that a run allows."""
+    """Return the names of the actions that a run allows in its current state."""
     running, paused = record.state in ("running", "starting"), record.state == "paused"
     allowed = {
         "use": bool(record.policy),
@@ -25,19 +25,19 @@ def run_actions(record: TrainingRecord) -> tuple[str, ...]:
 
 
 def menu_entries(record: TrainingRecord, *, drawn: bool) -> list[tuple[str, str]]:
-    """Return the actions of a run with their words for a menu."""
+    """Return the actions that a run allows, each with its text for a menu."""
     words = {
         "use": "Use in a slot…",
         "pause": "Pause",
-        "resume": "Go on",
+        "resume": "Resume",
         "checkpoint": "Checkpoint now",
-        "stop": "Stop, and keep what it has",
-        "continue": "Resume from its last checkpoint",
+        "stop": "Stop and keep the policy",
+        "continue": "Resume from the last checkpoint",
         "longer": "Train longer…",
         "clone": "Clone…",
         "log": "Log",
         "folder": "Open folder",
         "remove": "Remove…",
     }
-    draw = ("draw", "Do not draw its curves" if drawn else "Draw its curves")
+    draw = ("draw", "Hide its curves" if drawn else "Plot its curves")
     return [draw, *((action, words[action]) for action in run_actions(record))]

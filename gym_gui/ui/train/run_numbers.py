@@ -1,4 +1,4 @@
-"""Fields for seed, number and name of the runs that a form starts."""
+"""Form fields for the seed, the number and the name of new training runs."""
 
 from __future__ import annotations
 
@@ -19,40 +19,42 @@ RUNS: Final = Setting("runs", {"type": "integer", "minimum": 1, "maximum": MOST_
 
 
 class RunNumbers(FormRows):
-    """Three fields; errors are shown below their field."""
+    """Form rows for first seed, number of runs and name; errors are shown below their field."""
 
     changed = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(label_width=LABEL_WIDTH, parent=parent)
         self._notes: dict[QLineEdit, QLabel] = {}
-        self.seed = self._line("seed", "1", "Seed", "The training's seed: the same one gives the same run")
-        several = "Start several: one for each seed from this one on, to see what is luck"
+        self.seed = self._line(
+            "seed", "1", "Seed", "Seed of the training; the same seed reproduces the same run"
+        )
+        several = "Number of runs with consecutive seeds, to measure how much results depend on the seed"
         self.runs = self._line("runs", "1", "Runs", several)
-        self.name = self._line("name", "", "Name", "What to call it; without one its settings do")
+        self.name = self._line("name", "", "Name", "Name of the run; by default made from its settings")
         self.name.setPlaceholderText("optional")
 
     @property
     def first_seed(self) -> int:
-        """Seed of the first run."""
+        """Seed of the first run; 1 if the field is invalid."""
         return _number(self.seed, 1)
 
     @property
     def count(self) -> int:
-        """Number of runs to start."""
+        """Number of runs to start, from 1 to 20."""
         return min(max(_number(self.runs, 1), 1), MOST_RUNS)
 
     def problems(self) -> list[str]:
-        """Return the errors, and show each below its field."""
+        """Check the fields, show each error below its field, and return the errors."""
         return [
             wrong
             for line, setting in ((self.seed, SEED), (self.runs, RUNS))
-            if (wrong := self._look(line, setting))
+            if (wrong := self._check_line(line, setting))
         ]
 
     @property
     def titles(self) -> dict[int, str]:
-        """Name of the run with each seed; empty if the user gave none."""
+        """Name of the run with each seed; ``""`` if the user entered no name."""
         name, first = self.name.text().strip(), self.first_seed
         many = bool(name) and self.count > 1
         return {seed: f"{name}, seed {seed}" if many else name for seed in range(first, first + self.count)}
@@ -75,7 +77,7 @@ class RunNumbers(FormRows):
         self._notes[line] = note
         return line
 
-    def _look(self, line: QLineEdit, setting: Setting) -> str:
+    def _check_line(self, line: QLineEdit, setting: Setting) -> str:
         wrong = setting.problem(read(line.text(), setting.schema))
         self._notes[line].setText(wrong)
         self._notes[line].setVisible(bool(wrong))

@@ -1,4 +1,4 @@
-"""The panel of the selected run: its state, its settings and its actions."""
+"""Panel of the selected training run: its state, its settings and its actions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from gym_gui.ui.widgets.message_panels import Action
 
 
 class RunPanel(QWidget):
-    """Shows state, messages, actions, facts and settings of a run.
+    """Panel with the state, messages, actions, facts and settings of a run.
 
     Args:
         context: Opens the other pages.
@@ -49,7 +49,7 @@ class RunPanel(QWidget):
     """
 
     action_requested = pyqtSignal(str, str)
-    """Emits the id of a run and an action.
+    """Emits the id of a run and the name of an action.
 
     Actions: ``pause``, ``resume``, ``checkpoint``, ``stop``, ``continue``, ``clone``, ``folder``,
     ``log``, ``remove``.
@@ -68,7 +68,7 @@ class RunPanel(QWidget):
         self._make_actions(context)
         self.facts = FactRows("train-fact-")
         self._column.addWidget(self.facts)
-        self._settings_title = section_label("Settings given")
+        self._settings_title = section_label("Settings")
         self._column.addSpacing(theme.STEP)
         self._column.addWidget(self._settings_title)
         self.settings = FactRows(label_width=128)
@@ -76,7 +76,7 @@ class RunPanel(QWidget):
 
     def _make_head(self) -> None:
         self._title = ElidedLabel("", "title", name="train-run-title")
-        back, closed = "Back to the new run (Esc)", self.closed_by_person.emit
+        back, closed = "Return to the form for a new run (Esc)", self.closed_by_person.emit
         self._column.addLayout(panel_head(self._title, back, "train-run-close", closed))
         self.state = StatusDot()
         self.state.setObjectName("train-run-state")
@@ -91,25 +91,25 @@ class RunPanel(QWidget):
         self._buttons: dict[str, QWidget] = {}
         self._use_menu = UseMenu(context, self)
         self._use = PrimaryButton("Use in a slot", name="train-run-use", on_click=self._on_use)
-        self._use.setToolTip("Watch this policy, play beside it, or seat it among others")
+        self._use.setToolTip("Watch this policy, play with it, or add it to an operator")
         grid = QGridLayout()
         grid.setSpacing(theme.ROW)
         grid.addWidget(self._use, 0, 0, 1, 2)
         for place, (action, text, tip) in enumerate(
             (
-                ("pause", "Pause", "Hold the training where it is"),
-                ("resume", "Go on", "Let the training go on"),
-                ("checkpoint", "Checkpoint now", "Keep policy and state on disk now"),
-                ("stop", "Stop", "Keep what it has, and end"),
-                ("continue", "Resume", "Go on from its last checkpoint"),
-                ("longer", "Train longer…", "Continue with more steps than it was given"),
+                ("pause", "Pause", "Pause the training"),
+                ("resume", "Resume", "Resume the paused training"),
+                ("checkpoint", "Checkpoint now", "Save the policy and the training state to disk now"),
+                ("stop", "Stop", "End the training and keep its policy"),
+                ("continue", "Resume", "Resume the training from its last checkpoint"),
+                ("longer", "Train longer…", "Continue the completed training with more steps"),
                 (
                     "clone",
                     "Clone",
                     "Start a new run with the same settings; you can change them before it starts",
                 ),
-                ("log", "Log", "What it has printed"),
-                ("folder", "Open folder", "Its run folder in the file manager"),
+                ("log", "Log", "Show the output of the training"),
+                ("folder", "Open folder", "Open the run folder in the file manager"),
             )
         ):
             button = QuietButton(text, name=f"train-run-{action}", tooltip=tip)
@@ -124,11 +124,11 @@ class RunPanel(QWidget):
         self._longer.requested.connect(self.longer_requested)
         self._column.addWidget(self._longer)
         self.remove = LinkButton("Remove this run…", name="train-run-remove", on_click=self.ask_removal)
-        self.remove.setToolTip("Its folder goes to the trash (Delete)")
+        self.remove.setToolTip("Move the run folder to the trash (Delete)")
         self._column.addWidget(self.remove)
         self._sure = InlineMessage(
             "warning",
-            "Moves its folder to the trash, with its policy and its log.",
+            "The run folder moves to the trash, with the policy and the log.",
             ("Remove", self._on_sure),
             closable=True,
         )
@@ -142,16 +142,16 @@ class RunPanel(QWidget):
         return self._record
 
     def show_run(self, record: TrainingRecord, title: str) -> None:
-        """Show a run in its current state."""
+        """Show a run with its current state."""
         if self._record is None or record.run_id != self._record.run_id:
             self._sure.hide()
         if self._record is None or (record.run_id, record.state) != (self._record.run_id, self._record.state):
             self._longer.hide()
         self._record = record
         self._sure.set_text(
-            "Removes it from this list; its folder stays where it is."
+            "The run disappears from this list; its folder remains."
             if record.place
-            else "Moves its folder to the trash, with its policy and its log."
+            else "The run folder moves to the trash, with the policy and the log."
         )
         self._title.setText(title)
         word = STATE_WORDS.get(record.state, record.state)
@@ -164,7 +164,7 @@ class RunPanel(QWidget):
         self._show_actions(record, title)
 
     def ask_removal(self) -> None:
-        """Ask in the panel whether to remove the run."""
+        """Ask the user in the panel whether to remove the run."""
         record = self._record
         if record is not None and record.over:
             self._sure.show()
@@ -172,7 +172,7 @@ class RunPanel(QWidget):
                 self._sure.button.setFocus()
 
     def ask_longer(self) -> None:
-        """Ask in the panel for the new total number of steps."""
+        """Show the form that asks for the new total number of steps."""
         record = self._record
         if record is not None and "longer" in run_actions(record):
             self._longer.ask(record)
@@ -191,9 +191,9 @@ class RunPanel(QWidget):
         self._warning.setVisible(bool(record.warning))
 
     def _link_of(self, record: TrainingRecord, reason: str) -> Action | None:
-        """Return a link to the line where a training failed.
+        """Return a button that opens the code line where a training failed, or ``None``.
 
-        The files that its request names are in the run's folder or in the current one.
+        Relative file names in the error refer to the run's folder or the current one.
         """
         again = None
         if "continue" in run_actions(record):

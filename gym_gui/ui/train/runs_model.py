@@ -1,4 +1,4 @@
-"""The columns of the table of trainings."""
+"""Columns of the table of training runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TOKEN_ROLE: Final = Qt.ItemDataRole.UserRole + 4
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A training, its name, and whether its curves are drawn."""
+    """Table row with a training's record and title, and whether its curves are drawn."""
 
     record: TrainingRecord
     title: str
@@ -42,7 +42,7 @@ def id_of_run(row: RunRow) -> str:
 
 
 def row_actions(record: TrainingRecord) -> tuple[str, ...]:
-    """Return the actions in a run's row, in order: ``pause``, ``resume``, ``stop``, ``use``."""
+    """Return the names of the actions in a run's row, in order: ``pause``, ``resume``, ``stop``, ``use``."""
     if record.state in ("running", "starting"):
         return ("pause", "stop")
     if record.state == "paused":
@@ -69,7 +69,7 @@ def _drawn_spoken(row: RunRow) -> str:
 
 
 def _drawn_tip(row: RunRow) -> str:
-    return f"{_drawn_spoken(row).capitalize()} in the curves: click, or press Space, to change it"
+    return f"{_drawn_spoken(row).capitalize()} in the curves. Click or press Space to change this"
 
 
 def _title(row: RunRow) -> str:
@@ -120,33 +120,35 @@ def _left_token(row: RunRow) -> str | None:
     return {"failed": "error", "paused": "warning"}.get(row.record.state)
 
 
-_OF_RETURN: Final = "Mean return of its evaluation after the training; before that, of its last 100 episodes"
+_OF_RETURN: Final = (
+    "Mean return of the evaluation after the training; until then, of the last 100 training episodes"
+)
 DOT: Final = Column(
     "", tip=_drawn_tip, width=32, roles={DRAWN_ROLE: _drawn}, called="Drawn", spoken=_drawn_spoken
 )
 RUN: Final = Column("Run", _title, tip=_about, usual="PPO, seed 12")
 ENVIRONMENT: Final = Column("Environment", _environment, tip=_whole_environment, usual="CartPole-v1", gives=3)
 STEPS: Final = Column(
-    "Steps", _steps, about="Environment steps so far, of all", figure=True, width=112, gives=1
+    "Steps", _steps, about="Environment steps so far, of the total", figure=True, width=112, gives=1
 )
 RETURN: Final = Column(
     "Return", _return, tip=_return_tip, about=_OF_RETURN, figure=True, widest="-1,234, evaluated"
 )
 SPEED: Final = Column(
-    "Steps/s", _speed, about="Environment steps a second just now", figure=True, width=76, gives=4
+    "Steps/s", _speed, about="Current environment steps per second", figure=True, width=76, gives=4
 )
 LEFT: Final = Column(
     "Left",
     _left,
     tip=_left_tip,
-    about="Time until it is done at this speed",
+    about="Estimated time until the training ends",
     figure=True,
     width=104,
     gives=2,
     roles={TOKEN_ROLE: _left_token},
 )
 ACTIONS: Final = Column(
-    "", width=76, roles={ACTIONS_ROLE: _actions}, called="What can be done", spoken=_actions_spoken
+    "", width=76, roles={ACTIONS_ROLE: _actions}, called="Actions", spoken=_actions_spoken
 )
 TRAINING_COLUMNS: Final = (DOT, RUN, ENVIRONMENT, STEPS, RETURN, SPEED, LEFT, ACTIONS)
 """Columns of a table of :class:`RunRow` rows; :data:`RUN_ROLE` is the run's id in every column."""

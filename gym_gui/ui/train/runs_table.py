@@ -1,4 +1,4 @@
-"""The table of runs: a dot in the run's color, figures, and actions that a click starts."""
+"""Table of training runs with a dot in each run's color, figures, and clickable actions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ROW: Final = 34
 HEAD: Final = 34
 _BOX: Final = 28
 _INSET: Final = 8
-_WORDS: Final = {"pause": "Pause", "resume": "Go on", "stop": "Stop, and keep what it has", "use": "Use"}
+_WORDS: Final = {"pause": "Pause", "resume": "Resume", "stop": "Stop and keep the policy", "use": "Use"}
 _ICONS: Final = {"pause": "pause", "resume": "run", "stop": "stop"}
 
 
@@ -43,7 +43,7 @@ _MOVES = (Qt.Key.Key_Space, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.
 
 
 class RunsTable(RowsTable[RunRow]):
-    """Shows the runs and emits the actions that the user asks for.
+    """Table of training runs, which emits the actions that the user requests.
 
     Args:
         model: The runs.
@@ -78,20 +78,21 @@ class RunsTable(RowsTable[RunRow]):
         return [id_of_run(row) for row in self.selected_rows]
 
     def select(self, identity: Hashable) -> None:
-        """Select only the run with this id, and scroll to it."""
+        """Select only the run with the given id, and scroll to its row."""
         super().select(identity)
         self.scrollTo(self.currentIndex())
 
     def height_for(self, rows: int) -> int:
-        """Return the height at which ``rows`` rows are fully visible."""
+        """Return the table height in pixels at which ``rows`` rows are fully visible."""
         return HEAD + rows * ROW + 2
 
     def rows_in(self, height: int) -> int:
-        """Return the number of rows that are fully visible at this height."""
+        """Return the number of rows that are fully visible at a table height in pixels."""
         return (height - HEAD - 2) // ROW
 
     def keyPressEvent(self, e: QKeyEvent | None) -> None:
-        """Handle keys: Space draws the selected runs or not, Delete removes them, Esc deselects them.
+        """Handle keys: Space toggles the curves of the selected runs, Delete removes runs, Esc clears the
+        selection.
 
         If no run is selected, Space and the keys that move the cursor first select the current row.
         """
@@ -112,7 +113,7 @@ class RunsTable(RowsTable[RunRow]):
 
 
 class RunCells(QStyledItemDelegate):
-    """Draws dots and actions, and emits clicks on them."""
+    """Delegate that draws dots and actions, and emits clicks on them."""
 
     clicked = pyqtSignal(str, str)
 
@@ -133,7 +134,7 @@ class RunCells(QStyledItemDelegate):
                 option.palette.setColor(option.palette.ColorRole.HighlightedText, color)
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        """Draw a cell."""
+        """Draw one table cell."""
         super().paint(painter, option, index)
         if painter is None:
             return
@@ -155,7 +156,7 @@ class RunCells(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex,
     ) -> bool:
-        """Emit a click on a dot or an action."""
+        """Emit a click on a dot or on an action."""
         if (
             isinstance(event, QMouseEvent)
             and event.type() == QEvent.Type.MouseButtonRelease
@@ -179,7 +180,7 @@ class RunCells(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex,
     ) -> bool:
-        """Show the tooltip of an action."""
+        """Show the tooltip of the action under the mouse."""
         if event is not None and view is not None and event.type() == QEvent.Type.ToolTip:
             for action, box in _boxes(option.rect, index):
                 if box.contains(event.pos()):
@@ -189,7 +190,7 @@ class RunCells(QStyledItemDelegate):
 
 
 def action_box(table: RunsTable, of: str, action: str) -> QRect:
-    """Return the area of an action in the table's viewport; ``of`` is the id of the run."""
+    """Return the rectangle of an action in the table's viewport; ``of`` is the id of the run."""
     index = table.rows.index(table.rows.row_of(of), table.rows.section(ACTIONS))
     return dict(_boxes(table.visualRect(index), index))[action]
 

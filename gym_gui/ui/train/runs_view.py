@@ -1,4 +1,4 @@
-"""The Runs view of the page: table, curves, log, league and the current policy."""
+"""Runs view of the Train page: table, curves, log, league and the current policy."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.tables import RowsModel
 
 DRAWN: Final = 6
-"""Number of runs that are drawn by default: those in progress first, then the newest."""
+"""Number of runs whose curves are drawn by default: runs in progress first, then the newest."""
 FEWEST_ROWS: Final = 4
 _LOG: Final = "log.txt"
 
 
 class RunsView(QWidget):
-    """Shows the runs of the trainer, their curves, and log, league and policy of the selected run.
+    """View of the trainer's runs and their curves, and of log, league and policy of the selected run.
 
     Args:
         context: Provides theme and background tasks.
-        link: The trainer.
+        link: Connection to the trainer.
         parent: Qt owner.
     """
 
     action_requested = pyqtSignal(str, str)
-    """Emits the id of a run and an action."""
+    """Emits the id of a run and the name of an action."""
     selection_changed = pyqtSignal()
     removal_requested = pyqtSignal()
 
@@ -73,8 +73,8 @@ class RunsView(QWidget):
         self._trouble = InlineMessage("error", "", ("Connect", self.link.open), name="train-trouble")
         self._waiting = EmptyHint("Connecting to the trainer…", "", icon_name="train")
         self._empty = EmptyHint(
-            "Nothing has been trained here yet",
-            "The form at the right is ready: press Start. Runs go on when the window is closed.",
+            "No training runs yet",
+            "Press Start in the form at the right. Runs continue after you close the window.",
             icon_name="train",
         )
         self._empty.setObjectName("train-empty")
@@ -89,7 +89,7 @@ class RunsView(QWidget):
 
     @property
     def content(self) -> RunContent:
-        """Table, curves, log, league and video; built when first needed."""
+        """Table, curves, log, league and video; created when first needed."""
         if self._content is None:
             content = RunContent(self._context, self.model, self.data, self.colors, self._stack)
             self._content = content
@@ -146,7 +146,7 @@ class RunsView(QWidget):
         return [run.run_id for run in runs if self._chosen.get(run.run_id, run.run_id in usual)]
 
     def refresh(self) -> None:
-        """Show the current state of the runs."""
+        """Update table, curves, policy and league from the trainer's list of runs."""
         runs = self.link.runs
         self.titles = titles(runs)
         oldest = sorted(runs, key=lambda run: (run.submitted_at, run.run_id))
@@ -171,18 +171,18 @@ class RunsView(QWidget):
             self._show_league()
 
     def draw_only(self, run_ids: list[str]) -> None:
-        """Draw only these runs until the user chooses otherwise."""
+        """Draw the curves of only these runs until the user changes the choice."""
         self._only = frozenset(run_ids) or None
         self.refresh()
 
     def draw_all(self) -> None:
-        """Draw the default runs again, with the user's own choices."""
+        """Draw the default runs again, together with the user's own choices."""
         if self._only is not None:
             self._only = None
             self.refresh()
 
     def toggle_drawn(self, run_id: str) -> None:
-        """Draw the curves of a run, or stop drawing them."""
+        """Switch the curves of a run on or off."""
         drawn = set(self.drawn)
         if self._only is not None:
             self._chosen.update({run.run_id: run.run_id in drawn for run in self.link.runs})
@@ -202,7 +202,7 @@ class RunsView(QWidget):
             await self._content.closed()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Fit the number of visible rows of the table to the height."""
+        """Fit the number of visible table rows to the height of the view."""
         super().resizeEvent(a0)
         self._fit_table()
 
@@ -244,11 +244,11 @@ class RunsView(QWidget):
         content.policy.offer(offered)
 
     def _follow(self) -> None:
-        """Follow the runs that are drawn, and the selected run for its league."""
+        """Follow the files of the drawn runs, and of the selected run for its league."""
         self.data.follow(dict.fromkeys([*self.drawn, *(run.run_id for run in self.selected[:1])]))
 
     def _show_league(self) -> None:
-        """Show the league of the selected run, or else of the first drawn run that has one."""
+        """Show the league of the selected run; without a selection, of the first drawn run with a league."""
         content = self._content
         if content is None:
             return
@@ -265,7 +265,9 @@ class RunsView(QWidget):
         content.board.set_league_of(Series(run_id, title, "rl"))
 
     def _with_film(self) -> TrainingRecord | None:
-        """Return the selected run, else a run in progress that has a video, else any run that has one."""
+        """Return the selected run, else a run in progress with a video, else any run with a video, else
+        ``None``.
+        """
         selected = self.selected
         if selected:
             return selected[0]
@@ -290,7 +292,7 @@ class RunsView(QWidget):
         broken = self.link.state is LinkState.BROKEN
         self._trouble.set_text(self.link.trouble)
         self._trouble.setVisible(broken)
-        text = "It is started when it does not run. It goes on when the window is closed."
+        text = "MOSAIC starts the trainer if needed. The trainer keeps running after you close the window."
         title = "The trainer does not answer" if broken else "Connecting to the trainer…"
         self._waiting.set_text(title, "Press Connect to try again." if broken else text)
         self._show_right_view()
@@ -303,7 +305,7 @@ class RunsView(QWidget):
             self._content.board.refresh()
 
     def _on_menu_requested(self, place: QPoint) -> None:
-        """Open a menu with all actions of a run, which also serves keyboard users."""
+        """Open a menu with all actions of the selected run, which also serves keyboard users."""
         record = self.selected[0] if self.selected else None
         viewport = self.table.viewport()
         if record is None or viewport is None:

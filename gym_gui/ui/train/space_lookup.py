@@ -1,4 +1,4 @@
-"""The kinds of an environment's actions and observations, from the description that all pages share."""
+"""Lookup of the kinds of an environment's action and observation spaces."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gym_gui.workers.capabilities import action_kind, observation_kinds
 
 @dataclass(frozen=True, slots=True)
 class Spaces:
-    """Kinds of actions and observations of an environment, as far as known.
+    """Kinds of the action and observation spaces of an environment, as far as known.
 
     Attributes:
-        env_id: Id of the environment; empty before anything is known.
-        action: Kind of its actions (``discrete``, ``continuous``, …); empty if not known.
-        observation: ``vector`` or ``image``; empty for another kind, or if not known.
-        trouble: Why the environment could not be described, as a sentence.
+        env_id: Id of the environment; ``""`` before anything is known.
+        action: Kind of the action space (``discrete``, ``continuous``, …); ``""`` if unknown.
+        observation: ``vector`` or ``image``; ``""`` for another kind, or if unknown.
+        trouble: Sentence that says why the environment could not be described; ``""`` if it could.
     """
 
     env_id: str = ""
@@ -32,7 +32,7 @@ class Spaces:
 
 
 class SpaceLook(QObject):
-    """Finds out the spaces of one environment at a time.
+    """Background lookup of the spaces of one environment at a time.
 
     Args:
         context: Runs background tasks.
@@ -56,18 +56,18 @@ class SpaceLook(QObject):
         return self._task is not None
 
     def of(self, env_id: str) -> Spaces:
-        """Return what is known of an environment's spaces."""
+        """Return the known spaces of an environment; empty fields if nothing is known."""
         return self._spaces if self._spaces.env_id == env_id else Spaces()
 
     def look(self, env_id: str) -> None:
-        """Find out the spaces of an environment; :attr:`found` is emitted afterwards."""
+        """Look up the spaces of an environment in the background, then emit :attr:`found`."""
         self._wanted = env_id
         if self._task is not None:
             self._task.cancel()
-        self._task = self._context.spawn(self._look(env_id), "Looking at the environment")
+        self._task = self._context.spawn(self._look(env_id), "Inspecting the environment")
 
     def renew(self) -> None:
-        """Find out the spaces again, after environments or a worker were installed."""
+        """Look up the spaces again after environments or a worker were installed."""
         self._catalog.renew()
         if self.begun:
             self.look(self._wanted)

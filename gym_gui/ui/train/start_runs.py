@@ -1,4 +1,4 @@
-"""Asks the trainer for runs that differ only in their seed; several runs form a group."""
+"""Submission of training runs that differ only in their seed; several runs form a group."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ async def start_runs(
     action: str,
     titles: Mapping[int, str],
 ) -> AsyncGenerator[str]:
-    """Submit one run for each seed.
+    """Submit one training run for each seed.
 
     Args:
         services: Chooses the worker and provides the folders of trainings.
-        client: The trainer.
+        client: Connection to the trainer.
         preset: Training to run.
-        action: Kind of the environment's actions; empty if not known.
-        titles: Name of the run with each seed; empty if the user gave none.
+        action: Kind of the environment's action space; ``""`` if unknown.
+        titles: Name of the run with each seed; ``""`` if the user entered no name.
 
     Yields:
-        The id of each run that the trainer has accepted.
+        Id of each run that the trainer has accepted.
     """
     group = ""
     if len(titles) > 1:
@@ -58,7 +58,7 @@ async def start_runs(
 
 
 def _unused(name: str, taken: Container[str]) -> str:
-    """Return ``ppo``, or ``ppo_2`` if that is taken, and so on."""
+    """Return ``name``, or the first of ``name_2``, ``name_3``, … that is not taken."""
     if name not in taken:
         return name
     return next(label for number in count(2) if (label := f"{name}_{number}") not in taken)

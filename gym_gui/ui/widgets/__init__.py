@@ -1,4 +1,4 @@
-"""Building blocks of the window that know nothing of environments and agents."""
+"""Reusable widgets of the window that do not depend on environments or agents."""
 
 from gym_gui.ui.widgets.badges import Dot, KeyCap, KindBadge, StatusDot
 from gym_gui.ui.widgets.buttons import IconButton, LinkButton, PrimaryButton, QuietButton

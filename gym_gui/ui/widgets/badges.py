@@ -18,31 +18,33 @@ PILL_GAP: Final = 4
 
 
 def badge_font() -> QFont:
-    """Return the font of words in pills."""
+    """Return the font for the text of pill-shaped badges."""
     return theme.font(theme.SMALL_PX, weight=QFont.Weight.DemiBold)
 
 
 def pill_width(word: str) -> int:
-    """Return the width of a pill with this word, in pixels."""
+    """Return the width of a pill-shaped badge with the given text, in pixels."""
     return QFontMetrics(badge_font()).horizontalAdvance(word) + 16
 
 
 def pills_width(words: Sequence[str]) -> int:
-    """Return the width of pills with these words, and a gap behind each, in pixels."""
+    """Return the total width of pill-shaped badges with the given texts, with a gap after each, in pixels."""
     return sum(pill_width(word) + PILL_GAP for word in words)
 
 
 def badges_width(kinds: Sequence[str]) -> int:
-    """Return the width of badges of these kinds, in pixels."""
+    """Return the total width of badges for the given kinds of agents, in pixels."""
     return pills_width(list(map(theme.kind_word, kinds)))
 
 
 def words_in(room: float, words: Sequence[str]) -> tuple[int, str]:
-    """Return how many pills fit side by side, and a word that counts the rest (``+2``); ``""`` if all fit.
+    """Return how many pill-shaped badges fit side by side, and a text such as ``+2`` that counts the rest.
+
+    The text is ``""`` if all badges fit.
 
     Args:
         room: Available width, in pixels.
-        words: Words of the pills, in order.
+        words: Texts of the badges, in order.
     """
     if pills_width(words) - PILL_GAP <= room:
         return len(words), ""
@@ -55,9 +57,9 @@ def words_in(room: float, words: Sequence[str]) -> tuple[int, str]:
 def paint_badges(
     painter: QPainter, rect: QRect, kinds: Sequence[str], color: QColor | str | None = None
 ) -> None:
-    """Draw pills of these kinds from the left of a rectangle, in the kinds' colors or in ``color``.
+    """Draw badges for kinds of agents from the left of a rectangle, in the kinds' colors or in ``color``.
 
-    A last pill shows the number of kinds that do not fit.
+    If some badges do not fit, a last badge shows their number.
     """
     area = QRectF(rect)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -81,7 +83,7 @@ def paint_badges(
 
 
 class KindBadge(QWidget):
-    """A pill with the word of a kind of agent (``rl``, ``llm``, …) in its color."""
+    """Pill-shaped badge that shows the kind of an agent (``rl``, ``llm``, …) in the kind's color."""
 
     def __init__(self, kind: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,54 +95,54 @@ class KindBadge(QWidget):
 
     @property
     def kind(self) -> str:
-        """Kind that the badge shows."""
+        """Kind of agent that the badge shows, such as ``rl``."""
         return self._kind
 
     def set_kind(self, kind: str, everybody: str = "") -> None:
-        """Show another kind.
+        """Show another kind of agent.
 
         Args:
-            kind: The kind.
-            everybody: Kind of each slot, one per line, if there are several slots.
+            kind: Kind of agent, such as ``rl``.
+            everybody: Tooltip with the kind of each slot, one per line.
         """
         self._kind = kind
-        told = everybody.replace("\n", ", ")
-        self.setAccessibleName(f"Kind: {theme.kind_word(kind)}" + (f" ({told})" if told else ""))
+        slots = everybody.replace("\n", ", ")
+        self.setAccessibleName(f"Kind: {theme.kind_word(kind)}" + (f" ({slots})" if slots else ""))
         self.setToolTip(everybody or _KIND_TIPS.get(kind.lower(), ""))
         self.updateGeometry()
         self.update()
 
     def set_color(self, color: QColor) -> None:
-        """Use this color instead of the kind's, to distinguish several of one kind."""
+        """Replace the kind's color, so that several badges of one kind can be distinguished."""
         self._color = color
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size that fits the word."""
+        """Return the size that fits the text of the badge."""
         return QSize(pill_width(theme.kind_word(self._kind)), BADGE_HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the size that fits the word, which is never cut."""
+        """Return the size that fits the text of the badge, which is never cut."""
         return self.sizeHint()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw the pill."""
+        """Draw the badge."""
         paint_badges(QPainter(self), self.rect(), [self._kind], self._color)
 
 
 _KIND_TIPS = {
     "llm": "A language model decides",
-    "vlm": "A language model that sees the picture decides",
+    "vlm": "A vision language model decides",
     "rl": "A trained policy decides",
     "human": "A person decides",
     "baseline": "A fixed rule decides",
     "bdi": "A program with beliefs, goals and plans decides",
-    "planner": "A search or a plan made anew for each action decides",
+    "planner": "A search or planning algorithm decides",
 }
 
 
 class Dot(QWidget):
-    """A dot, 8 px wide, in the color of a theme token (``ok``, ``warning``, …) or in any color."""
+    """Colored dot, 8 px wide; the color is a theme token (``ok``, ``warning``, …) or any other color."""
 
     def __init__(self, color: str | QColor = "muted", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -148,7 +150,7 @@ class Dot(QWidget):
         self.setFixedSize(10, 10)
 
     def set_color(self, color: str | QColor) -> None:
-        """Use another token or color."""
+        """Change the color to a theme token or any color."""
         if color != self._color:
             self._color = color
             self.update()
@@ -167,10 +169,10 @@ _DOT_SPACING = 6
 
 
 class StatusDot(QWidget):
-    """A dot with a word, so that a state is never shown by color alone.
+    """Colored dot with a word beside it, so that no state is shown by color alone.
 
     Args:
-        state: Theme token of the dot: ``ok``, ``warning``, ``error``, ``accent`` or ``muted``.
+        state: Theme token of the dot's color: ``ok``, ``warning``, ``error``, ``accent`` or ``muted``.
         text: Word for the state.
         parent: Qt owner.
     """
@@ -190,21 +192,21 @@ class StatusDot(QWidget):
 
     @property
     def text(self) -> str:
-        """Word beside the dot."""
+        """Word for the state, shown beside the dot."""
         return self._label.text()
 
     @property
     def whole_width(self) -> int:
-        """Width of the dot and its word, in pixels."""
+        """Width of the dot with its word, in pixels."""
         return self._dot.width() + _DOT_SPACING + self._label.sizeHint().width()
 
     def set_word_shown(self, shown: bool) -> None:
-        """Show the word, or hide it and show it in the dot's tooltip."""
+        """Show the word beside the dot, or hide it and use it as the dot's tooltip."""
         self._label.setVisible(shown)
         self._dot.setToolTip("" if shown else self.text)
 
     def set_state(self, state: str, text: str) -> None:
-        """Show another state and its word."""
+        """Change the color and the word of the state."""
         self._dot.set_color(state)
         if text != self._label.text():
             self._label.setText(text)
@@ -217,7 +219,7 @@ _KEY_SIGNS = {"Up": "↑", "Down": "↓", "Left": "←", "Right": "→", "Return
 
 
 class KeyCap(QWidget):
-    """Draws a key: ``"Ctrl+N"`` as its parts side by side, arrow keys as arrows."""
+    """Picture of keyboard keys: ``"Ctrl+N"`` appears as ``Ctrl N``, and arrow keys appear as arrows."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -227,18 +229,18 @@ class KeyCap(QWidget):
 
     @property
     def text(self) -> str:
-        """Text that is drawn."""
+        """Text that is drawn on the key."""
         return self._text
 
     def set_text(self, text: str) -> None:
-        """Show another key."""
+        """Change the key, such as ``"Ctrl+N"``."""
         self._text = " ".join(_KEY_SIGNS.get(part, part) for part in text.split("+")) if text != "+" else "+"
         self.setAccessibleName(f"Key {text}")
         self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size that fits the text."""
+        """Return the size that fits the key's text."""
         return QSize(keycap_width(self._text), 18)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:

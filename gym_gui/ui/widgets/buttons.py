@@ -1,4 +1,4 @@
-"""Buttons: one filled button per page, and quiet, link and icon buttons."""
+"""Push buttons of the window: one filled button per page, and quiet, link and icon buttons."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ from gym_gui.ui import theme
 from gym_gui.ui.icons import icon
 
 BUTTON_ICON: Final = QSize(19, 15)
-"""Size of an icon before a text, with the space between them."""
+"""Size in pixels of an icon before a button's text, including the gap between icon and text."""
 CARET_ROOM: Final = 18
 _KEYS: Final = re.compile(r" \((?:[^()]*\+[^()]+|double click|Delete|Enter|F\d+)\)$")
-"""Matches keys at the end of a tooltip, which an icon button's accessible name leaves out."""
+"""Regular expression of a shortcut at the end of a tooltip; an icon button's accessible name omits the
+shortcut.
+"""
 
 
 class ButtonOptions(TypedDict, total=False):
-    """Options of every button besides its text.
+    """Keyword arguments of every button besides its text.
 
     Attributes:
         icon_name: Icon before the text.
         spare_icon: Icon that replaces the text if there is no space for the text.
         icon_color: Theme token of the icon's color.
-        key: Shortcut shown as a keycap; a command handles the shortcut itself.
+        key: Shortcut drawn as a keycap; the button itself does not handle the shortcut.
         tooltip: Longer description of the action.
         name: ``objectName``; made from the text by default.
         on_click: Called without arguments.
@@ -54,7 +56,7 @@ class ButtonOptions(TypedDict, total=False):
 
 
 class _Button(QPushButton):
-    """A button with an optional icon and an optional keycap that shows its shortcut."""
+    """Button with an optional icon and an optional keycap that shows its shortcut."""
 
     def __init__(self, text: str, **options: Unpack[ButtonOptions]) -> None:
         super().__init__(text, options.get("parent"))
@@ -76,12 +78,12 @@ class _Button(QPushButton):
             self.clicked.connect(_Click(on_click))
 
     def set_icon(self, name: str) -> None:
-        """Show another icon of :mod:`gym_gui.ui.icons`."""
+        """Change the icon to one of :mod:`gym_gui.ui.icons`."""
         self.setIcon(icon(name, self._icon_color))
         self.setIconSize(BUTTON_ICON)
 
     def set_text(self, text: str, icon_name: str = "") -> None:
-        """Show another text (Run becomes Pause), and another icon if one is given."""
+        """Change the text of the button, and its icon if ``icon_name`` is given."""
         self.setText(text)
         self.setAccessibleName(text)
         if icon_name:
@@ -89,7 +91,7 @@ class _Button(QPushButton):
 
     @property
     def words_width(self) -> int:
-        """Pixels that the button saves if its icon replaces the words."""
+        """Width in pixels that the button saves if its icon replaces the text."""
         words = self.fontMetrics().horizontalAdvance(self.text())
         if self._spare_icon:
             return max(words - BUTTON_ICON.width() - theme.STEP, 0)
@@ -97,11 +99,11 @@ class _Button(QPushButton):
 
     @property
     def compact(self) -> bool:
-        """Whether only the icon is shown."""
+        """Whether the button shows only its icon."""
         return self._compact
 
     def set_compact(self, compact: bool) -> None:
-        """Show only the icon, or the words again; name and tooltip keep the words."""
+        """Set whether the button shows only its icon; accessible name and tooltip keep the text."""
         if compact != self._compact:
             self._compact = compact
             if self._spare_icon:
@@ -111,22 +113,22 @@ class _Button(QPushButton):
             self.update()
 
     def initStyleOption(self, option: QStyleOptionButton | None) -> None:
-        """Set Qt's style option; in compact mode, without text."""
+        """Set Qt's style option of the button, without text in compact mode."""
         super().initStyleOption(option)
         if option is not None and self._compact:
             option.text = ""
 
     def sizeHint(self) -> QSize:
-        """Return the size with space for the keycap, and in compact mode without the words."""
+        """Return the size with space for the keycap; in compact mode, without space for the text."""
         words = QSize(self.fontMetrics().horizontalAdvance(self.text()) if self._compact else 0, 0)
         return super().sizeHint() + self._key_room() - words
 
     def minimumSizeHint(self) -> QSize:
-        """Return the size without the keycap: words are not cut, but a narrow button hides the keycap."""
+        """Return the size without the keycap, because a narrow button hides its keycap but not its text."""
         return self.sizeHint() - self._key_room()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw the button, with its text left of the keycap if the keycap fits."""
+        """Draw the button, with the keycap at the right of the text if the keycap fits."""
         if not self._key or self.width() < self.sizeHint().width():
             super().paintEvent(a0)
             return
@@ -143,7 +145,7 @@ class _Button(QPushButton):
 
 
 class PrimaryButton(_Button):
-    """The filled button for the page's main action."""
+    """Filled button for the main action of a page or dialog."""
 
     def __init__(self, text: str, **options: Unpack[ButtonOptions]) -> None:
         options.setdefault("icon_color", "on_accent")
@@ -152,7 +154,7 @@ class PrimaryButton(_Button):
 
 
 class QuietButton(_Button):
-    """A button for any other action; with a menu, it shows a caret."""
+    """Button for a secondary action; a button with a menu shows a caret."""
 
     def __init__(self, text: str, *, menu: QMenu | None = None, **options: Unpack[ButtonOptions]) -> None:
         super().__init__(text, **options)
@@ -165,7 +167,7 @@ class QuietButton(_Button):
         return super().sizeHint() + QSize(CARET_ROOM if self._caret else 0, 0)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw the button, and the caret of its menu."""
+        """Draw the button, with a caret if it has a menu."""
         if not self._caret:
             super().paintEvent(a0)
             return
@@ -174,7 +176,7 @@ class QuietButton(_Button):
 
 
 class LinkButton(_Button):
-    """A button that looks like a link in a line of text."""
+    """Button that looks like a link in a line of text."""
 
     def __init__(self, text: str, **options: Unpack[ButtonOptions]) -> None:
         super().__init__(text, **options)
@@ -183,7 +185,7 @@ class LinkButton(_Button):
 
 
 class IconButton(QToolButton):
-    """A square button that shows only an icon; its tooltip and accessible name describe the action."""
+    """Square button with only an icon; its tooltip and accessible name describe the action."""
 
     def __init__(
         self,
@@ -207,12 +209,12 @@ class IconButton(QToolButton):
             self.clicked.connect(_Click(on_click))
 
     def set_icon(self, name: str) -> None:
-        """Show another icon."""
+        """Change the icon of the button."""
         self.setIcon(icon(name))
 
 
 class _Click:
-    """Drops the ``checked`` argument of ``clicked``, which our handlers do not take."""
+    """Slot for the ``clicked`` signal that calls a handler without the ``checked`` argument."""
 
     def __init__(self, handler: Callable[[], object]) -> None:
         self._handler = handler
@@ -222,7 +224,7 @@ class _Click:
 
 
 def paint_button(button: QPushButton, room: int) -> None:
-    """Draw a button and keep ``room`` pixels at its right end free of text."""
+    """Draw a push button and leave ``room`` pixels at its right end free of text."""
     painter = QStylePainter(button)
     option = QStyleOptionButton()
     button.initStyleOption(option)
@@ -236,12 +238,12 @@ def paint_button(button: QPushButton, room: int) -> None:
 
 
 def keycap_width(text: str) -> int:
-    """Return the width of a keycap with this text, in pixels."""
+    """Return the width of a keycap with the given text, in pixels."""
     return max(QFontMetrics(theme.font(theme.SMALL_PX)).horizontalAdvance(text) + 12, 20)
 
 
 def paint_keycap(painter: QPainter, rect: QRect, text: str, *, enabled: bool = True) -> None:
-    """Draw a keycap as a small rounded rectangle."""
+    """Draw a keyboard key with its text as a small rounded rectangle."""
     current = theme.current()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(current.color("line"))
@@ -253,7 +255,7 @@ def paint_keycap(painter: QPainter, rect: QRect, text: str, *, enabled: bool = T
 
 
 def paint_caret(widget: QWidget) -> None:
-    """Draw the caret of a button that opens a list, at its right end."""
+    """Draw the caret at the right end of a button that opens a list or menu."""
     painter = QPainter(widget)
     size = 12
     corner = QPoint(widget.width() - size - 9, (widget.height() - size) // 2)

@@ -1,4 +1,4 @@
-"""Panels: a card with an optional heading that can be clickable, and a divider."""
+"""Panel with rounded corners, an optional heading and optional clicks; and a divider line."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 
 class Card(QFrame):
-    """A panel with rounded corners; :attr:`body` holds its content.
+    """Panel with rounded corners; widgets are added to the layout :attr:`body`.
 
     Args:
-        title: Small heading; empty for none.
-        clickable: Whether it reacts to a click, Enter and Space, and shows this.
+        title: Small heading; ``""`` for no heading.
+        clickable: Whether the card emits :attr:`clicked` on clicks, Enter and Space, and looks clickable.
         margin: Distance between the content and the edge, in pixels.
         parent: Qt owner.
     """
@@ -54,7 +54,7 @@ class Card(QFrame):
 
     @property
     def selected(self) -> bool:
-        """Whether the card is selected, which draws an outline."""
+        """Whether the card is selected; a selected card has an outline."""
         return self.property("selected") == "true"
 
     def set_selected(self, selected: bool) -> None:
@@ -69,7 +69,9 @@ class Card(QFrame):
         return self.selected or (self._clickable and self.hasFocus())
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw the second pixel of the outline inside the first: a wider border would move the content."""
+        """Draw the inner pixel of the 2 px outline, since a wider border of the style sheet would move the
+        content.
+        """
         super().paintEvent(a0)
         if self.outlined:
             painter = QPainter(self)
@@ -89,27 +91,27 @@ class Card(QFrame):
         self._head.addWidget(widget)
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
-        """Remember whether the left button was pressed on the card."""
+        """Record whether the left button was pressed on the card."""
         self._pressed = a0 is not None and a0.button() == Qt.MouseButton.LeftButton
         super().mousePressEvent(a0)
         if self._clickable and a0 is not None:
             a0.accept()
 
     def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
-        """Emit a click if the button was pressed and released on the card."""
+        """Emit ``clicked`` if the left button was pressed and released on the card."""
         pressed, self._pressed = self._pressed, False
         super().mouseReleaseEvent(a0)
         if pressed and a0 is not None and self.rect().contains(a0.position().toPoint()):
             self.clicked.emit()
 
     def mouseDoubleClickEvent(self, a0: QMouseEvent | None) -> None:
-        """Emit a double click."""
+        """Emit ``double_clicked`` for the left button."""
         super().mouseDoubleClickEvent(a0)
         if a0 is not None and a0.button() == Qt.MouseButton.LeftButton:
             self.double_clicked.emit()
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Click a clickable card on Enter or Space."""
+        """Emit ``clicked`` on Enter or Space if the card is clickable."""
         keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
         if self._clickable and a0 is not None and a0.key() in keys and not a0.isAutoRepeat():
             self.clicked.emit()
@@ -118,7 +120,7 @@ class Card(QFrame):
 
 
 class Divider(QFrame):
-    """A horizontal line, 1 px high."""
+    """Horizontal line, 1 px high, that separates sections."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""A combo box for forms: the wheel scrolls past it, and text that does not fit ends in "…"."""
+"""Combo box for forms, which ignores the mouse wheel without focus and shortens long text with "…"."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from PyQt6.QtWidgets import (
 )
 
 _POPUP_EDGE: Final = 12
-"""Border and padding of a list on both sides, in pixels."""
+"""Total width of border and padding at both sides of the drop-down list, in pixels."""
 
 
 class SteadyComboBox(QComboBox):
-    """A combo box as wide as the form allows; the wheel changes it only if it has the focus."""
+    """Combo box as wide as the form allows; the mouse wheel changes its value only if it has the focus."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -32,14 +32,16 @@ class SteadyComboBox(QComboBox):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def showPopup(self) -> None:
-        """Open the list, wide enough for its items even if the form is narrow."""
+        """Open the drop-down list, wide enough for its items even if the form is narrow."""
         view = self.view()
         if view is not None:
             view.setMinimumWidth(view.sizeHintForColumn(0) + _POPUP_EDGE)
         super().showPopup()
 
     def paintEvent(self, e: QPaintEvent | None) -> None:
-        """Draw the text, shortened with "…" if it does not fit; Qt would cut it within a letter."""
+        """Draw the combo box with its text shortened by "…" if necessary, because Qt would cut within a
+        letter.
+        """
         if self.isEditable():
             super().paintEvent(e)
             return

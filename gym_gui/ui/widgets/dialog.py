@@ -1,4 +1,4 @@
-"""The base class of dialogs."""
+"""Base class of the window's dialogs."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from gym_gui.ui.widgets.tab_order import tab_on
 
 
 class Dialog(QDialog):
-    """A dialog in which Tab follows the layout, Enter presses the main button and Esc closes.
+    """Dialog in which Tab follows the layout, Enter presses the main button and Esc closes the dialog.
 
-    Without it, Enter presses the button that was created first, even Cancel, and Tab follows the order
-    of creation. A closed dialog is deleted.
+    In a plain ``QDialog``, Enter presses the button that was created first, even Cancel, and Tab follows
+    the order of creation. A closed dialog is deleted.
 
     Args:
-        name: Its ``objectName``.
-        title: Title of its frame.
+        name: ``objectName`` of the dialog.
+        title: Title in the window frame.
         parent: The window.
-        size: Size with which it opens.
+        size: Initial size; ``None`` for the size of the content.
         width: Smallest width, in pixels.
 
     Attributes:
-        work: Background task of the dialog, which is canceled when the dialog closes.
+        work: Background task of the dialog, which is canceled when the dialog closes; ``None`` before the
+            first.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Dialog(QDialog):
         return self.work is not None and not self.work.done()
 
     def take_on(self, work: asyncio.Task[Any]) -> None:
-        """Cancel the running background task and keep this one instead."""
+        """Set the dialog's background task and cancel the previous one."""
         self._end_work()
         self.work = work
 
@@ -61,7 +62,7 @@ class Dialog(QDialog):
             self.work.cancel()
 
     def setVisible(self, visible: bool) -> None:
-        """Make the main button the default before Qt chooses one for Enter."""
+        """Show or hide the dialog; when showing, make the main button the default button for Enter."""
         if visible and not any(button.isDefault() for button in self.findChildren(QPushButton)):
             main = self.findChild(PrimaryButton)
             if main is not None:

@@ -1,4 +1,4 @@
-"""Read-only rows, each with a name and a value."""
+"""Read-only form rows, each with a name and a value."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gym_gui.ui.widgets.labels import ElidedLabel
 
 
 class FactRows(FormRows):
-    """Rows of names and values that can be copied; a name without a value has no row.
+    """Form rows of names and selectable values; a row with an empty value is hidden.
 
     Args:
-        prefix: Start of each value's ``objectName``, followed by its name; ``""`` sets no names.
-        cut: Names of values, such as paths, that stay on one line and are shortened in the middle.
-        label_width: Width of the names; longer ones wrap.
+        prefix: Start of each value's ``objectName``, followed by the name of its row; ``""`` sets no names.
+        cut: Names of rows whose values, such as paths, stay on one line and are shortened in the middle.
+        label_width: Width of the names, in pixels; longer names wrap.
         parent: Qt owner.
     """
 
@@ -37,11 +37,11 @@ class FactRows(FormRows):
 
     @property
     def texts(self) -> dict[str, str]:
-        """Values by name, without empty ones."""
+        """Non-empty values by the names of their rows."""
         return {name: _whole(value.text()) for name, value in self._values.items() if value.text()}
 
     def show_facts(self, facts: Mapping[str, str]) -> None:
-        """Show these facts in their order; a value that has not changed keeps its text selection."""
+        """Show names and values in the given order; a value that has not changed keeps its text selection."""
         if list(facts) != list(self._values):
             self.clear()
             self._values = {name: self._add(name) for name in facts}
@@ -65,7 +65,7 @@ class FactRows(FormRows):
 
 
 class _Value(QLabel):
-    """A value that may wrap within a path or an id; a copy leaves out the break characters."""
+    """Label that may wrap a value within a path or an id; copied text has no break characters."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class _Value(QLabel):
             super().keyPressEvent(ev)
 
     def contextMenuEvent(self, ev: QContextMenuEvent | None) -> None:
-        """Offer to copy the selected text, or all of it if none is selected."""
+        """Open a menu that copies the selected text, or the whole value if nothing is selected."""
         if ev is not None:
             menu = QMenu(self)
             menu.addAction("Copy", self._copy)
@@ -96,7 +96,7 @@ _BREAK = "\u200b"
 
 
 def _breakable(text: str) -> str:
-    """Insert break characters after ``,``, ``/`` and ``_``, so that lists, paths and ids can wrap.
+    """Insert invisible break characters after ``,``, ``/`` and ``_``, so that lists, paths and ids can wrap.
 
     A text that begins with a digit is not changed.
     """

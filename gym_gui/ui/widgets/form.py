@@ -1,4 +1,4 @@
-"""Rows of a form: label at the left, control at the right."""
+"""Form with rows of a label at the left and a control at the right."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _W = TypeVar("_W", bound=QWidget)
 
 
 _TEXT_TOP = 7
-"""Top of the first line in a field of several lines, in pixels."""
+"""Distance from the top of a multi-line field to its first line of text, in pixels."""
 LABEL_WIDTH = 92
-"""Width of the labels in an inspector, in pixels; longer ones wrap."""
+"""Default width of a form's labels, in pixels; longer labels wrap."""
 
 
 def all_settings(count: int) -> str:
-    """Return the text of a link that unfolds a form with ``count`` settings."""
+    """Return the text of a link that opens the full form with ``count`` settings."""
     return "All settings…" if count == 1 else f"All {count} settings…"
 
 
 class FormRows(QWidget):
-    """A form with a column of labels and a column of controls, as in the inspector.
+    """Form with a column of labels and a column of controls.
 
     Args:
-        label_width: Width of the labels; longer ones wrap.
+        label_width: Width of the labels, in pixels; longer labels wrap.
         parent: Qt owner.
     """
 
@@ -80,14 +80,14 @@ class FormRows(QWidget):
         return widget
 
     def set_row_visible(self, control: QWidget, visible: bool) -> None:
-        """Show or hide a row."""
+        """Show or hide a control together with its label."""
         control.setVisible(visible)
         label = self._labels.get(control)
         if label is not None:
             label.setVisible(visible)
 
     def align_label(self, control: QWidget, align: Qt.AlignmentFlag) -> None:
-        """Align the label of a row at its top, middle or bottom."""
+        """Align the label of a control vertically, for example with ``AlignTop``."""
         if (label := self._labels.get(control)) is not None:
             self._grid.setAlignment(label, align)
 

@@ -1,4 +1,4 @@
-"""The column at the right with the selected object and its settings."""
+"""Inspector: the right column of a page, which shows the selected object and its settings."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gym_gui.ui.widgets.scrolling import scroll_over
 
 
 class _Content(QWidget):
-    """Content without a minimum height: the scroll area asks for the height at its width.
+    """Content widget of the inspector without a minimum height, so that its height follows from its width.
 
-    Without a known width, wrapping labels ask for the height that they need when narrow, and content
+    Without a known width, wrapping labels request the height that they need when narrow, and content
     that fits would scroll.
     """
 
@@ -25,9 +25,9 @@ class _Content(QWidget):
 
 
 class Inspector(QFrame):
-    """A column, 300 px wide, that scrolls if its content is too high; :meth:`add` adds content.
+    """Column, 300 px wide, that scrolls if its content is too high; :meth:`add` adds content.
 
-    :meth:`add_foot` adds what must be reachable without scrolling.
+    :meth:`add_foot` adds widgets below the scroll area.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -49,7 +49,9 @@ class Inspector(QFrame):
         layout.addWidget(scroll, 1)
 
     def _on_range_changed(self, _low: int, high: int) -> None:
-        """Shrink the right margin by the scroll bar, so that the content keeps its width."""
+        """Reduce the right margin by the width of a visible scroll bar, so that the content keeps its
+        width.
+        """
         taken = self._bar.sizeHint().width() if high > 0 and self._bar is not None else 0
         margins = self.body.contentsMargins()
         if margins.right() != theme.PAGE - taken:
@@ -57,7 +59,7 @@ class Inspector(QFrame):
             self.body.setContentsMargins(margins)
 
     def add_foot(self, widget: QWidget) -> None:
-        """Add a widget below the scrolling content, where it is always in view."""
+        """Add a widget below the scroll area, where it is always visible."""
         widget.setProperty("role", "foot")
         widget.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         layout = self.layout()
@@ -65,7 +67,7 @@ class Inspector(QFrame):
         layout.addWidget(widget)
 
     def add(self, item: QWidget | QLayout) -> None:
-        """Add a widget or layout below the others."""
+        """Add a widget or layout below the existing content."""
         place = self.body.count() - 1
         if isinstance(item, QWidget):
             self.body.insertWidget(place, item)
@@ -73,7 +75,7 @@ class Inspector(QFrame):
             self.body.insertLayout(place, item)
 
     def add_section(self, text: str) -> QLabel:
-        """Add a heading below the others, with space above it."""
+        """Add a heading below the existing content, with space above it."""
         place = self.body.count() - 1
         if place > 0:
             self.body.insertSpacing(place, theme.GAP)
@@ -82,7 +84,7 @@ class Inspector(QFrame):
         return heading
 
     def clear(self) -> None:
-        """Remove and delete all content."""
+        """Remove and delete all scrolled content."""
         while self.body.count() > 1:
             item = self.body.takeAt(0)
             if item is not None:

@@ -1,4 +1,4 @@
-"""Labels in the roles and sizes of the window."""
+"""Text labels in the styles of the window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
 def label(
     text: str = "", role: str = "", *, wrap: bool = False, name: str = "", parent: QWidget | None = None
 ) -> QLabel:
-    """Return a label in a role of the style sheet (``muted``, ``strong``, ``small``, ``fact``, …).
+    """Return a plain-text label with a role of the style sheet (``muted``, ``strong``, ``small``, ``fact``,
+    …).
 
     ``name`` becomes its ``objectName``.
     """
@@ -26,14 +27,14 @@ def label(
 
 
 def section_label(text: str, parent: QWidget | None = None) -> QLabel:
-    """Return a small heading in capitals; screen readers get the text as written."""
+    """Return a small heading in capitals; screen readers read the text in its original case."""
     result = label(text.upper(), "section", parent=parent)
     result.setAccessibleName(text)
     return result
 
 
 def title_label(text: str, parent: QWidget | None = None) -> QLabel:
-    """Return a title, 15 px semibold."""
+    """Return a title label, 15 px semibold."""
     return label(text, "title", parent=parent)
 
 
@@ -45,7 +46,7 @@ def muted_label(
 
 
 class ElidedLabel(QLabel):
-    """A one-line label that ends in "…" if it does not fit; its tooltip then has the whole text."""
+    """One-line label that shortens text that does not fit with "…"; the tooltip then shows the whole text."""
 
     def __init__(
         self,
@@ -65,25 +66,25 @@ class ElidedLabel(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """Return the size of the whole text, plus two pixels because font hinting rounds."""
+        """Return the size of the whole text, plus two pixels because font hinting rounds widths."""
         return super().sizeHint() + QSize(2, 0)
 
     def minimumSizeHint(self) -> QSize:
-        """Return a size that fits four letters."""
+        """Return a size that fits four letters of average width."""
         hint = super().minimumSizeHint()
         return QSize(min(hint.width(), self.fontMetrics().averageCharWidth() * 4), hint.height())
 
     def setText(self, a0: str | None) -> None:
-        """Show another text and update the tooltip, because no resize event follows if the width stays."""
+        """Change the text and update the tooltip, because no resize event follows if the width stays."""
         super().setText(a0)
-        self._tell_whole()
+        self._update_tooltip()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Update the tooltip, which has the whole text if it is cut."""
+        """Set the tooltip to the whole text if the text does not fit, else clear the tooltip."""
         super().resizeEvent(a0)
-        self._tell_whole()
+        self._update_tooltip()
 
-    def _tell_whole(self) -> None:
+    def _update_tooltip(self) -> None:
         cut = self.fontMetrics().horizontalAdvance(self.text()) > self.contentsRect().width()
         self.setToolTip(self.text() if cut else "")
 

@@ -1,4 +1,4 @@
-"""Layouts with the window's margins and spacings."""
+"""Functions that return Qt layouts with the window's margins and spacings."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _Layout = TypeVar("_Layout", QHBoxLayout, QVBoxLayout)
 def column_layout(
     parent: QWidget | None = None, *, margin: Margin = 0, spacing: int | None = theme.ROW
 ) -> QVBoxLayout:
-    """Return a layout that places its parts one below the other.
+    """Return a vertical layout.
 
     Args:
-        parent: The widget that it fills; ``None`` if another layout will contain it.
+        parent: Widget that the layout fills; ``None`` if another layout will contain the new one.
         margin: Margin on all sides, or left, top, right and bottom, in pixels.
-        spacing: Pixels between its parts; ``None`` for the style's spacing.
+        spacing: Pixels between items; ``None`` for the style's spacing.
     """
     return _spaced(QVBoxLayout(parent), margin, spacing)
 
@@ -30,12 +30,12 @@ def column_layout(
 def row_layout(
     parent: QWidget | None = None, *, margin: Margin = 0, spacing: int | None = theme.ROW
 ) -> QHBoxLayout:
-    """Return a layout that places its parts side by side; see :func:`column_layout`."""
+    """Return a horizontal layout; the arguments are those of :func:`column_layout`."""
     return _spaced(QHBoxLayout(parent), margin, spacing)
 
 
 def right_row(*widgets: QWidget) -> QHBoxLayout:
-    """Return a row with widgets at its right end, like the buttons of a dialog."""
+    """Return a horizontal layout with widgets at its right end, like the buttons of a dialog."""
     row = row_layout()
     row.addStretch(1)
     for widget in widgets:
@@ -44,7 +44,7 @@ def right_row(*widgets: QWidget) -> QHBoxLayout:
 
 
 def panel_head(title: QWidget, tooltip: str, name: str, on_close: Callable[[], object]) -> QHBoxLayout:
-    """Return the first row of a panel: its title and a button that closes the panel.
+    """Return the heading row of a panel: its title and a button that closes the panel.
 
     Args:
         title: Widget with the title.

@@ -1,4 +1,4 @@
-"""Messages inside a page, each with an optional action, and hints in empty panels."""
+"""Messages inside a page, each with an optional action, and hints for empty panels."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 MessageKind = Literal["info", "ok", "warning", "error"]
 Action = tuple[str, Callable[[], object]]
-"""Text of a button, and the function that it calls."""
+"""Text of a button, and the function that a click calls."""
 
 
 class IconLabel(QLabel):
-    """An icon in the color of a theme token; it follows the theme."""
+    """Icon in the color of a theme token; the icon changes with the theme."""
 
     def __init__(self, name: str, color: str, size: int = 18, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,14 +37,14 @@ class IconLabel(QLabel):
 
 
 class InlineMessage(QFrame):
-    """A message in a page, with an optional action and an optional close button.
+    """Message inside a page, with an optional action button and an optional close button.
 
     Args:
         kind: ``info``, ``ok``, ``warning`` or ``error``; sets the icon and the word for screen readers.
         text: What happened, and what the user can do.
-        action: Text of the button, and the function that it calls.
-        closable: Whether it has a button that closes it.
-        name: Its ``objectName``; by default ``message-`` and the kind.
+        action: Text of the action button, and the function that a click calls; ``None`` for no button.
+        closable: Whether the message has a close button.
+        name: ``objectName`` of the message; by default ``message-`` and the kind.
         parent: Qt owner.
     """
 
@@ -87,7 +87,7 @@ class InlineMessage(QFrame):
         self.set_text(text)
 
     def add_action(self, text: str, on_click: Callable[[], object], *, name: str) -> LinkButton:
-        """Add one more button and return it.
+        """Add another button to the message and return the button.
 
         Args:
             text: Text of the button.
@@ -102,7 +102,9 @@ class InlineMessage(QFrame):
         return button
 
     def lead_to(self, link: Action | None) -> None:
-        """Show a link to what the message is about, such as a line of a file; ``None`` hides the link."""
+        """Show a link button for the message's subject, such as a line of a file; ``None`` hides the
+        button.
+        """
         if self.link is None and link is not None:
             self.link = self.add_action("", self._on_link, name="message-place")
         self._link = link
@@ -120,12 +122,12 @@ class InlineMessage(QFrame):
         return self._label.text()
 
     def set_text(self, text: str) -> None:
-        """Show another text."""
+        """Change the text of the message."""
         self._label.setText(text)
         self.setAccessibleName(f"{self.kind.capitalize()}: {text}")
 
     def set_action(self, action: Action) -> None:
-        """Change the text and function of the action button, which must exist."""
+        """Change the text and function of the action button; the message must have one."""
         assert self.button is not None
         self.button.set_text(action[0])
         self._handler = action[1]
@@ -147,7 +149,7 @@ _LINE, _NARROWEST = 420, 160
 def replace_message(
     column: QBoxLayout, before: InlineMessage | None, message: InlineMessage | None
 ) -> InlineMessage | None:
-    """Show a message at the top of a column in place of the last one, and return it."""
+    """Replace the message at the top of a column by another, or by none, and return the new message."""
     if before is not None:
         before.hide()
         before.deleteLater()
@@ -157,14 +159,14 @@ def replace_message(
 
 
 class EmptyHint(QWidget):
-    """Shown in an empty panel: says what belongs there and how to get it.
+    """Hint in an empty panel that says what is missing and how to get it.
 
     Args:
         title: What is missing.
         text: What the user can do.
-        action: Text of the main button, and the function that it calls.
-        icon_name: Icon above the title; empty for none.
-        name: Its ``objectName``.
+        action: Text of the main button, and the function that a click calls; ``None`` for no button.
+        icon_name: Icon above the title; ``""`` for no icon.
+        name: ``objectName`` of the hint.
         parent: Qt owner.
     """
 
@@ -203,28 +205,28 @@ class EmptyHint(QWidget):
             self.add_action(*action, primary=True)
 
     def add_action(self, text: str, on_click: Callable[[], object], *, primary: bool = False) -> None:
-        """Add one more button."""
+        """Add another button to the hint."""
         made = PrimaryButton(text, on_click=on_click) if primary else QuietButton(text, on_click=on_click)
         self._buttons.insertWidget(self._buttons.count() - 1, made)
 
     def set_text(self, title: str, text: str) -> None:
-        """Show another title and text."""
+        """Change the title and the text of the hint."""
         self.title.setText(title)
         self.text.setText(text)
         self.text.setVisible(bool(text))
         self._fit()
 
     def minimumSizeHint(self) -> QSize:
-        """Return a small width, because lines can be broken again in a narrower panel."""
+        """Return a small width, because the text can wrap in a narrower panel."""
         return QSize(_NARROWEST, super().minimumSizeHint().height())
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Break the lines again for the new width."""
+        """Wrap the text for the new width."""
         super().resizeEvent(a0)
         self._fit()
 
     def event(self, a0: QEvent | None) -> bool:
-        """Break the lines again when the font is known or changes, as it does with the style sheet."""
+        """Wrap the text again when the font becomes known or changes with the style sheet."""
         done = super().event(a0)
         if a0 is not None and a0.type() in (QEvent.Type.Polish, QEvent.Type.FontChange):
             self._fit()

@@ -1,4 +1,4 @@
-"""Number fields that show and read numbers in the user's locale."""
+"""Number fields that show and read numbers in the format of the user's locale."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from PyQt6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QLineEdit, QSpinBo
 from gym_gui.ui.numbers import read, regrouped, screen, written
 
 NARROW = 80
-"""Width that a field asks for, in pixels; the form gives it more."""
+"""Preferred width of a number field, in pixels; a form makes the field wider."""
 _TYPED = "+-\N{MINUS SIGN}.,'eE_"
-"""Characters that may occur in numbers in every locale."""
+"""Characters besides digits that may occur in numbers in every locale."""
 _INTEGER = {"type": "integer"}
 _NUMBER = {"type": "number"}
 
@@ -24,9 +24,9 @@ else:
 
 
 class SteadyField(_Mixed):
-    """Base of the fields for whole and decimal numbers: the wheel turns only the field that has the focus.
+    """Base class of number fields in which the mouse wheel changes the value only if the field has the focus.
 
-    The form's layout sets the width, not the longest number that fits.
+    The form's layout sets the width of the field, not the longest number that fits.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -47,7 +47,7 @@ class SteadyField(_Mixed):
 
 
 class IntegerField(SteadyField, QSpinBox):
-    """A field for a whole number. It shows no thousands separators but accepts them."""
+    """Field for a whole number, which shows no thousands separators but accepts them."""
 
     def textFromValue(self, v: int) -> str:
         return written(v, grouped=False)
@@ -61,19 +61,19 @@ class IntegerField(SteadyField, QSpinBox):
 
 
 class NumberField(SteadyField, QDoubleSpinBox):
-    """A field for a number. It keeps all decimals of a number that was set until the user changes it."""
+    """Field for a decimal number, which keeps hidden decimals of a set number until the user edits it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._given = (0.0, 0.0)
 
     def setValue(self, val: float) -> None:
-        """Show a number and keep the decimals that are not shown."""
+        """Show a number and keep the decimals that the field does not show."""
         super().setValue(val)
         self._given = super().value(), float(min(max(val, self.minimum()), self.maximum()))
 
     def value(self) -> float:
-        """Return the number that was set or typed last."""
+        """Return the number that was set or typed last, with all its decimals."""
         shown = super().value()
         return self._given[1] if shown == self._given[0] else shown
 
@@ -89,10 +89,10 @@ class NumberField(SteadyField, QDoubleSpinBox):
 
 
 class KeptGroups(QObject):
-    """Keeps the thousands separators right while digits are typed: ``20,000`` and a 0 give ``200,000``.
+    """Corrector of thousands separators while the user types: ``20,000`` and another 0 become ``200,000``.
 
     Args:
-        line: Field in which the number is typed. Connect other handlers to ``textEdited`` after this.
+        line: Field in which the user types a number. Connect other handlers to ``textEdited`` after this.
     """
 
     def __init__(self, line: QLineEdit) -> None:
@@ -130,7 +130,9 @@ def _read(field: QSpinBox | QDoubleSpinBox, text: str | None, schema: dict[str, 
 
 
 def _judge(field: QAbstractSpinBox, value: object, least: float, most: float) -> QValidator.State:
-    """Return whether a text is valid; a text that may become valid with further typing is intermediate."""
+    """Return whether a typed value is acceptable, invalid, or intermediate because further typing may make
+    it valid.
+    """
     if isinstance(value, int | float):
         if least <= value <= most:
             return QValidator.State.Acceptable

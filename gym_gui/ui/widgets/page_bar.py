@@ -1,4 +1,4 @@
-"""The bar above a page: its title, its controls and its few actions."""
+"""Bar above a page with its title, its controls and its main actions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ _ALL = 255
 
 
 class PageBar(QWidget):
-    """A bar, 44 px high: title, controls of :meth:`add`, free space and actions, the main action last.
+    """Bar, 44 px high, with title, controls of :meth:`add`, free space and actions, the main action last.
 
-    In a narrow window, or with a wide font, buttons with an icon hide their words, quiet buttons first.
-    The seed box hides its word next, and last the title is hidden, which the navigation shows as well.
-    No word is cut.
+    In a narrow window, or with a wide font, buttons with an icon hide their text, secondary buttons first.
+    Then the seed box hides its label, and last the page title is hidden. No text is cut.
     """
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
@@ -44,27 +43,27 @@ class PageBar(QWidget):
         layout.addLayout(self._right)
 
     def add(self, widget: QWidget) -> QWidget:
-        """Add a control beside the title."""
+        """Add a control beside the title and return the control."""
         self._left.addWidget(widget)
-        return self._known(widget)
+        return self._registered(widget)
 
     def add_action(self, widget: QWidget) -> QWidget:
-        """Add a button at the right end."""
+        """Add a button at the right end and return the button."""
         self._right.addWidget(widget)
-        return self._known(widget)
+        return self._registered(widget)
 
-    def _known(self, widget: QWidget) -> QWidget:
+    def _registered(self, widget: QWidget) -> QWidget:
         if isinstance(widget, PrimaryButton | QuietButton | SeedBox):
             self._buttons.append(widget)
         return widget
 
     def event(self, a0: QEvent | None) -> bool:
-        """Decide again which buttons have space for words, after a resize or a layout request."""
+        """After a resize or layout request, decide which buttons have space for their text."""
         if a0 is not None and a0.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
-            self._share_room()
+            self._share_width()
         return super().event(a0)
 
-    def _share_room(self) -> None:
+    def _share_width(self) -> None:
         layout = self.layout()
         if layout is None:
             return
@@ -79,11 +78,11 @@ class PageBar(QWidget):
         self._title.setHidden(short > 0)
 
     def set_note(self, text: str) -> None:
-        """Show a short note beside the controls (``simultaneous · 4 agents``)."""
+        """Show a short note beside the controls, such as ``simultaneous · 4 agents``."""
         self._note.setText(text)
         self._note.setVisible(bool(text))
 
 
 def _rank(widget: QWidget) -> int:
-    """Return the rank of a widget: words of a lower rank are hidden first."""
+    """Return the rank of a widget; texts of widgets with lower ranks are hidden first."""
     return isinstance(widget, PrimaryButton) + 2 * isinstance(widget, SeedBox)

@@ -1,4 +1,4 @@
-"""A button that opens a searchable list, for more choices than fit a combo box."""
+"""Button that opens a searchable list, for more choices than a combo box can show."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from gym_gui.ui.widgets.picker_list import PickerItem, PickerPopup, Pictures
 
 
 class PickerButton(QPushButton):
-    """A button with the chosen item; a click, Space, Enter or the down key opens the list.
+    """Button that shows the chosen item; a click, Space, Enter or the down key opens the list of items.
 
     Args:
         items: Items to choose from; :meth:`set_items` replaces them.
@@ -35,7 +35,7 @@ class PickerButton(QPushButton):
         search_hint: Placeholder of the search field.
         name: ``objectName``.
         searchable: Whether the button shows a magnifying glass.
-        elide: Which part of a text that does not fit is left out: the end of names, the middle of ids.
+        elide: Where long text is shortened: at the end for names, in the middle for ids.
         pictures: Function that returns small pictures of the items.
         awaited: Text of the list until :meth:`set_items` has added items.
         parent: Qt owner.
@@ -84,7 +84,7 @@ class PickerButton(QPushButton):
         return self._value
 
     def set_items(self, items: Sequence[PickerItem]) -> None:
-        """Replace the items; the chosen value stays chosen."""
+        """Replace the items; the chosen value stays, even if no item has it."""
         self._items = tuple(items)
         self._show_chosen()
         if self._popup is not None and self._popup.isVisible():
@@ -95,7 +95,7 @@ class PickerButton(QPushButton):
 
         Args:
             value: Value of an item.
-            called: Name that is shown while the list, which may still be loading, lacks the value.
+            called: Name that the button shows if no item has the value, for example while items are loading.
         """
         self._value, self._called = value, called
         self._show_chosen()
@@ -110,7 +110,7 @@ class PickerButton(QPushButton):
 
     @property
     def popup(self) -> PickerPopup | None:
-        """The list; ``None`` before it was first opened."""
+        """Popup with the list of items; ``None`` before its first use."""
         return self._popup
 
     def sizeHint(self) -> QSize:
@@ -119,11 +119,11 @@ class PickerButton(QPushButton):
         return QSize(min(hint.width() + 16, 320), hint.height())
 
     def minimumSizeHint(self) -> QSize:
-        """Return a small width: the text may be cut, because the form sets the width."""
+        """Return a small width, because the text can be shortened."""
         return QSize(80, super().minimumSizeHint().height())
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Open the list on the down key and Enter."""
+        """Open the list on the down key and on Enter."""
         if a0 is not None and a0.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.open()
             return
@@ -131,14 +131,14 @@ class PickerButton(QPushButton):
 
     @property
     def shown_text(self) -> str:
-        """Name of the chosen item as shown, shortened if it does not fit."""
+        """Text of the button, shortened if it does not fit."""
         option = self._option()
         mark = 0 if self.icon().isNull() else self.iconSize().width() + 4
         room = option.rect.width() - mark
         return self.fontMetrics().elidedText(self.text(), self._elide, room)
 
     def event(self, e: QEvent | None) -> bool:
-        """Begin the tooltip with the name if the name is cut."""
+        """Show a tooltip that begins with the whole text if the text is shortened."""
         if isinstance(e, QHelpEvent) and e.type() == QEvent.Type.ToolTip and self.shown_text != self.text():
             QToolTip.showText(e.globalPos(), "\n".join(filter(None, (self.text(), self.toolTip()))), self)
             return True
@@ -153,7 +153,7 @@ class PickerButton(QPushButton):
         return option
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw the button, its text shortened to fit, and the caret."""
+        """Draw the button with its shortened text and the caret."""
         painter = QStylePainter(self)
         option = QStyleOptionButton()
         self.initStyleOption(option)

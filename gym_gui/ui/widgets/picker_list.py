@@ -1,4 +1,4 @@
-"""The searchable list that a picker opens, with its items grouped under headings."""
+"""Popup of a picker: a searchable list of items that are grouped under headings."""
 
 from __future__ import annotations
 
@@ -33,28 +33,30 @@ from gym_gui.ui.widgets.labels import muted_label
 from gym_gui.ui.widgets.layouts import column_layout
 
 _NARROWEST, _WIDEST = 320, 520
-"""Smallest and largest width of the list, in pixels, unless the button is wider."""
+"""Smallest and largest width of the list, in pixels; a wider button makes the list wider."""
 PICTURE = QSize(38, 26)
-"""Size of an item's picture, in pixels."""
-_NOTHING = "Nothing fits. Try fewer letters."
+"""Size of an item's picture in the list, in pixels."""
+_NOTHING = "No matches. Type fewer letters."
 _AROUND = 72
-"""Pixels beside the words of an item: margins, the gap between label and detail, and the scroll bar."""
+"""Width of an item besides its text, in pixels: margins, the gap between label and detail, and the scroll
+bar.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class PickerItem:
-    """One item of a list.
+    """One item of a picker's list.
 
     Attributes:
         value: Value that :attr:`PickerButton.chosen` emits.
         label: Text that the user reads.
         detail: Muted text beside the label.
-        group: Heading of its group; empty for none.
-        reason: Why it cannot be chosen; empty if it can.
-        keywords: Further words that find it.
-        under: Value of the item that it duplicates. A query that matches label, group or keywords of
-            that item finds only that item.
-        searched_only: Whether it is shown only if the query finds it.
+        group: Heading of its group; ``""`` for no group.
+        reason: Why the item cannot be chosen; ``""`` if it can.
+        keywords: Further words by which the search finds the item.
+        under: Value of another item that this item duplicates. A query that matches label, group or
+            keywords of the other item does not show this item.
+        searched_only: Whether the item is shown only if a query finds it.
     """
 
     value: object
@@ -68,21 +70,23 @@ class PickerItem:
 
     @property
     def searched(self) -> str:
-        """All words that find the item."""
+        """All words by which the search finds the item."""
         return " ".join((self.label, self.detail, self.group, self.keywords))
 
 
 Pictures = Callable[[object], QPixmap | None]
-"""Function that returns the picture of a value, or ``None`` if there is none yet. Called at each repaint."""
+"""Function that returns the picture of an item's value, or ``None`` if not loaded yet; called at each
+repaint.
+"""
 
 
 class ItemsView(QListView):
-    """A list of a model's items; the field above it keeps the focus and passes on the keys.
+    """List view of picker items; the search field above the list keeps the focus and forwards keys.
 
     Args:
         model: The items.
-        name: Its ``objectName``.
-        called: Its accessible name.
+        name: ``objectName`` of the view.
+        called: Accessible name of the view.
         parent: Qt owner.
     """
 
@@ -98,14 +102,16 @@ class ItemsView(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def select(self, row: int) -> None:
-        """Make a row the current one and scroll to it; a negative number does nothing."""
+        """Make a row the current row and scroll to it; a negative number does nothing."""
         if row >= 0:
             index = self._items.index(row)
             self.setCurrentIndex(index)
             self.scrollTo(index)
 
     def move_by_key(self, key: int, page: int = 8) -> bool:
-        """Move up or down for an arrow or page key (``page`` items); return whether ``key`` is such a key."""
+        """Move the current row for an arrow or page key (``page`` items); return whether ``key`` is such a
+        key.
+        """
         steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: page, Qt.Key.Key_PageUp: -page}
         if key in steps:
             self.select(self._items.next_item(self.currentIndex().row(), steps[Qt.Key(key)]))
@@ -113,14 +119,14 @@ class ItemsView(QListView):
 
 
 class PickerPopup(QFrame):
-    """A popup with a search field and the list, used by typing and with arrows, Enter and Escape.
+    """Popup with a search field and a list of items, controlled by typing, arrow keys, Enter and Escape.
 
     Args:
         search_hint: Placeholder of the search field.
         parent: Qt owner.
         pictures: Returns small pictures of the items; ``None`` for no pictures.
-        elide: Which part of names that do not fit is left out.
-        awaited: Text while there are no items yet; empty if the items are there from the beginning.
+        elide: Where long names are shortened.
+        awaited: Text while items are being loaded; ``""`` if all items are known from the start.
     """
 
     picked = pyqtSignal(object)
@@ -160,9 +166,9 @@ class PickerPopup(QFrame):
         self._value: object = None
 
     def set_items(self, items: Sequence[PickerItem]) -> None:
-        """Show the items that match the query, and keep the current item if it is still among them.
+        """Replace the items, show those that match the query, and keep the current item if it is still shown.
 
-        If there was no current item, the chosen one becomes current, unless there is a query.
+        Without a current item, the chosen item becomes current, unless there is a query.
         """
         before = self.model.row(self._list.currentIndex().row())
         self._items = tuple(items)
@@ -173,7 +179,7 @@ class PickerPopup(QFrame):
             self._list.select(self.model.row_of(self._value))
 
     def open_below(self, button: QWidget, value: object) -> None:
-        """Open the popup below a button, within its screen, with the chosen item in view."""
+        """Open the popup below a button, within the button's screen, with the chosen item visible."""
         self._search.clear()
         self._filter()
         self._value = value
@@ -194,13 +200,13 @@ class PickerPopup(QFrame):
         self._list.select(self.model.row_of(value))
 
     def _widest(self) -> int:
-        """Return the width that fits every item with its detail, in pixels."""
+        """Return the width that fits the longest item with its detail, in pixels."""
         metrics = QFontMetrics(theme.font())
         items = (metrics.horizontalAdvance(f"{i.label}{i.reason or i.detail}") for i in self._items)
         return max(items, default=0) + _AROUND
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Let arrows, Enter and Escape in the search field control the list."""
+        """Handle arrows, Enter and Escape of the search field for the list."""
         if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress and self._on_key(a1.key()):
             return True
         return super().eventFilter(a0, a1)
@@ -230,7 +236,7 @@ class PickerPopup(QFrame):
         self._list.select(self.model.next_item(-1, 1))
 
     def pictures_changed(self) -> None:
-        """Repaint the list, because a picture has been loaded."""
+        """Repaint the list after a picture was loaded."""
         view = self._list.viewport()
         if view is not None:
             view.update()
@@ -250,10 +256,9 @@ def _searched(item: PickerItem) -> str:
 
 
 def _without_twins(query: str, found: Sequence[PickerItem]) -> list[PickerItem]:
-    """Return the items without duplicates of items that the query finds by their own words.
+    """Return the found items without duplicates of items that the query also finds, sorted by relevance.
 
-    Items that are shown without a query come first, and within each part an item of exactly the queried
-    name.
+    Items that are shown without a query come first; among them, an item whose name equals the query is first.
     """
     own = {i.value for i in found if text_matching.score(query, f"{i.label} {i.group} {i.keywords}") > 0}
     kept = [item for item in found if item.under is None or item.under not in own]
@@ -267,14 +272,14 @@ def _without_twins(query: str, found: Sequence[PickerItem]) -> list[PickerItem]:
 
 
 class ItemsModel(QAbstractListModel):
-    """A list model of items under their headings; a heading is a row that is a ``str``."""
+    """List model of items under group headings; a row that is a ``str`` is a heading."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: list[PickerItem | str] = []
 
     def show(self, items: Sequence[PickerItem], *, grouped: bool) -> None:
-        """Show these items, with a heading above each group if ``grouped``."""
+        """Replace the items; with ``grouped``, insert a heading above each group."""
         self.beginResetModel()
         self._rows = []
         if grouped:
@@ -288,18 +293,20 @@ class ItemsModel(QAbstractListModel):
         self.endResetModel()
 
     def row(self, number: int) -> PickerItem | str | None:
-        """Return the item or the heading of a row, or ``None`` if there is no such row."""
+        """Return the item or the heading in a row; ``None`` if the row does not exist."""
         return self._rows[number] if 0 <= number < len(self._rows) else None
 
     def row_of(self, value: object) -> int:
-        """Return the row of a value, or of the first item that can be chosen if the value is missing."""
+        """Return the row of the item with a value, else of the first item that can be chosen."""
         for number, row in enumerate(self._rows):
             if isinstance(row, PickerItem) and row.value == value:
                 return number
         return self.next_item(-1, 1)
 
     def next_item(self, row: int, step: int) -> int:
-        """Return the row of the choosable item ``step`` items away, or of the last one in that direction."""
+        """Return the row of the choosable item ``step`` items away, or of the last one in that direction;
+        -1 if none.
+        """
         choosable = [n for n, r in enumerate(self._rows) if isinstance(r, PickerItem) and not r.reason]
         if not choosable:
             return -1
@@ -314,7 +321,7 @@ class ItemsModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self._rows)
 
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the text of a row, and its detail or why it cannot be chosen as tooltip and description."""
+        """Return a row's text, or its detail or reason as tooltip and accessible description."""
         row = self.row(index.row())
         if row is None:
             return None
@@ -327,7 +334,7 @@ class ItemsModel(QAbstractListModel):
         return None
 
     def flags(self, index: QModelIndex) -> Qt.ItemFlag:
-        """Return the flags of a row: headings, and items with a reason against them, cannot be chosen."""
+        """Return the flags of a row; headings and items with a ``reason`` cannot be chosen."""
         row = self.row(index.row())
         if isinstance(row, PickerItem) and not row.reason:
             return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
@@ -335,7 +342,7 @@ class ItemsModel(QAbstractListModel):
 
 
 class ItemDelegate(QStyledItemDelegate):
-    """Draws a heading, or an item with its detail at the right."""
+    """Delegate that draws a heading, or an item with its detail at the right."""
 
     HEIGHT: ClassVar[int] = 30
 
@@ -349,11 +356,11 @@ class ItemDelegate(QStyledItemDelegate):
         self._pictures, self._elide = pictures, elide
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
-        """Return one height for all rows."""
+        """Return the size of a row, which is the same for all rows."""
         return QSize(100, self.HEIGHT)
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        """Draw one row."""
+        """Draw one row of the list."""
         model = index.model()
         row = model.row(index.row()) if isinstance(model, ItemsModel) else None
         if painter is None or row is None:

@@ -1,4 +1,4 @@
-"""A view of Markdown prose, with space between paragraphs and pictures as wide as the page."""
+"""View of Markdown text, with space between paragraphs and pictures as wide as the page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SIZES: Final = {1: 20, 2: 16, 3: 14}
 
 
 class Prose(QTextBrowser):
-    """Shows Markdown text; loads pictures only from local files.
+    """Read-only view of Markdown text, which loads pictures only from local files.
 
     Args:
         parent: Qt owner.
@@ -45,18 +45,18 @@ class Prose(QTextBrowser):
         self._fit_soon = single_shot_timer(self, _RESIZED_MS, self._fit_pictures)
 
     def show_markdown(self, markdown: str) -> None:
-        """Show a text, scrolled to its beginning."""
+        """Show a Markdown text, scrolled to its beginning."""
         self._pictures.clear()
         self._width = self._room()
         self.setMarkdown(markdown)
         self._shape()
 
     def headings(self) -> list[tuple[str, QTextBlock]]:
-        """Return the headings, each as its text and its block."""
+        """Return the text and the text block of each heading."""
         return [(block.text(), block) for block in _blocks(self.document()) if _heading(block)]
 
     def show_block(self, block: QTextBlock) -> None:
-        """Scroll a paragraph to the top and put the cursor before it."""
+        """Scroll a text block to the top of the view and put the cursor before it."""
         self.setTextCursor(QTextCursor(block))
         document, bar = self.document(), self.verticalScrollBar()
         layout = document.documentLayout() if document is not None else None
@@ -64,20 +64,22 @@ class Prose(QTextBrowser):
             bar.setValue(int(layout.blockBoundingRect(block).top()))
 
     def picture(self, url: QUrl) -> QImage:
-        """Return a picture of the page at its original size; a null image if it cannot be read."""
+        """Return a picture of the text at its original size; a null image if it cannot be read."""
         key = url.toString()
         if key not in self._pictures:
             self._pictures[key] = QImage(url.toLocalFile()) if url.isLocalFile() else QImage()
         return self._pictures[key]
 
     def loadResource(self, type: int, name: QUrl) -> QVariant:
-        """Load a picture, scaled to at most the page's width; load nothing else."""
+        """Return a picture scaled to at most the view's width; return an invalid value for other
+        resources.
+        """
         if type == QTextDocument.ResourceType.ImageResource.value:
             return QVariant(self._fitted(name))
         return QVariant()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Scale the pictures once the size has stayed the same for a moment."""
+        """Scale the pictures after the size of the view has not changed for 120 ms."""
         super().resizeEvent(a0)
         if self._pictures and self._room() != self._width:
             self._fit_soon.start()
@@ -108,7 +110,7 @@ class Prose(QTextBrowser):
         document.markContentsDirty(0, document.characterCount())
 
     def _shape(self) -> None:
-        """Set the space between paragraphs, the font weights and sizes, and the formats of tables."""
+        """Set the paragraph spacing, the font weights and sizes, and the format of tables."""
         document = self.document()
         if document is None:
             return
@@ -154,7 +156,7 @@ def _heading(block: QTextBlock) -> bool:
 
 
 def _strong(block: QTextBlock) -> list[tuple[int, int, bool]]:
-    """Return, for each piece of a paragraph, its start, its length and whether it is bold."""
+    """Return the start, the length and the boldness of each text fragment of a paragraph."""
     found: list[tuple[int, int, bool]] = []
     pieces = block.begin()
     while not pieces.atEnd():
@@ -166,7 +168,7 @@ def _strong(block: QTextBlock) -> list[tuple[int, int, bool]]:
 
 
 def _shape_table(table: QTextTable) -> None:
-    """Remove a row of empty headings, draw thin lines and fit the columns to their texts."""
+    """Remove an empty heading row, draw thin lines and fit column widths to the texts."""
     columns, rows = table.columns(), table.rows()
     if rows > 1 and not any(_cell(table, 0, column) for column in range(columns)):
         table.removeRows(0, 1)

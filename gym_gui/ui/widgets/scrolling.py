@@ -1,4 +1,4 @@
-"""Scroll areas for the content of a page."""
+"""Functions that create scroll areas for the content of a page."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 
 def fill_scrolling(body: QWidget, content: QWidget, name: str) -> QScrollArea:
-    """Fill a page's body with a scrolling column in its middle, at most as wide as the content's maximum.
+    """Fill a page's body with a scrolling, centered column, and return the scroll area.
 
     Args:
         body: The page's body, which gets a layout.
-        content: The column; its maximum width is kept.
+        content: Content of the column; its maximum width limits the width of the column.
         name: ``objectName`` of the scroll area.
     """
     outer = QWidget()
@@ -32,13 +32,13 @@ def fill_scrolling(body: QWidget, content: QWidget, name: str) -> QScrollArea:
 def scroll_over(
     content: QWidget, name: str = "", *, called: str = "", parent: QWidget | None = None
 ) -> QScrollArea:
-    """Return a transparent area in which content as wide as the area scrolls vertically.
+    """Return a transparent scroll area whose content is as wide as the area and scrolls vertically.
 
     Args:
-        content: Widget that it shows.
-        name: Its ``objectName``.
-        called: Name of the area for screen readers. If it is given, Tab goes to the area, so that arrow
-            keys scroll it; by default Tab goes through the content.
+        content: Widget that the area shows.
+        name: ``objectName`` of the area.
+        called: Name of the area for screen readers. With a name, Tab stops at the area, so that arrow
+            keys scroll it; without one, Tab stops only at controls in the content.
         parent: Qt owner.
     """
     scroll = QScrollArea(parent)

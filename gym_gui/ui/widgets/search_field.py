@@ -1,4 +1,4 @@
-"""A search field."""
+"""Function that creates a search field."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def search_field(
     tooltip: str = "",
     parent: QWidget | None = None,
 ) -> QLineEdit:
-    """Return a one-line field with a button that clears it.
+    """Return a one-line search field with a button that clears it.
 
     Args:
-        name: Its ``objectName``.
-        placeholder: Text that is shown while it is empty.
+        name: ``objectName`` of the field.
+        placeholder: Text shown while the field is empty.
         on_text: Called with the text after each change.
-        called: Its accessible name; by default the placeholder.
+        called: Accessible name; by default the placeholder.
         tooltip: Tooltip, which says what the search matches.
         parent: Qt owner.
     """

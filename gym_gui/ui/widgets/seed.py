@@ -1,4 +1,4 @@
-"""A field for the seed, with a button that draws another one."""
+"""Field for a random seed, with a button that draws a new seed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ HIGHEST = 2**31 - 1
 
 
 class SeedBox(QFrame):
-    """``Seed 42 ⟳``: a field to type a seed, and a button to draw one.
+    """Field to type a random seed, with a button that draws one.
 
-    It emits a seed when the user has finished typing, not at every digit.
+    The field emits the seed when the user has finished typing, not at every digit.
     """
 
     seed_changed = pyqtSignal(int)
@@ -36,13 +36,13 @@ class SeedBox(QFrame):
         self._spin.setValue(seed)
         self._spin.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
         self._spin.setAccessibleName("Seed")
-        self._spin.setToolTip("The first episode's seed: the same seed gives the same episode")
+        self._spin.setToolTip("Seed of the first episode; the same seed reproduces the same episode")
         self._spin.setKeyboardTracking(False)
         self._spin.valueChanged.connect(self._on_value_changed)
         line = self._spin.lineEdit()
         if line is not None:
             line.textChanged.connect(self._fit)
-        again = IconButton("seed", "Another seed", name="seed-again", on_click=self.draw)
+        again = IconButton("seed", "Draw another seed", name="seed-again", on_click=self.draw)
         again.setFixedSize(24, 24)
         again.setParent(self)
         layout = row_layout(self, margin=(10, 0, 3, 0), spacing=6)
@@ -54,37 +54,37 @@ class SeedBox(QFrame):
 
     @property
     def words_width(self) -> int:
-        """Pixels that the box saves without its word."""
+        """Width in pixels that the box saves without its label "Seed"."""
         layout = self.layout()
         return self._word.sizeHint().width() + (layout.spacing() if layout is not None else 0)
 
     @property
     def compact(self) -> bool:
-        """Whether the word "Seed" is hidden; the field's tooltip names the seed."""
+        """Whether the label "Seed" is hidden; the field's tooltip explains the number."""
         return self._word.isHidden()
 
     def set_compact(self, compact: bool) -> None:
-        """Hide the word "Seed", or show it again."""
+        """Hide or show the label "Seed"."""
         self._word.setHidden(compact)
 
     @property
     def seed(self) -> int:
-        """Seed that is shown."""
+        """Seed in the field."""
         return self._spin.value()
 
     def set_seed(self, seed: int) -> None:
-        """Show another seed without emitting a signal."""
+        """Set the seed without emitting a signal."""
         blocked = self._spin.blockSignals(True)
         self._spin.setValue(seed)
         self._spin.blockSignals(blocked)
         self._fit()
 
     def draw(self) -> None:
-        """Draw another seed at random, with at most four digits, so that people can tell it to each other."""
+        """Draw a random seed of at most four digits, which is easy to communicate."""
         self._spin.setValue(random.randrange(10_000))
 
     def _fit(self) -> None:
-        """Make the field as wide as its seed, so that it takes no more of the bar than it needs."""
+        """Set the width of the field to the width of its seed."""
         text = max(self._spin.text(), "0000", key=len)
         self._spin.setFixedWidth(self._spin.fontMetrics().horizontalAdvance(text) + 10)
 

@@ -1,4 +1,4 @@
-"""A choice among a few options side by side."""
+"""Control that chooses one of a few options shown side by side."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gym_gui.ui.widgets.layouts import row_layout
 
 
 class SegmentedControl(QWidget):
-    """Shows a few options, one of them chosen; the left and right arrow keys choose the neighbor.
+    """Row of a few options, one of them chosen; the left and right arrow keys choose the neighboring option.
 
     Args:
         options: Pairs of value and text, or texts that are also the values.
-        value: Value that is chosen at first, without a signal; by default the first.
+        value: Initial value, which is chosen without a signal; by default the first.
         name: ``objectName``.
         parent: Qt owner.
     """
@@ -59,7 +59,7 @@ class SegmentedControl(QWidget):
 
     @property
     def value(self) -> str:
-        """Value of the chosen option."""
+        """Value of the chosen option; ``""`` if none is chosen."""
         checked = self._group.checkedButton()
         return str(checked.property("value")) if checked is not None else ""
 
@@ -70,14 +70,14 @@ class SegmentedControl(QWidget):
             button.setChecked(True)
 
     def set_offered(self, value: str, offered: bool) -> None:
-        """Show or hide an option; if the hidden one was chosen, the first option is chosen instead."""
+        """Show or hide an option; hiding the chosen option chooses the first one."""
         button = self._buttons[value]
         if not offered and button.isChecked():
             next(iter(self._buttons.values())).setChecked(True)
         button.setVisible(offered)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Choose the neighbor on the left or right arrow key."""
+        """Choose the neighboring option on the left or right arrow key."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
         if a0 is None or a0.key() not in steps:
             super().keyPressEvent(a0)

@@ -1,4 +1,4 @@
-"""A small line plot of past values for a card."""
+"""Small line plot of past values, for a card."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gym_gui.ui.numbers import count, local
 
 
 class Sparkline(QWidget):
-    """Draws the last values as a line, scaled to their own range.
+    """Small line plot of the last values, scaled to the range of the values.
 
     Args:
         color: Color of the line; ``None`` for the muted color.
@@ -35,33 +35,33 @@ class Sparkline(QWidget):
 
     @property
     def values(self) -> list[float]:
-        """Values that are drawn."""
+        """Values that are drawn, oldest first."""
         return list(self._values)
 
     def set_values(self, values: Sequence[float]) -> None:
-        """Show these values, without those that are not finite."""
+        """Replace the values; values that are not finite are left out."""
         self._values = [float(v) for v in values if math.isfinite(v)][-self._limit :]
         self._describe()
 
     def add(self, value: float) -> None:
-        """Add one more value at the right."""
+        """Append one value at the right."""
         self.set_values([*self._values, value])
 
     def set_color(self, color: QColor) -> None:
-        """Draw the line in another color."""
+        """Change the color of the line."""
         self._color = color
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size of a small strip."""
+        """Return the preferred size, 90 by 26 pixels."""
         return QSize(90, 26)
 
     def minimumSizeHint(self) -> QSize:
-        """Return about half the preferred size."""
+        """Return the smallest size, 40 by 20 pixels."""
         return QSize(40, 20)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw the line, and a dot at its end."""
+        """Draw the line, and a dot at its last value."""
         if not self._values:
             return
         painter = QPainter(self)

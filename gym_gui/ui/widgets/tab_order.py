@@ -1,4 +1,4 @@
-"""Keyboard focus: the order in which Tab goes through controls, and moving the focus."""
+"""Keyboard focus: the order in which Tab visits controls, and functions that move the focus."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from PyQt6.QtWidgets import QGridLayout, QLayout, QScrollArea, QWidget
 
 
 def tab_on(within: QWidget, *, forward: bool) -> bool:
-    """Move the focus to the next control of a widget, in the order of the layout.
+    """Move the focus to the next control of a widget, in the order of the layout; after the last, to the
+    first.
 
     Qt follows the order in which controls were added to the window, so that controls created later come
     last, wherever they are placed.
-
-    The first control follows the last one.
 
     Args:
         within: Widget that contains the controls.
@@ -66,7 +65,7 @@ def _laid_out(layout: QLayout | None) -> Iterator[QWidget]:
 
 
 def bring_into_view(widget: QWidget) -> None:
-    """Scroll all areas that contain a widget until the widget is visible."""
+    """Scroll all scroll areas that contain a widget until the widget is visible."""
     above = widget.parentWidget()
     while above is not None:
         if isinstance(above, QScrollArea):
@@ -75,10 +74,10 @@ def bring_into_view(widget: QWidget) -> None:
 
 
 def take_focus(widget: QWidget) -> None:
-    """Give a widget the focus, unless it is on a page that is not shown.
+    """Set the focus to a widget, unless the widget is on a hidden page.
 
-    Qt would also give the focus to a widget of a hidden page, and take it from the field that the user
-    types into. Use this function wherever a background task moves the focus.
+    Qt would also focus a widget of a hidden page, and take the focus from the field that the user
+    types into. Background tasks must move the focus with this function.
     """
     if widget.isVisibleTo(widget.window()):
         widget.setFocus(Qt.FocusReason.OtherFocusReason)

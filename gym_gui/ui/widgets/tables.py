@@ -1,4 +1,4 @@
-"""Tables: columns that are each declared in one place, and a model that updates rows."""
+"""Table widgets: declared columns, a model that updates rows, and a view."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from gym_gui.ui.icons import icon
 
 Row = TypeVar("Row")
 _PADDING = 12
-"""Padding of text in a cell, in pixels: that of the style sheet and the 3 px that Qt adds."""
+"""Horizontal padding of text in a cell, in pixels: the style sheet's padding plus the 3 px that Qt adds."""
 _ROUNDING = 2
 _ARROW = 10
-"""Size of the arrow of the sorted column, in pixels: it fits into the padding of a heading."""
+"""Size of the sort arrow in a heading, in pixels; it fits into the padding of the heading."""
 
 
 NOTHING = "nothing"
@@ -32,28 +32,28 @@ NOTHING = "nothing"
 
 
 def no_text(_row: Any) -> str:
-    """Return no text, for a cell that a delegate draws."""
+    """Return an empty text, for a cell that a delegate draws."""
     return ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column(Generic[Row]):
-    """One column of a table.
+    """Declaration of one table column.
 
     Attributes:
-        heading: Its heading.
+        heading: Text of the heading.
         text: Returns the text of a row's cell.
-        key: Returns the value that rows are sorted by; by default the text, ignoring case.
+        key: Returns the value by which rows are sorted; by default the text, ignoring case.
         tip: Returns the tooltip of a cell.
         about: Tooltip of the heading.
-        figure: Whether it holds numbers, which are aligned right.
+        figure: Whether the column holds numbers, which are aligned right.
         width: Width in pixels; 0 if the column shares the remaining space.
         usual: For a column that shares the space: a text that should fit; other columns are hidden to
             fit it.
         widest: A text that fits the column; replaces ``width``.
-        gives: If there is too little space, columns with a number are hidden, the highest number first;
+        gives: Order in which columns are hidden if space is short, the highest number first;
             0 is never hidden.
-        roles: Functions that return what delegates ask for besides the text, by role.
+        roles: Functions that return values for further item roles, by role; delegates use the values.
         edit: Returns the text to edit in a cell; ``None`` if cells cannot be edited.
         called: Name for screen readers of a column without a heading.
         spoken: Returns what screen readers read for a cell that a delegate draws; by default its text.
@@ -76,7 +76,7 @@ class Column(Generic[Row]):
 
     @property
     def alignment(self) -> Qt.AlignmentFlag:
-        """Alignment of the text in heading and cells."""
+        """Alignment of heading and cells: right for numbers, left for text."""
         side = Qt.AlignmentFlag.AlignRight if self.figure else Qt.AlignmentFlag.AlignLeft
         return side | Qt.AlignmentFlag.AlignVCenter
 
@@ -86,17 +86,19 @@ class Column(Generic[Row]):
 
 
 class RowsModel(QAbstractTableModel, Generic[Row]):
-    """A table model of rows, filtered and sorted; rows that stay keep their selection.
+    """Table model of Python objects as rows, filtered and sorted; updated rows keep their selection.
 
     Args:
         columns: Columns from left to right.
         identity: Returns the key by which an updated row is recognized as the same row.
-        roles: Functions that return what delegates ask for in every column, by role.
+        roles: Functions that return values for further item roles in every column, by role.
         parent: Qt owner.
     """
 
     edited = pyqtSignal(object, object, str)
-    """Emits row, column and new text of a cell that the user has edited; the row itself is unchanged."""
+    """Emits row, column and new text of a cell that the user has edited; the model does not change the
+    row.
+    """
 
     def __init__(
         self,
@@ -121,24 +123,24 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
 
     @property
     def rows(self) -> Sequence[Row]:
-        """Rows that are shown, from top to bottom."""
+        """Visible rows after filtering and sorting, from top to bottom."""
         return self._rows
 
     @property
     def total(self) -> int:
-        """Number of rows, shown or not."""
+        """Number of rows before filtering."""
         return len(self._all)
 
     def row(self, number: int) -> Row | None:
-        """Return the row at a place; ``None`` if there is none."""
+        """Return the visible row with a row number; ``None`` if there is none."""
         return self._rows[number] if 0 <= number < len(self._rows) else None
 
     def row_of(self, identity: Hashable) -> int:
-        """Return the place of the row with this key, or -1 if it is not shown."""
+        """Return the row number of the row with a key; -1 if it is not visible."""
         return next((i for i, row in enumerate(self._rows) if self._identity(row) == identity), -1)
 
     def section(self, column: Column[Row]) -> int:
-        """Return the place of a column, from the left."""
+        """Return the number of a column, counted from the left."""
         return self._columns.index(column)
 
     # -- contents ----------------------------------------------------------------------
@@ -149,7 +151,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         self._arrange()
 
     def append(self, row: Row) -> None:
-        """Append a row at the end; only for tables that are not sorted."""
+        """Append one row at the end; only for tables that are not sorted."""
         self._all.append(row)
         if self._accepts is None or self._accepts(row):
             place = len(self._rows)
@@ -163,12 +165,12 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         self._arrange()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column."""
+        """Sort the rows by a column."""
         self._sorted = self._columns[column], order == Qt.SortOrder.DescendingOrder
         self._arrange()
 
     def show_table(self, columns: Sequence[Column[Row]], rows: Sequence[Row]) -> None:
-        """Show another table with its own columns, in the order of its rows."""
+        """Replace the columns and the rows, and remove filter and sorting."""
         self.beginResetModel()
         self._columns = tuple(columns)
         self._all, self._rows = list(rows), list(rows)
@@ -176,7 +178,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         self.endResetModel()
 
     def rows_changed(self, first: int = 0, last: int = -1) -> None:
-        """Announce that cells of the rows ``first`` to ``last`` have changed, by default of all rows."""
+        """Signal that cells of the rows ``first`` to ``last`` have changed, by default of all rows."""
         last = last if last >= 0 else len(self._rows) - 1
         if last >= first:
             self.dataChanged.emit(self.index(first, 0), self.index(last, len(self._columns) - 1))
@@ -228,7 +230,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         return column.alignment if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return a cell's value for a role."""
+        """Return the value of a cell for an item role."""
         row = self.row(index.row())
         if row is None:
             return None
@@ -263,9 +265,9 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
 
 
 class Headings(QHeaderView):
-    """The headings of a table; the sorted column's arrow is placed behind the words, in their padding.
+    """Header of a table, which draws the sort arrow right after the heading's text.
 
-    Qt would draw the arrow over the end of words that are aligned right.
+    Qt would draw the arrow over the end of right-aligned headings.
 
     Args:
         parent: Qt owner.
@@ -277,7 +279,7 @@ class Headings(QHeaderView):
         self.setHighlightSections(False)
 
     def initStyleOptionForIndex(self, option: QStyleOptionHeader | None, logicalIndex: int) -> None:  # noqa: N803
-        """Set Qt's style option without Qt's own arrow."""
+        """Set Qt's style option of a heading without Qt's own sort arrow."""
         super().initStyleOptionForIndex(option, logicalIndex)
         if option is not None:
             option.sortIndicator = QStyleOptionHeader.SortIndicator.None_
@@ -301,11 +303,13 @@ class Headings(QHeaderView):
 
 
 class RowsTable(QTableView, Generic[Row]):
-    """A :class:`RowsModel` as a table of whole rows without grid; cells are edited only through :meth:`edit`.
+    """View of a :class:`RowsModel` as a table without grid lines, in which the user selects whole rows.
+
+    Cells are edited only through :meth:`edit`.
 
     Args:
         model: The rows.
-        name: Its ``objectName``.
+        name: ``objectName`` of the table.
         spoken: Name of the table for screen readers.
         height: Height of a row, in pixels.
         parent: Qt owner.
@@ -356,15 +360,15 @@ class RowsTable(QTableView, Generic[Row]):
 
     @property
     def current(self) -> Row | None:
-        """Row that is current, or ``None``."""
+        """Current row, or ``None``."""
         index = self.currentIndex()
         return self.rows.row(index.row()) if index.isValid() else None
 
     @property
     def editing(self) -> bool:
-        """Whether a field is open in a row.
+        """Whether an editor is open in a row.
 
-        Keys that it does not use arrive here, but belong to the field.
+        Keys that the editor does not use arrive here, but must not trigger actions of the table.
         """
         return self.state() == QAbstractItemView.State.EditingState
 
@@ -376,13 +380,13 @@ class RowsTable(QTableView, Generic[Row]):
         return [row for number in numbers if (row := self.rows.row(number)) is not None]
 
     def select(self, identity: Hashable) -> None:
-        """Select only this row, if it is shown."""
+        """Select only the row with the given key, if it is visible."""
         row = self.rows.row_of(identity)
         if row >= 0:
             self.selectRow(row)
 
     def fit_columns(self, mode: QHeaderView.ResizeMode = QHeaderView.ResizeMode.Interactive) -> None:
-        """Set the width of the columns; columns without a width share the remaining space."""
+        """Set the column widths; columns without a width share the remaining space."""
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for section, column in enumerate(self.rows.columns):
             if width := self._width_of(column):
@@ -394,20 +398,20 @@ class RowsTable(QTableView, Generic[Row]):
         self._make_room()
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """Hide columns if the space is too small for the others, and share the width again."""
+        """Hide columns for which the space is too small, and distribute the width again."""
         super().resizeEvent(e)
         if self._fitted:
             self._make_room()
         self._share_width()
 
     def share_columns(self, names: Sequence[int], narrowest: int) -> None:
-        """Set columns to the width of their cells and headings, and share the rest of the space.
+        """Set each column to the width of its cells and heading, and distribute the rest of the space.
 
-        The rest goes to the columns behind the first name: number columns get twice the share of text
-        columns. If there is too little space, name columns are cut.
+        The columns after the first one in ``names`` share the rest: a number column gets twice the share of a
+        text column. If space is short, the columns in ``names`` are cut.
 
         Args:
-            names: Sections that may be cut.
+            names: Numbers of the columns that may be cut.
             narrowest: Width that each of them keeps, in pixels.
         """
         self._names, self._narrowest = tuple(names), narrowest
@@ -441,14 +445,14 @@ class RowsTable(QTableView, Generic[Row]):
             self.head.resizeSection(section, width)
 
     def room_for(self, text: str) -> int:
-        """Return the width of a cell that fits a text, in pixels."""
+        """Return the width of a cell that fits the given text, in pixels."""
         return self.fontMetrics().horizontalAdvance(text) + 2 * _PADDING + _ROUNDING
 
     def _width_of(self, column: Column[Row]) -> int:
         return self.room_for(column.widest) if column.widest else column.width
 
     def _make_room(self) -> None:
-        """Hide columns that do not fit, and show them again once there is space."""
+        """Hide columns that do not fit, and show them again when there is space."""
         viewport, columns = self.viewport(), self.rows.columns
         needs = [self._width_of(each) or (self.room_for(each.usual) if each.usual else 0) for each in columns]
         short = sum(needs) - (viewport.width() if viewport is not None else 0)
@@ -458,6 +462,6 @@ class RowsTable(QTableView, Generic[Row]):
             short -= needs[section] if short > 0 else 0
 
     def sort_by(self, column: Column[Row], order: Qt.SortOrder = Qt.SortOrder.DescendingOrder) -> None:
-        """Sort by a column, and let a click on another heading sort by that column."""
+        """Sort by a column, and sort by another column when the user clicks on its heading."""
         self.setSortingEnabled(True)
         self.sortByColumn(self.rows.section(column), order)

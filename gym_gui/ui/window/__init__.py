@@ -1,1 +1,1 @@
-"""Main window and the parts around its pages: rail, menus, palette, messages, log and status line."""
+"""The main window and the widgets around its pages: rail, menus, palette, messages, log, status line."""

@@ -1,4 +1,4 @@
-"""Dialog that asks before the window closes if paid work would be lost."""
+"""A dialog that asks before the window closes if paid work would be lost."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from gym_gui.ui.widgets.layouts import column_layout, right_row
 
 
 class ClosingDialog(Dialog):
-    """Says what would be lost and keeps the window open unless the user agrees to close it.
+    """Shows what would be lost, and closes the window only if the user agrees.
 
     Args:
-        costs: Sentences about the work that would be lost, for each page.
+        costs: Sentences that name the work that would be lost, one per page.
         parent: The window.
     """
 
@@ -27,7 +27,7 @@ class ClosingDialog(Dialog):
     def __init__(self, costs: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__("closing-dialog", "Close the window?", parent, width=480)
         column = column_layout(self, margin=theme.PAGE)
-        column.addWidget(title_label("A language model is still being asked"))
+        column.addWidget(title_label("Language models are still working"))
         for number, cost in enumerate(costs):
             words = label(cost, wrap=True, name=f"closing-cost-{number}")
             column.addWidget(words)

@@ -1,4 +1,4 @@
-"""Log panel in plain words; hidden until the user opens it."""
+"""The log panel, which is hidden until the user opens it."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _LEVELS = {logging.ERROR: "Problem", logging.WARNING: "Warning", logging.INFO: "
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One line of the log.
+    """One line of the log panel.
 
     Attributes:
-        at: Seconds since the epoch.
-        level: Level, as in :mod:`logging`.
-        source: Word for the part of the program that logged the line.
-        text: Message.
-        detail: Traceback, if there is one.
+        at: Time in seconds since the epoch.
+        level: Level of :mod:`logging`.
+        source: Part of the program that logged the line, such as ``Worker``.
+        text: The message.
+        detail: The traceback; empty without an exception.
     """
 
     at: float
@@ -63,7 +63,7 @@ class LogLine:
 
 
 def line_of(record: logging.LogRecord) -> LogLine:
-    """Return a log record as a line in plain words."""
+    """Return a log record as a line of the log panel."""
     detail = ""
     if record.exc_info:
         detail = logging.Formatter().formatException(record.exc_info)
@@ -80,7 +80,7 @@ def _source(name: str) -> str:
 
 
 class LogFeed(QObject):
-    """Qt side of a logging handler: lines arrive in the GUI thread, whichever thread logged them."""
+    """Passes log records to the GUI thread, whichever thread logged them."""
 
     arrived = pyqtSignal(object)
 
@@ -112,19 +112,19 @@ class _Handler(logging.Handler):
         try:
             self._feed.arrived.emit(line_of(record))
         except RuntimeError:
-            # The window is gone while a thread still logs.
+            # The window was deleted while a thread still logs.
             return
 
 
 class LogModel(RowsModel[LogLine]):
-    """Model of the last log lines; the oldest are dropped."""
+    """Model of the last log lines; the oldest lines are dropped."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(LOG_COLUMNS, parent=parent)
         self.show_from(logging.INFO)
 
     def add(self, line: LogLine) -> None:
-        """Append a line."""
+        """Append a line, and drop the oldest lines if there are too many."""
         if len(self._all) >= LINES:
             self.set_rows(self._all[LINES // 10 :])
         self.append(line)
@@ -135,7 +135,7 @@ class LogModel(RowsModel[LogLine]):
 
 
 class LogDock(QFrame):
-    """Panel above the status line with the last log lines, newest at the bottom."""
+    """Panel above the status line with the last log lines, the newest at the bottom."""
 
     closed = pyqtSignal()
 
@@ -157,33 +157,35 @@ class LogDock(QFrame):
         if selection is not None:
             selection.selectionChanged.connect(self._on_selection_changed)
         self._open = LinkButton("", name="log-open", on_click=self.open_place)
-        self._open.setToolTip("Open the file at this line (Enter, or a double click)")
+        self._open.setToolTip("Open the file at this line (Enter or double click)")
         self._open.hide()
         self._level = SegmentedControl([("all", "All"), ("warnings", "Warnings")], name="log-level")
         self._level.chosen.connect(self._on_level_chosen)
-        self._hint = muted_label("Nothing has been logged yet.")
+        self._hint = muted_label("No message yet.")
         head = row_layout()
         head.addWidget(section_label("Log"))
         head.addWidget(self._level)
         head.addWidget(self._hint)
         head.addStretch(1)
         head.addWidget(self._open)
-        head.addWidget(LinkButton("Copy", tooltip="Copy the selected lines, or all", on_click=self.copy))
-        head.addWidget(LinkButton("Clear", tooltip="Forget the lines shown", on_click=self._on_clear))
+        head.addWidget(
+            LinkButton("Copy", tooltip="Copy the selected lines, or all lines", on_click=self.copy)
+        )
+        head.addWidget(LinkButton("Clear", tooltip="Remove all lines", on_click=self._on_clear))
         head.addWidget(IconButton("close", "Close the log", on_click=self.closed.emit))
         layout = column_layout(self, margin=(theme.PAGE, 6, theme.ROW, 0), spacing=4)
         layout.addLayout(head)
         layout.addWidget(self.table, 1)
         copy = QShortcut(QKeySequence.StandardKey.Copy, self.table, self.copy)
         copy.setContext(Qt.ShortcutContext.WidgetShortcut)
-        self._end = 0
+        self._bottom = 0
         bar = self.table.verticalScrollBar()
         assert bar is not None
         bar.rangeChanged.connect(self._on_range_changed)
         feed.arrived.connect(self._on_arrived)
 
     def copy(self) -> None:
-        """Copy the selected lines, or all, with their tracebacks to the clipboard."""
+        """Copy the selected lines, or all lines, with their tracebacks to the clipboard."""
         selection = self.table.selectionModel()
         rows = sorted({index.row() for index in selection.selectedIndexes()}) if selection else []
         lines = self.model.rows
@@ -193,7 +195,7 @@ class LogDock(QFrame):
             clipboard.setText("\n".join(_full(line) for line in chosen))
 
     def open_place(self) -> None:
-        """Open the file that the selected line names in the editor, at that line."""
+        """Open the file that the selected line names in the editor, at the line that it names."""
         line = self._selected()
         if line is not None and (link := self._link_of(line)) is not None:
             link[1]()
@@ -204,7 +206,7 @@ class LogDock(QFrame):
         return self.model.rows[rows.pop()] if len(rows) == 1 else None
 
     def _link_of(self, line: LogLine) -> Action | None:
-        # Imported late: the log needs these modules only after a selection.
+        # Imported here, because the log needs these modules only after a selection.
         from gym_gui.services.file_references import place_in
         from gym_gui.ui.editor.line_links import link_of
 
@@ -225,11 +227,11 @@ class LogDock(QFrame):
         self._hint.hide()
 
     def _on_range_changed(self, _start: int, end: int) -> None:
-        """Keep the newest line visible if it was visible before the lines or the height changed."""
+        """Keep the newest line visible if it was visible before lines were added or the height changed."""
         bar = self.table.verticalScrollBar()
-        if bar is not None and bar.value() >= self._end - 2:
+        if bar is not None and bar.value() >= self._bottom - 2:
             bar.setValue(end)
-        self._end = end
+        self._bottom = end
 
     def _on_level_chosen(self, level: str) -> None:
         self.model.show_from(logging.WARNING if level == "warnings" else logging.INFO)
@@ -281,6 +283,6 @@ def _full(line: LogLine) -> str:
 _COLOR: Final = Qt.ItemDataRole.ForegroundRole
 LOG_COLUMNS: Final = (
     Column("Time", _clock, tip=_detail, width=92, roles={_COLOR: _muted}),
-    Column("From", _source_of, tip=_detail, width=116, roles={_COLOR: _muted}),
-    Column("What happened", _line_words, tip=_detail, roles={_COLOR: _color}),
+    Column("Source", _source_of, tip=_detail, width=116, roles={_COLOR: _muted}),
+    Column("Message", _line_words, tip=_detail, roles={_COLOR: _color}),
 )

@@ -1,4 +1,4 @@
-"""Main window: navigation rail, page, messages, log and status line. It knows pages only by name."""
+"""The main window: navigation rail, page, messages, log and status line; it knows pages only by name."""
 
 from __future__ import annotations
 
@@ -51,23 +51,23 @@ _log = logging.getLogger(__name__)
 SMALLEST: Final = QSize(1000, 640)
 FIRST: Final = QSize(1280, 800)
 CLOSING_MS: Final = 300
-"""Milliseconds after which a slow close shows a note."""
+"""Time after which a slow close shows a note, in milliseconds."""
 TOURS: Final = "Play, compare, mix a team, ask a model, train, publish"
 EXPERIMENTS: Final = (".py", ".yaml", ".yml", ".json")
 
 
 class MainWindow(PathDropTarget, QMainWindow):
-    """Main window of the program; it makes each page at the first visit.
+    """Main window of the program, which creates each page on the first visit.
 
     Args:
-        context: Services that all parts share; its ``requested`` signal makes the window show a page.
+        context: Services that all widgets share; its ``requested`` signal makes the window show a page.
     """
 
     page_shown = pyqtSignal(str)
     painted = pyqtSignal()
     """Emitted once, after the first paint."""
     ended = pyqtSignal()
-    """Emitted when all resources are released and the program may end."""
+    """Emitted when all resources are released and the program can end."""
 
     def __init__(self, context: AppContext) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         self._current = ""
         self._editors: Editors | None = None
         self._ending: asyncio.Task[None] | None = None
-        self._painted = self._shut = self._shutting = self._agreed = False
+        self._painted = self._is_shut_down = self._is_closing = self._close_confirmed = False
         self._guide: GuideDock | None = None
         self._tours: TourGuide | None = None
         self._first = QSize()
@@ -106,7 +106,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         self._rail = NavigationRail(list(self._places.values()), self)
         self._stack = QStackedWidget(self)
         self._stack.setObjectName("pages")
-        # Has the focus at first, so that no button looks selected and single keys reach the page.
+        # The stack has the focus at first, so that no button looks selected and keys reach the page.
         self._stack.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.context.place = self._stack
         self.notices = NoticeArea(self.context, self)
@@ -157,7 +157,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         numbered = [place for place in self._places.values() if not place.foot]
         for place in self._places.values():
             keys = "Ctrl+," if place.foot else f"Ctrl+{numbered.index(place) + 1}"
-            go = _Go(self, place.name)
+            go = _ShowPage(self, place.name)
             commands.append(Command(f"go.{place.name}", place.title, go, keys, "View", place.icon))
         commands += [
             Command(
@@ -168,7 +168,9 @@ class MainWindow(PathDropTarget, QMainWindow):
                 "View",
                 "dark",
             ),
-            Command("hosts.open", "Hosts…", self._on_hosts, icon="agents", detail="Other machines, by ssh"),
+            Command(
+                "hosts.open", "Hosts…", self._on_hosts, icon="agents", detail="Other machines, reached by ssh"
+            ),
             Command("view.log", "Log", self._status.log.toggle, "Ctrl+L", "View", "log"),
             Command("view.full", "Full screen", self._on_full_screen, "F11", "View", "expand"),
             Command("help.guide", "Guide to this page", self._on_guide, "F1", "Help", "help"),
@@ -191,30 +193,35 @@ class MainWindow(PathDropTarget, QMainWindow):
 
     @property
     def page(self) -> Page | None:
-        """The page that is shown; ``None`` if it could not be made."""
+        """The page that is shown; ``None`` if it could not be created."""
         return self.pages.get(self._current)
 
     def go(self, name: str, request: dict[str, object] | None = None) -> None:
-        """Show a page and pass it the request; the first visit makes the page."""
-        if self._shutting:
+        """Show a page and pass it a request; the first visit creates the page.
+
+        Args:
+          name: Name of the page.
+          request: Keyword arguments of the page's ``opened``.
+        """
+        if self._is_closing:
             return
         if name not in self._places:
-            self.context.notify(f"There is no page {name!r} in this installation", "warning")
+            self.context.notify(f"This installation has no page {name!r}", "warning")
             self._rail.set_current(self._current)
             return
         before = self.page
-        page = self.pages.get(name) or self._make(name)
+        page = self.pages.get(name) or self._create_page(name)
         if page is not None:
-            self._enter(name, page, before)
+            self._show_page(name, page, before)
             try:
                 page.opened(**(request or {}))
             except Exception as error:
                 # An error while a page opens must not close the window.
                 _log.exception("page %s could not open", name)
-                self.context.notify(f"{page.title} could not show this: {error}", "error")
+                self.context.notify(f"{page.title} could not open: {error}. The log has the details", "error")
         self._rail.set_current(self._current)
 
-    def _make(self, name: str) -> Page | None:
+    def _create_page(self, name: str) -> Page | None:
         try:
             page = self._places[name].load()(self.context)
         except Exception as error:
@@ -229,7 +236,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         self._stack.addWidget(page)
         return page
 
-    def _enter(self, name: str, page: Page, before: Page | None) -> None:
+    def _show_page(self, name: str, page: Page, before: Page | None) -> None:
         if before is page:
             return
         if before is not None:
@@ -256,7 +263,7 @@ class MainWindow(PathDropTarget, QMainWindow):
     # ------------------------------------------------------------------ files
 
     def _on_edit_asked(self, request: FileRequest) -> None:
-        if self._shutting:
+        if self._is_closing:
             return
         if self._editors is None:
             from gym_gui.ui.editor.editors import Editors  # most windows never need it
@@ -271,14 +278,14 @@ class MainWindow(PathDropTarget, QMainWindow):
     # ------------------------------------------------------------------ commands
 
     def switch_theme(self) -> None:
-        """Switch between the dark and the light theme and save the choice."""
+        """Switch between the dark and the light theme, and save the choice."""
         self.context.settings.set("theme", "light" if self.context.theme.dark else "dark")
 
     def _on_tournament(self) -> None:
         self.context.go("operators", tournament="new")
 
     def choose_file(self) -> None:
-        """Let the user choose an experiment or tournament file and open it in script mode."""
+        """Let the user choose an experiment or tournament file, and open it in script mode."""
         dialog = QFileDialog(
             self, "Open an experiment file", str(self.context.layout.value("files/last", ""))
         )
@@ -292,16 +299,16 @@ class MainWindow(PathDropTarget, QMainWindow):
         dialog.open()
 
     def take(self, path: Path) -> None:
-        """Open a dropped file or folder."""
+        """Open a file or folder that was dropped on the window."""
         self.open_file(path)
 
     def open_file(self, path: Path) -> None:
-        """Open an experiment file in script mode, or a run folder in Results."""
+        """Open an experiment file in script mode, or a run folder on the Results page."""
         if path.is_dir():
             if (path / "run.json").is_file():
                 self.context.go("results", run=path)
             else:
-                self.context.notify(f"{path.name} is not a run folder: it holds no run.json", "warning")
+                self.context.notify(f"{path.name} is not a run folder, because it has no run.json", "warning")
         elif path.suffix.lower() in EXPERIMENTS:
             self.context.layout.setValue("files/last", str(path.parent))
             self.context.go("operators", script=path)
@@ -313,7 +320,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         """Open the guide beside the pages.
 
         Args:
-            page: Guide page, such as ``guide/play.md``; by default the page of the last time.
+            page: Guide page, such as ``guide/play.md``; empty for the page that was shown last.
             heading: Anchor of a heading on that page.
         """
         if self._guide is None:
@@ -329,13 +336,13 @@ class MainWindow(PathDropTarget, QMainWindow):
             self.resizeDocks([self._guide], [self._guide.wanted_width], Qt.Orientation.Horizontal)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Find space again for a guide that is docked beside the pages."""
+        """Dock the guide beside the pages, or float it if the new width is too small."""
         super().resizeEvent(a0)
         if self._guide is not None and self._guide.isVisible() and not self._guide.isFloating():
             self._guide.find_room(self)
 
     def _on_guide(self) -> None:
-        """Show the guide page of the current page; hide the guide if it shows that page already."""
+        """Show the guide to the current page; hide the guide if it shows this page already."""
         page = self._places[self._current].guide if self._current in self._places else ""
         if self._guide is not None and self._guide.isVisible() and self._guide.page == page:
             self._guide.shut()
@@ -346,7 +353,7 @@ class MainWindow(PathDropTarget, QMainWindow):
 
     @property
     def tours(self) -> TourGuide:
-        """The tour guide; made at the first use."""
+        """The tour guide, which is created on first use."""
         if self._tours is None:
             from gym_gui.ui.tours.guide import TourGuide
             from gym_gui.ui.tours.tour_strip import TourStrip
@@ -388,7 +395,9 @@ class MainWindow(PathDropTarget, QMainWindow):
 
     def _on_about(self) -> None:
         place = self.context.store.data
-        self.context.notify(f"MOSAIC {__version__}: any mind in any seat, on the same seeds. Data in {place}")
+        self.context.notify(
+            f"MOSAIC {__version__}: compares agents of any kind on the same seeds. Data folder: {place}"
+        )
 
     def _on_full_screen(self) -> None:
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
@@ -426,7 +435,7 @@ class MainWindow(PathDropTarget, QMainWindow):
         return FIRST.boundedTo(screen.availableSize()) if screen is not None else FIRST
 
     def _fit_frame(self) -> None:
-        """Fit the first window and its window manager frame into the screen."""
+        """Shrink the window at the first start, so that its frame fits the screen."""
         screen, frame = self.screen(), self.frameGeometry()
         if screen is None or self.size() != self._first:
             return
@@ -451,18 +460,18 @@ class MainWindow(PathDropTarget, QMainWindow):
     # ------------------------------------------------------------------ events
 
     def focusNextPrevChild(self, next: bool) -> bool:
-        """Move the focus with Tab in the visual order of the widgets."""
+        """Move the focus on Tab in the order in which widgets appear."""
         return tab_on(self, forward=next) or super().focusNextPrevChild(next)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Report the first paint."""
+        """Paint the window, and emit ``painted`` after the first time."""
         super().paintEvent(a0)
         if not self._painted:
             self._painted = True
             QTimer.singleShot(0, self._on_first_painted)
 
     def showEvent(self, a0: QShowEvent | None) -> None:
-        """Raise the palette and set the focus when the window appears."""
+        """Show the window, keep the palette on top and set the first focus."""
         super().showEvent(a0)
         self._palette_box.raise_()
         handle = self.windowHandle()
@@ -472,28 +481,28 @@ class MainWindow(PathDropTarget, QMainWindow):
             self._stack.setFocus()
 
     def closeEvent(self, a0: QCloseEvent | None) -> None:
-        """Release all resources first; the window closes after that."""
-        if self._shut or a0 is None:
+        """Release all resources first; the window closes afterwards."""
+        if self._is_shut_down or a0 is None:
             super().closeEvent(a0)
             return
         a0.ignore()
-        if not (self._agreed or self._shutting) and (costs := self._closing_costs()):
+        if not (self._close_confirmed or self._is_closing) and (costs := self._closing_costs()):
             self._ask_whether_to_close(costs)
             return
-        if self._ending is None and not self._shutting:
+        if self._ending is None and not self._is_closing:
             # Not a task of the context: closing the context cancels its own tasks.
             self._ending = asyncio.get_running_loop().create_task(self.shut_down())
             self._ending.add_done_callback(self._on_shut_down)
 
     def close_unasked(self) -> None:
-        """Close without a question: a signal demands it, or the user has agreed."""
-        self._agreed = True
+        """Close the window without asking, after a signal or the user's agreement."""
+        self._close_confirmed = True
         self.close()
 
     def _closing_costs(self) -> list[str]:
         app = QApplication.instance()
         if isinstance(app, QApplication) and app.isSavingSession():
-            return []  # the desktop session ends and would wait for an answer
+            return []  # the desktop session is ending and must not wait for an answer
         return [costs for page in self.pages.values() if (costs := page.closing_costs())]
 
     def _ask_whether_to_close(self, costs: Sequence[str]) -> None:
@@ -503,10 +512,10 @@ class MainWindow(PathDropTarget, QMainWindow):
             dialog.open()
 
     async def shut_down(self) -> None:
-        """Close all pages, end all work, and save the layout; no process stays behind."""
-        if self._shutting:
+        """Close all pages, end all tasks and processes, and save the layout."""
+        if self._is_closing:
             return
-        self._shutting = True
+        self._is_closing = True
         self._remember()
         self.context.detached_windows.close()
         self._status.stop()
@@ -520,16 +529,16 @@ class MainWindow(PathDropTarget, QMainWindow):
             try:
                 await page.closed()
             except Exception:
-                _log.exception("page %s did not close in order", name)
+                _log.exception("page %s failed to close", name)
         if self._editors is not None:
             await self._editors.close()
         await self.context.close()
         note.stop()
         self.feed.close()
-        self._shut = True
+        self._is_shut_down = True
 
     def _on_shut_down(self, _task: object) -> None:
-        self._shut = True
+        self._is_shut_down = True
         self.close()
         self.ended.emit()
 
@@ -546,17 +555,17 @@ class MainWindow(PathDropTarget, QMainWindow):
         if self.context.layout.value("guide/shown", False, type=bool):
             self.show_guide()
         if tour := str(self.context.layout.value("tours/current", "") or ""):
-            self._take_up(tour)
+            self._continue_tour(tour)
         self.painted.emit()
 
-    def _take_up(self, tour: str) -> None:
-        """Continue the tour that was active when the window closed, on the current page."""
+    def _continue_tour(self, tour: str) -> None:
+        """Continue the tour that was active when the window last closed, on the current page."""
         with contextlib.suppress(KeyError):  # a tour of a later version
             self.tours.start(tour, stay=True)
 
 
-class _Go:
-    """Callable that shows one page, for a command."""
+class _ShowPage:
+    """Function object of a command that shows one page."""
 
     def __init__(self, window: MainWindow, name: str) -> None:
         self._window, self._name = window, name

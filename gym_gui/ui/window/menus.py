@@ -1,4 +1,4 @@
-"""Menus made from the commands; hidden until Alt is pressed, unless a setting keeps them visible."""
+"""The menus, made from the registered commands; hidden until Alt is pressed, unless a setting shows them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ TITLES = {"File": "&File", "View": "&View", "Run": "&Run", "Help": "&Help"}
 
 
 class Menus(QObject):
-    """Keeps actions and menus up to date with the command registry.
+    """Keeps actions and menus consistent with the command registry.
 
-    Each command with a shortcut has an action on the window, so that the shortcut works even if the menus are
-    hidden.
+    Each command has an action on the window, so that its shortcut works while the menus are hidden.
     """
 
     def __init__(self, context: AppContext, window: QMainWindow, bar: QMenuBar) -> None:
@@ -64,7 +63,7 @@ class Menus(QObject):
         self._show_by_setting()
 
     def fill(self) -> None:
-        """Make actions and menus for the registered commands."""
+        """Create actions and menus for the registered commands."""
         wanted = {command.id: command for command in self._context.commands.all()}
         for command_id in [i for i, (c, _) in self._actions.items() if wanted.get(i) is not c]:
             _, action = self._actions.pop(command_id)
@@ -75,7 +74,7 @@ class Menus(QObject):
                 self._actions[command.id] = (command, self._make(command))
         registry = self._context.commands
         for command in wanted.values():
-            # Qt runs neither of two actions with the same keys, because they are ambiguous.
+            # Qt triggers neither of two actions with the same keys.
             self._actions[command.id][1].setShortcut(QKeySequence(registry.shortcut(command)))
         for title, menu in self._menus.items():
             self._arrange(menu, [command for command in wanted.values() if command.menu == title])
@@ -85,13 +84,13 @@ class Menus(QObject):
                 action.setVisible(bool(menu.actions()) or title == "File")
 
     def _arrange(self, menu: QMenu, commands: list[Command]) -> None:
-        """Fill a menu: the window's commands, then the page's, then Quit."""
+        """Fill a menu: commands of the window, then those of the page, then Quit."""
         taken = {command.shortcut for command in commands if self._context.commands.shortcut(command)}
         menu.clear()
         parts: tuple[list[Command], list[Command], list[Command]] = ([], [], [])
         for command in commands:
             if command.shortcut in taken and not self._context.commands.shortcut(command):
-                continue  # the page has its own command for these keys
+                continue  # the page has another command with these keys
             own = command.id.partition(".")[0] in ("file", "go", "view", "help")
             parts[2 if command.id == LAST else 0 if own else 1].append(command)
         for part in parts:
@@ -100,7 +99,7 @@ class Menus(QObject):
             menu.addActions([self._actions[command.id][1] for command in part])
 
     def popup(self) -> QMenu:
-        """Return one menu with all menus in it, for the logo; it is deleted when it closes."""
+        """Return one menu that contains all menus, for the logo; the menu is deleted when it closes."""
         menu = QMenu(self._window)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for each in self._menus.values():
@@ -111,12 +110,12 @@ class Menus(QObject):
     def watch(self, window: QWindow) -> None:
         """Receive the key events of the native window.
 
-        An event filter on the application would pass every event through Python.
+        A filter on the application would pass every event through Python, which is slow.
         """
         window.installEventFilter(self)
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Show or hide the bar after Alt alone; leave Space to the focused button."""
+        """Show or hide the menu bar after Alt alone; leave Space to the focused button."""
         if isinstance(a1, QKeyEvent):
             if a1.type() == QEvent.Type.ShortcutOverride:
                 if a1.key() == Qt.Key.Key_Space and _wants_space(QApplication.focusWidget()):
@@ -155,14 +154,14 @@ class Menus(QObject):
             action.setEnabled(command.enabled())
 
     def _on_menu_about_to_hide(self) -> None:
-        # A disabled action would swallow its shortcut; `commands.run` checks again anyway.
+        # A disabled action would consume its shortcut; `commands.run` checks again anyway.
         for _, action in self._actions.values():
             action.setEnabled(True)
         if not self._always and self._bar.isVisible():
             self._idle.start()
 
     def _hide_when_idle(self) -> None:
-        # The mouse or the arrow keys on the bar hide one menu and show the next.
+        # Moving along the bar hides one menu before it shows the next.
         if any(menu.isVisible() for menu in self._menus.values()):
             return
         if self._bar.activeAction() is None or not self._bar.hasFocus():
@@ -201,6 +200,6 @@ class Menus(QObject):
 
 
 def _wants_space(widget: QWidget | None) -> bool:
-    """Return whether a widget uses Space itself; editors handle it without help."""
+    """Return whether a widget uses Space itself, so that Space is not a shortcut there."""
     pressed = isinstance(widget, (QAbstractButton, QAbstractItemView, QComboBox))
     return pressed or (widget is not None and widget.property("clickable") == "true")

@@ -1,4 +1,4 @@
-"""Navigation rail at the left edge of the window."""
+"""The navigation rail at the left edge of the window."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gym_gui.ui.pages import Place
 from gym_gui.ui.widgets.layouts import column_layout
 
 _MARK = 21
-"""Size of an icon in pixels; its glyph is 18 px, with an empty border."""
+"""Size of an icon in pixels: a glyph of 18 pixels with an empty border."""
 
 
 class RailButton(QAbstractButton):
-    """Button of a place: an icon above its name."""
+    """Button that shows a page: an icon above the page's name."""
 
     def __init__(self, place: Place, shortcut: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,7 +37,7 @@ class RailButton(QAbstractButton):
         return QSize(60, 50)
 
     def paintEvent(self, e: QPaintEvent | None) -> None:
-        """Draw the background if the place is current or hovered, the icon and the name."""
+        """Draw the icon and the name, with a background if the page is shown or the button hovered."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         current = theme.current()
@@ -60,7 +60,7 @@ class RailButton(QAbstractButton):
         painter.drawText(words, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, self.text())
 
     def keyPressEvent(self, e: QKeyEvent | None) -> None:
-        """Go to the place with Enter, as with Space."""
+        """Show the page on Enter, as on Space."""
         if e is not None and e.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
             return
@@ -95,14 +95,14 @@ class Logo(QAbstractButton):
 
 
 class NavigationRail(QWidget):
-    """Column of place buttons, one of them current; some places stand apart at the bottom."""
+    """Column of buttons that show pages; some buttons are placed at the bottom."""
 
     chosen = pyqtSignal(str)
 
     def __init__(self, places: Sequence[Place], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("rail")
-        self.setAccessibleName("Places")
+        self.setAccessibleName("Pages")
         self.setProperty("role", "rail")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedWidth(theme.RAIL_WIDTH)
@@ -121,7 +121,7 @@ class NavigationRail(QWidget):
         self._group.buttonClicked.connect(self._on_button_clicked)
 
     def set_current(self, name: str) -> None:
-        """Mark a place as current, without a signal."""
+        """Mark the button of a page as current, without emitting a signal."""
         button = self._buttons.get(name)
         if button is not None:
             button.setChecked(True)

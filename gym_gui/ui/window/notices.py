@@ -13,11 +13,11 @@ from gym_gui.ui.widgets.message_panels import InlineMessage
 AT_ONCE = 3
 _OVER_WIDTH = 460
 BRIEF_MS = 8000
-"""Milliseconds for which a message without a problem stays."""
+"""Time for which a message without an error or warning is shown, in milliseconds."""
 
 
 class NoticeArea(QWidget):
-    """Shows the last few messages, newest at the bottom; errors stay until they are closed."""
+    """Shows the last messages, the newest at the bottom; warnings and errors stay until they are closed."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,13 +29,17 @@ class NoticeArea(QWidget):
         self._messages: list[InlineMessage] = []
         self._page: QWidget | None = None
         self.home = QVBoxLayout()
-        """Layout for the messages below the page; the window places it."""
+        """Layout for messages below the page, which the main window contains."""
         self.home.addWidget(self)
         self.hide()
         context.noticed.connect(self._on_noticed)
 
     def lie_over(self, page: QWidget | None) -> None:
-        """Show messages over the lower right corner of a widget; ``None`` shows them below the page."""
+        """Show messages over the lower right corner of a widget, or below the page.
+
+        Args:
+          page: The widget; ``None`` shows messages below the page.
+        """
         if page is self._page:
             return
         before, self._page = self._page, page
@@ -60,7 +64,7 @@ class NoticeArea(QWidget):
         return super().eventFilter(a0, a1)
 
     def event(self, a0: QEvent | None) -> bool:
-        """Fit the overlay after a message has come, gone or changed."""
+        """Resize the messages after one was added, removed or changed."""
         handled = super().event(a0)
         if a0 is not None and a0.type() == QEvent.Type.LayoutRequest:
             self._place_over()
@@ -78,7 +82,7 @@ class NoticeArea(QWidget):
 
     @property
     def texts(self) -> list[str]:
-        """Texts of the shown messages."""
+        """Texts of the messages that are shown."""
         return [message.text for message in self._messages]
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""Command palette: finds commands, pages, environments and runs by name, from the keyboard."""
+"""The command palette: finds commands, pages, environments and runs by name."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from gym_gui.ui.widgets.picker_list import ItemDelegate, ItemsModel, ItemsView, 
 SHOWN: Final = 60
 RUNS: Final = 200
 OWN_COMMAND: Final = "view.palette"
-"""Id of the command that opens the palette; the palette itself does not list it."""
-_SMALL = {"environment", "run"}
-"""Kinds of entries that appear only after the user types: there are too many to list."""
+"""Id of the command that opens the palette, which the palette does not list."""
+_SEARCHED_ONLY = {"environment", "run"}
+"""Kinds of entries that appear only after the user types, because there are too many."""
 
-_NOTHING: Final = "Nothing fits. Try fewer letters, or an environment's name."
-_LOOKING: Final = "Nothing fits so far. The environments are still being listed…"
+_NO_MATCH: Final = "No match. Try fewer letters, or the name of an environment."
+_STILL_LISTING: Final = "No match so far. The environments are still being listed…"
 
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """Target of an entry: a command to run, or an environment or a run to show."""
+    """What an entry of the palette opens: a command, an environment or a run."""
 
     kind: str
     value: object
 
 
 class CommandPalette(QWidget):
-    """Palette that lies over the window while it is open; a click beside it or Escape closes it."""
+    """Panel over the window that searches everything; a click beside it or Escape closes it."""
 
     def __init__(self, context: AppContext, parent: QWidget) -> None:
         super().__init__(parent)
@@ -51,7 +51,7 @@ class CommandPalette(QWidget):
         self._listing: asyncio.Task[None] | None = None
         self._runs: tuple[PickerItem, ...] = ()
         self._items: tuple[PickerItem, ...] = ()
-        self._before: QWidget | None = None
+        self._previous_focus: QWidget | None = None
         self.setObjectName("palette")
         self.setAccessibleName("Command palette")
         self._box = QFrame(self)
@@ -64,28 +64,28 @@ class CommandPalette(QWidget):
         self._search.textChanged.connect(self._on_text_changed)
         self._search.installEventFilter(self)
         self.model = ItemsModel(self)
-        self._list = ItemsView(self.model, "palette-list", "Found", self._box)
+        self._list = ItemsView(self.model, "palette-list", "Matches", self._box)
         self._list.setItemDelegate(ItemDelegate(self._list))
         self._list.clicked.connect(self._on_chosen)
-        self._nothing = muted_label(_NOTHING, name="palette-nothing")
-        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._no_match = muted_label(_NO_MATCH, name="palette-nothing")
+        self._no_match.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layout = column_layout(self._box, margin=8, spacing=6)
         layout.addWidget(self._search)
         layout.addWidget(self._list, 1)
-        layout.addWidget(self._nothing, 1)
+        layout.addWidget(self._no_match, 1)
         parent.installEventFilter(self)
         self.hide()
 
     def open(self) -> None:
-        """Show the palette with an empty search, over the whole window."""
+        """Show the palette over the whole window, with an empty search."""
         window = self.parentWidget()
         if window is None:
             return
         if not self.isVisible():
-            self._before = window.focusWidget()
+            self._previous_focus = window.focusWidget()
         self.setGeometry(window.rect())
         self._search.clear()
-        self._gather()
+        self._collect()
         self._filter()
         self.show()
         self.raise_()
@@ -97,12 +97,12 @@ class CommandPalette(QWidget):
     def shut(self) -> None:
         """Hide the palette and restore the focus."""
         self.hide()
-        if self._before is not None:
-            self._before.setFocus()
-            self._before = None
+        if self._previous_focus is not None:
+            self._previous_focus.setFocus()
+            self._previous_focus = None
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Use keys of the search field for the list, and follow the window's size."""
+        """Pass keys of the search field to the list, and follow the window's size."""
         if a1 is not None and a0 is self.parentWidget() and a1.type() == QEvent.Type.Resize:
             self.setGeometry(self.parentWidget().rect())  # type: ignore[union-attr]
         if isinstance(a1, QKeyEvent) and a0 is self._search and a1.type() == QEvent.Type.KeyPress:
@@ -121,13 +121,13 @@ class CommandPalette(QWidget):
         self._box.setGeometry(QRect((self.width() - width) // 2, 56, width, height))
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Darken the window behind."""
+        """Darken the window behind the box."""
         shade = QColor(0, 0, 0, 110 if theme.current().dark else 40)
         QPainter(self).fillRect(self.rect(), shade)
 
     # ------------------------------------------------------------------------ entries
 
-    def _gather(self) -> None:
+    def _collect(self) -> None:
         registry = self._context.commands
         commands = tuple(
             _command_item(command, registry.shortcut(command))
@@ -147,20 +147,22 @@ class CommandPalette(QWidget):
 
     def _refresh(self) -> None:
         if self.isVisible():
-            self._gather()
+            self._collect()
             self._filter()
 
     def _filter(self) -> None:
         query = self._search.text()
         items = self._items
         if not query.strip():
-            items = tuple(i for i in items if isinstance(i.value, _Target) and i.value.kind not in _SMALL)
+            items = tuple(
+                i for i in items if isinstance(i.value, _Target) and i.value.kind not in _SEARCHED_ONLY
+            )
         shown = text_matching.best(query, items, _searched, limit=SHOWN if query.strip() else None)
         self.model.show(shown, grouped=not query.strip())
         self._list.setVisible(bool(shown))
-        self._nothing.setVisible(not shown)
+        self._no_match.setVisible(not shown)
         looking = self._listing is not None and not self._listing.done()
-        self._nothing.setText(_LOOKING if looking else _NOTHING)
+        self._no_match.setText(_STILL_LISTING if looking else _NO_MATCH)
         self._list.select(self.model.next_item(-1, 1))
 
     # -------------------------------------------------------------------- choice
@@ -199,14 +201,14 @@ def _searched(item: PickerItem) -> str:
 
 def _command_item(command: Command, shortcut: str) -> PickerItem:
     keys = QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.NativeText)
-    reason = "" if command.enabled() else "not now"
+    reason = "" if command.enabled() else "not available now"
     group = "Go to" if command.id.startswith("go.") else "Commands"
     target = _Target("command", command.id)
     return PickerItem(target, command.title, keys or command.detail, group, reason, keywords=command.detail)
 
 
 def _environment_items() -> tuple[PickerItem, ...]:
-    """Return an entry for each environment; slow at the first call, so call it in a thread."""
+    """Return an entry for each environment; the first call is slow and belongs in a thread."""
     from gym_gui.envs import families, list_specs
 
     titles = {name: family.title for name, family in families().items()}
@@ -223,7 +225,7 @@ def _environment_items() -> tuple[PickerItem, ...]:
 
 
 def _run_items(folder: Path) -> tuple[PickerItem, ...]:
-    """Return entries for the newest runs, each with its players."""
+    """Return entries for the newest runs, each with its name or its operators' names."""
     paths = [path for path in run_folders(folder) if (path / "run.json").is_file()]
     items: list[PickerItem] = []
     for path in paths[:RUNS]:

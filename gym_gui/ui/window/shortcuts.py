@@ -1,4 +1,4 @@
-"""Sheet of all shortcuts (Shift+F1), made from the commands."""
+"""The sheet of all shortcuts (Shift+F1), made from the registered commands."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gym_gui.ui.widgets.scrolling import scroll_over
 
 _EVERYWHERE = (
     ("Alt", "Show the menus"),
-    ("Tab", "To the next control"),
+    ("Tab", "Move to the next control"),
     ("Space", "Press the button that has the focus"),
-    ("Esc", "Close what lies on top"),
+    ("Esc", "Close the topmost dialog, menu or message"),
 )
 
 
 class ShortcutSheet(Dialog):
-    """Lists every shortcut that works now, in groups; not modal."""
+    """Lists every shortcut that works now, in groups; the window stays usable."""
 
     def __init__(self, commands: CommandRegistry, parent: QWidget) -> None:
         super().__init__("shortcut-sheet", "Shortcuts", parent)
@@ -50,7 +50,7 @@ class ShortcutSheet(Dialog):
         self.resize(460, 560)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Close the sheet with the keys that opened it."""
+        """Close the sheet on Shift+F1, which also opens it."""
         if (
             a0 is not None
             and a0.key() == Qt.Key.Key_F1

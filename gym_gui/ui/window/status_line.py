@@ -1,4 +1,4 @@
-"""Status line at the bottom: workers, trainings, processor, memory, the run, and a button for the log."""
+"""The status line at the bottom: workers, trainings, processor, memory, run and the log button."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _log = logging.getLogger(__name__)
 
 INTERVAL_MS = 1000
 IDLE_INTERVAL_MS = 3000
-"""Milliseconds between samples while no process works, such as while an operator waits for a person."""
+"""Time between samples while no process is busy, in milliseconds."""
 _WORKING = 0.1
-"""Processor use above which a process counts as working; 1 is one core."""
+"""Processor use above which processes count as busy, in cores."""
 
 
 class StatusLine(QWidget):
-    """Line that samples in a thread, at most once a second, and not while it is hidden."""
+    """Shows workers, trainings, processor and memory use, sampled in a thread at most once a second."""
 
     log_toggled = pyqtSignal(bool)
 
@@ -37,7 +37,7 @@ class StatusLine(QWidget):
         self._sampler = ProcessSampler()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._on_time)
+        self._timer.timeout.connect(self._on_sample_due)
         self.setObjectName("status-line")
         self.setAccessibleName("Status")
         self.setProperty("role", "status")
@@ -46,13 +46,13 @@ class StatusLine(QWidget):
         self.workers = StatusDot("muted", "No worker running")
         self.workers.setObjectName("status-workers")
         self.workers.setToolTip(
-            "Worker processes of this window: each plays one or more slots.\n"
-            "Trainings belong to the trainer and go on without the window."
+            "Worker processes of this window; each plays one or more slots.\n"
+            "Trainings run in the trainer and continue when the window closes."
         )
         self._cpu = muted_label(name="status-cpu")
-        self._cpu.setToolTip("Processor use of this window and all it started; 100 % is one core")
+        self._cpu.setToolTip("Processor use of this window and its processes; 100 % is one core")
         self._memory = muted_label(name="status-memory")
-        self._memory.setToolTip("Memory of this window and all it started; shared pages count more than once")
+        self._memory.setToolTip("Memory of this window and its processes; shared pages count more than once")
         self.run = ElidedLabel("", "muted", name="status-run")
         self.log = QPushButton("Log ▴", self)
         self.log.setObjectName("toggle-log")
@@ -71,7 +71,7 @@ class StatusLine(QWidget):
         context.settings.changed.connect(self._on_setting_changed)
 
     def start(self) -> None:
-        """Start to sample; the window calls it after its first paint."""
+        """Start sampling, after the window's first paint."""
         self._show_parts()
         self._timer.start(0)
 
@@ -83,7 +83,7 @@ class StatusLine(QWidget):
         """Show a sample of processor and memory use, and the state of trainings."""
         words: list[str] = []
         if usage.stopped:
-            words.append(f"{_count(usage.workers, 'worker')}, {usage.stopped} not answering (stopped)")
+            words.append(f"{_count(usage.workers, 'worker')}, {usage.stopped} stopped and not responding")
         elif usage.workers:
             words.append(f"{_count(usage.workers, 'worker')} running")
         elif usage.hosts:
@@ -96,7 +96,7 @@ class StatusLine(QWidget):
         self._cpu.setText(f"CPU {local(usage.cpu * 100):.0f} %")
         self._memory.setText(f"Memory {_bytes(usage.memory)}")
 
-    def _on_time(self) -> None:
+    def _on_sample_due(self) -> None:
         if self.isVisible():
             self._context.spawn(self._sample(), "Reading processor and memory use")
         else:
@@ -104,14 +104,14 @@ class StatusLine(QWidget):
 
     async def _sample(self) -> None:
         try:
-            usage, training = await asyncio.to_thread(self._look)
+            usage, training = await asyncio.to_thread(self._read_usage)
         except OSError as error:
             _log.warning("processor and memory use cannot be read (%s)", error)
             return
         self.show_usage(usage, training)
         self._timer.start(INTERVAL_MS if usage.cpu > _WORKING else IDLE_INTERVAL_MS)
 
-    def _look(self) -> tuple[Usage, Trainings]:
+    def _read_usage(self) -> tuple[Usage, Trainings]:
         spare = self._context.spare_host
         usage = self._sampler.sample(0 if spare is None else spare.pid)
         return usage, trainings(self._context.store)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from gym_gui.cli.app import run
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.manifest import read_manifest
 from gym_gui.workers.registry import WorkerTypeRegistry
-from tests.support.commands import Done, Mosaic
+from tests.support.commands import ROOT, Done, Mosaic
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.policies import PPO, kept_policy
 
@@ -218,3 +219,16 @@ def test_a_pickle_bomb_is_refused_and_nothing_runs(policies: Policies, tmp_path:
     assert done.line
     assert not mark.exists()
     assert not list((tmp_path / "data/policies").glob("*"))
+
+
+def test_a_policy_is_shown_by_its_folder(mosaic: Mosaic, tmp_path: Path) -> None:
+    bundled = ROOT / "docs" / "examples" / "checkpoints" / "ppo_cartpole"
+    copied = tmp_path / "copied"
+    shutil.copytree(bundled, copied)
+    for folder, written in ((bundled, "library:"), (copied, str(copied))):
+        done = mosaic("policies", "show", folder)
+        assert done.status == 0, done.err
+        assert "CartPole-v1" in done.out and f'checkpoint: "{written}' in done.out
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert "holds no policy" in mosaic("policies", "show", empty).line

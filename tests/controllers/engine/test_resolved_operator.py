@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +25,7 @@ from gym_gui.workers.discovery import discover
 from gym_gui.workers.manifest import parse_manifest
 from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.engine import arena, bind_operator, play, play_task, player
+from tests.support.policies import PPO
 
 RANDOM = WorkerAssignment(worker_type="random")
 
@@ -313,6 +316,17 @@ def test_who_is_told_rewards_that_betray_something_is_named_before_the_start() -
         "player_0 receives rewards (tell_rewards: always), which reveal what its seat may not know"
     ]
     assert not resolve_operator(operator("tictactoe_v3", {"player_1": told, "player_2": told})).notes
+
+
+def test_a_policy_that_was_trained_in_another_environment_is_named_before_the_start(tmp_path: Path) -> None:
+    shutil.copytree(PPO, tmp_path / "copy")
+    description = tmp_path / "copy" / "policy.json"
+    for trained_in, noted in (("CartPole-v1", False), ("Skills/CartPole-v1", False), ("Acrobot-v1", True)):
+        description.write_text(json.dumps({**json.loads(description.read_text()), "env_id": trained_in}))
+        player = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(tmp_path / "copy")})
+        notes = resolve_operator(operator("CartPole-v1", {"agent": player})).notes
+        sentence = "agent_0 plays CartPole-v1 by a policy that was trained in Acrobot-v1"
+        assert notes == ([sentence] if noted else [])
 
 
 def test_a_policy_of_the_library_that_was_written_as_a_path_is_told_its_name(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from gym_gui.controllers.setup.environment_info_cache import EnvironmentInfos
 from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.core.trusted.trust import Origin
 
 CARTPOLE = EnvironmentRequest("CartPole-v1")
 
@@ -63,6 +64,14 @@ async def test_it_is_asked_once_and_kept_on_disk(tmp_path: Path, probe: Environm
     assert not silent.running, "the answer is on the disk"
     path.unlink()
     assert (await again.env_info(CARTPOLE)).page == first.page and not silent.running
+
+
+async def test_files_in_other_folders_share_it(tmp_path: Path, probe: EnvironmentProbe) -> None:
+    asked = [replace(CARTPOLE, origin=Origin("e.json", str(tmp_path / name))) for name in ("one", "two")]
+    first = await EnvironmentInfos(tmp_path, probe).env_info(asked[0])
+    silent = EnvironmentProbe()
+    assert (await EnvironmentInfos(tmp_path, silent).env_info(asked[1])).page == first.page
+    assert not silent.running
 
 
 @pytest.mark.parametrize("content", ["{}", "", "[]", '{"env_id": "x", "slots": 3}'])

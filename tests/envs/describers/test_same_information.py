@@ -410,14 +410,11 @@ def test_each_number_of_an_observation_is_told(task: str, episodes: int, steps: 
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.environments)
-def test_what_is_left_out_is_of_something_and_stands_on_the_familys_page(loss: Any) -> None:
-    pages = Path(__file__).resolve().parents[3] / "docs" / "families"
+def test_what_is_left_out_is_of_environments_that_exist(loss: Any) -> None:
     for family in loss.families:
         assert family in families()
         ids = [spec.id for spec in list_specs() if family_of(spec).name == family]
         assert not ids or any(fnmatch.fnmatchcase(each, loss.environments) for each in ids)
-        page = " ".join((pages / f"{family}.md").read_text("utf-8").split())
-        assert loss.sentence in page, f"docs/families/{family}.md is not up to date"
 
 
 def test_that_numbers_are_rounded_stands_where_texts_are_explained() -> None:

@@ -34,7 +34,7 @@ json.dump(rows, open(sys.argv[1], "w"))
 """
 
 
-@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.full)])
+@pytest.mark.parametrize("every", [48, pytest.param(1, marks=pytest.mark.full)])
 def test_every_listed_environment_has_a_page_and_can_be_made_or_says_why(
     every: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -106,6 +106,7 @@ def test_two_play_the_same_match_again_in_an_engine_of_its_own(made: list[Enviro
     assert (screens[0] != screens[1]).any(), "each sees with its own eyes"
 
 
+@pytest.mark.full
 def test_matches_at_once_do_not_disturb_each_other(made: list[Environment]) -> None:
     alone = played(match(made), 3, 40)
     pair = [match(made), match(made)]

@@ -31,7 +31,7 @@ Choose = Callable[[str], None]
 def test_changing_ones_mind_while_it_is_looked_at(tab: AdvancedConfigTab, qtbot: Any, checked: Wait) -> None:
     for task in ("CartPole-v1", FOUR, "Pendulum-v1", "CartPole-v1"):
         tab.model.choose_environment(task)
-        assert tab.model.looking and "Looking at" in named(tab, ChecksPanel, "checks_panel").sentences[0]
+        assert tab.model.looking and "Reading" in named(tab, ChecksPanel, "checks_panel").sentences[0]
     checked()
     assert tab.model.env_info is not None and tab.model.env_info.env_id == "CartPole-v1"
 

@@ -81,7 +81,7 @@ def test_a_card_s_picture_goes_and_comes_back(window: MainWindow, qtbot: Any) ->
     assert picture.window() is own and "a, CartPole-v1" in own.windowTitle()
     assert stage(page, 1).window() is window
     card = manual.card(page.deck.operators[0])
-    assert "window of its own" in named(card, QWidget, "elsewhere").accessibleName()
+    assert "in its own window" in named(card, QWidget, "elsewhere").accessibleName()
 
     manual.select(page.deck.operators[1])
     qtbot.keyClick(own, Qt.Key.Key_Space)  # the page's keys work there: all take a step

@@ -96,7 +96,7 @@ def editor(bdi: WorkerTypeDefinition, opened_for: Callable[[WorkerTypeDefinition
 
 
 def test_mistakes_are_told_by_line_and_gone_when_they_are_mended(editor: FileEditor, qtbot: Any) -> None:
-    qtbot.waitUntil(lambda: named(editor, QLabel, "file-state").text() == "No mistake is known", timeout=WAIT)
+    qtbot.waitUntil(lambda: named(editor, QLabel, "file-state").text() == "No errors found", timeout=WAIT)
     editor_view = named(editor, CodeEdit, "file-text")
     editor_view.setPlainText("!go.\n+!go <- forward\n+!stay <- right.\n")
     qtbot.waitUntil(lambda: 3 in editor_view.problems, timeout=WAIT)
@@ -125,7 +125,7 @@ def test_a_mistake_does_not_name_the_file_that_is_shown(editor: FileEditor) -> N
 
 
 def test_one_process_checks_all_that_is_typed(editor: FileEditor, qtbot: Any) -> None:
-    qtbot.waitUntil(lambda: named(editor, QLabel, "file-state").text() == "No mistake is known", timeout=WAIT)
+    qtbot.waitUntil(lambda: named(editor, QLabel, "file-state").text() == "No errors found", timeout=WAIT)
     before = checking("program_check")
     assert len(before) == 1
     editor_view = named(editor, CodeEdit, "file-text")
@@ -147,7 +147,7 @@ def test_a_program_for_jason_is_read_by_jason(
 ) -> None:
     installed_jason(monkeypatch, tmp_path_factory.getbasetemp())
     editor = opened_for(read_manifest(ROOT / "3rd_party/jason_worker/worker.toml"))
-    qtbot.waitUntil(lambda: named(editor, QLabel, "file-state").text() == "No mistake is known", timeout=WAIT)
+    qtbot.waitUntil(lambda: named(editor, QLabel, "file-state").text() == "No errors found", timeout=WAIT)
     before = checking("mosaic.jason.Check")
     assert len(before) == 1
     assert {"doorkey.asl", "empty.asl", "doors.asl"} <= {

@@ -138,7 +138,7 @@ def test_keys_of_the_window_cannot_be_taken(panel: KeysPanel, qtbot: QtBot) -> N
     panel.set_people({"a": mine()})
     panel.start_editing()
     press_for(panel, qtbot, 2, Qt.Key.Key_F1)
-    assert "belongs to the window" in named(panel, InlineMessage, "key-conflict").text
+    assert "is reserved for the window" in named(panel, InlineMessage, "key-conflict").text
     editor = named(panel, KeyEditor, "key-editor")
     assert editor.waiting == 2
     qtbot.keyClick(rows(panel, "key-list")[2], Qt.Key.Key_Escape)

@@ -235,8 +235,8 @@ def test_a_strip_says_the_last_call_in_three_lines(qtbot: Any) -> None:
     assert log.last is not None
     strip.show_call(log.last, log.spending)
     assert strip.lines == (
-        "Asked Step 4. You see a door.",
-        "Said <action>move 4</action>",
+        "Prompt Step 4. You see a door.",
+        "Reply <action>move 4</action>",
         "1 call · $0.0010 · 110 tokens · at step 4",
     )
     with qtbot.waitSignal(strip.opened):

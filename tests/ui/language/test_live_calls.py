@@ -105,12 +105,12 @@ def its_card_tells_its_calls(manual: ManualOperators, deck: OperatorDeck, qtbot:
     card = manual.card(operator)
     strip = named(card, CallStrip, "call-strip")
     assert strip is not None and strip.isVisible() and manual.card(other).calls is None
-    assert strip.lines == ("No model has been asked yet",)
+    assert strip.lines == ("No model calls yet",)
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
     sizes = Sizes(named(card, StageView, "operator-stage"))
     deck.play.step_all()  # no model is asked before this
     # The first reply has no action in it: it is asked again.
-    qtbot.waitUntil(lambda: strip.lines[1:2] == ("Said <action>right</action>",), timeout=WAIT)
+    qtbot.waitUntil(lambda: strip.lines[1:2] == ("Reply <action>right</action>",), timeout=WAIT)
     assert strip.lines[2].startswith("2 calls · 220 tokens")
     qtbot.waitUntil(lambda: operator.player.last_view.step == 1, timeout=WAIT)  # it is told, then made
     return sizes
@@ -143,9 +143,9 @@ def its_transcript_grows_while_it_plays(manual: ManualOperators, deck: OperatorD
     list_view = named(panel, TurnList, "turn-list")
     list_view.select(0)
     text = named(panel, QTextEdit, "turn-text")
-    assert "Reply, which could not be played".upper() in text.toPlainText()
+    assert "Unusable reply".upper() in text.toPlainText()
     list_view.select(1)
-    assert "PLAYED\nright (asked again)" in text.toPlainText()
+    assert "PLAYED\nright (after a retry)" in text.toPlainText()
 
 
 def test_pictures_beside_a_language_players_are_of_the_same_size(
@@ -232,7 +232,7 @@ def look_and_edit(
             context.theme.set_mode(mode)
             assert least_contrast(shown) >= 4.5
             named(editor, QPushButton, "prompt-look").click()
-            assert state.text() == "Looking…" and shown.isEnabled()
+            assert state.text() == "Updating…" and shown.isEnabled()
             assert least_contrast(shown) >= 4.5  # what was there stays to be read meanwhile
             qtbot.waitUntil(lambda: "tokens" in state.text(), timeout=WAIT)
             assert least_contrast(shown) >= 4.5
@@ -290,7 +290,7 @@ def replay(context: AppContext, run: Path, qtbot: Any, finish: Any) -> None:
         assert turn_view.turn.attempt == 0
         named(aside, QPushButton, "replay-aside-mind").click()
         mind = named(view, MindView, "mind").text
-        qtbot.waitUntil(lambda: "SEES AT STEP 1" in mind.toPlainText(), timeout=WAIT)
+        qtbot.waitUntil(lambda: "OBSERVES AT STEP 1" in mind.toPlainText(), timeout=WAIT)
         assert (
             "REPLY\nIt looks <b>free</b> there." in mind.toPlainText() and "\nASKED\n" in mind.toPlainText()
         )

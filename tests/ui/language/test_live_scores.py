@@ -83,5 +83,5 @@ def test_a_search_shows_what_its_moves_were_worth(manual: Any, qtbot: Any) -> No
         deck.play.step_all()
         qtbot.waitUntil(lambda step=step: operator.player.last_view.step == step, timeout=WAIT)
     manual.show_mind("player_2")
-    qtbot.waitUntil(lambda: "MAY CHOOSE OF 6 ACTIONS" in mind.toPlainText(), timeout=WAIT)
+    qtbot.waitUntil(lambda: "LEGAL: 6 ACTIONS" in mind.toPlainText(), timeout=WAIT)
     assert "PLAYED (STEP 1)" in mind.toPlainText() and "SCORES\n" not in mind.toPlainText()

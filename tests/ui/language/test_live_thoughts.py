@@ -96,7 +96,7 @@ def test_a_program_is_followed_from_its_card_to_the_replay(
 
 def its_card_tells_its_thoughts(manual: Any, operator: LiveOperator, qtbot: Any) -> None:
     strip = named(manual.card(operator), CallStrip, "call-strip")
-    assert strip is not None and strip.lines == ("It has not decided yet",)
+    assert strip is not None and strip.lines == ("The program has not decided yet",)
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
     manual.deck.play.step_all()
     qtbot.waitUntil(lambda: strip.lines[0].startswith("Goal solve"), timeout=WAIT)
@@ -121,7 +121,7 @@ def its_beliefs_stand_beside_the_whole(manual: Any, qtbot: Any) -> None:
     """All of them, not only how they changed; with what it sees and means to do, and the plan that acted."""
     manual.transcript.toggle_mind()
     mind = named(manual, MindView, "mind")
-    qtbot.waitUntil(lambda: "SEES AT STEP 1" in mind.text.toPlainText(), timeout=WAIT)
+    qtbot.waitUntil(lambda: "OBSERVES AT STEP 1" in mind.text.toPlainText(), timeout=WAIT)
     told = mind.text.toPlainText()
     assert told.index("INTENTION\nsolve") < told.index("PLAN\nline ") < told.index("BELIEVES\n")
     believed = told[told.index("BELIEVES\n") :].split("\n\n")[0].splitlines()[1:]
@@ -162,7 +162,7 @@ def its_replay_tells_them_again(context: AppContext, run: Path, length: int, qtb
         assert view_view.turn.step == 2 and view_view.turn.thought.goals[0] == "solve"
         named(aside, QPushButton, "replay-aside-mind").click()
         mind = named(view, MindView, "mind").text
-        qtbot.waitUntil(lambda: "SEES AT STEP 3" in mind.toPlainText(), timeout=WAIT)
+        qtbot.waitUntil(lambda: "OBSERVES AT STEP 3" in mind.toPlainText(), timeout=WAIT)
         assert "BELIEVES\n" in mind.toPlainText() and "INTENTION\nsolve" in mind.toPlainText()
     finally:
         finish(view.close_players())

@@ -66,7 +66,7 @@ def test_a_test_says_what_came_of_it_and_fills_in_the_models(
     test = named(address, QPushButton, "setting_base_url_test")
     test.click()
     said = named(address, QLabel, "setting_base_url_said")
-    assert not test.isEnabled() and said.text() == "Asking…"
+    assert not test.isEnabled() and said.text() == "Testing…"
     qtbot.waitUntil(test.isEnabled, timeout=WAIT)
     assert "2 models" in said.text() and " ms" in said.text(), address.said.text()  # pyright: ignore[reportAttributeAccessIssue]
     assert said.property("role") == "ok"

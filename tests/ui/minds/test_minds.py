@@ -81,7 +81,7 @@ def replayed(
         named(view.aside, QPushButton, "replay-aside-mind").click()
         named(view, MindView, "mind").choose(agent)
         view.transport.go(position)
-        qtbot.waitUntil(lambda: "again…" not in told(view) and bool(told(view)), timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: "being replayed…" not in told(view) and bool(told(view)), timeout=PATIENCE_MS)
         assert named(view, MindView, "mind").picture.image() is not None
         return told(view)
     finally:
@@ -122,12 +122,12 @@ def test_goal_and_pursuer_and_what_a_policy_gets_after_preprocessing(
     step(manual, operator, qtbot, 2)
     mind.choose("agent_0")
     qtbot.waitUntil(lambda: "GOAL\n" in told(manual) and "since step" in told(manual), timeout=PATIENCE_MS)
-    assert "asked for by agent_0/goal" in told(manual) and "DID LAST\n" in told(manual)
+    assert "set by agent_0/goal" in told(manual) and "LAST ACTION\n" in told(manual)
     mind.choose("agent_0/goal")
     qtbot.waitUntil(lambda: "GOAL FOR AGENT_0\n" in told(manual), timeout=PATIENCE_MS)
     run = finished(manual, operator, qtbot, finish)
     again = replayed(context, run, "levels", 4, "agent_0", qtbot, finish)
-    assert "asked for by agent_0/goal" in again and "Your task now: " in again
+    assert "set by agent_0/goal" in again and "Your task now: " in again
 
 
 @pytest.mark.usefixtures("replays_here")
@@ -148,18 +148,16 @@ def test_of_a_team_each_has_its_own_view(
     qtbot.mouseClick(overlay, Qt.MouseButton.LeftButton, pos=chips[names[1]].center())
     mind = named(manual, MindView, "mind")
     assert mind.isVisible() and mind.agent == operator.player.last_view.agents[1].agent
-    qtbot.waitUntil(lambda: "SEES AT STEP 0" in told(manual), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "OBSERVES AT STEP 0" in told(manual), timeout=PATIENCE_MS)
     first, picture = told(manual), mind.picture.image()
     last = operator.player.last_view.agents[3].agent
     mind.choose(last)
-    qtbot.waitUntil(
-        lambda: "DONE TO ITS OBSERVATION\nselect image, flatten" in told(manual), timeout=PATIENCE_MS
-    )
+    qtbot.waitUntil(lambda: "PREPROCESSING\nselect image, flatten" in told(manual), timeout=PATIENCE_MS)
     assert told(manual) != first and picture is not None and mind.picture.image() != picture
-    assert "ITS OBSERVATION, AFTER THAT\n" in told(manual)
+    assert "OBSERVATION AFTER PREPROCESSING\n" in told(manual)
     run = finished(manual, operator, qtbot, finish)
     again = replayed(context, run, "team", 0, last, qtbot, finish)
-    assert "DONE TO ITS OBSERVATION\nselect image, flatten" in again and "SEES AT STEP 0" in again
+    assert "PREPROCESSING\nselect image, flatten" in again and "OBSERVES AT STEP 0" in again
 
 
 def test_a_person_is_not_shown_what_the_game_hides_from_them(manual: ManualOperators, qtbot: QtBot) -> None:
@@ -172,6 +170,6 @@ def test_a_person_is_not_shown_what_the_game_hides_from_them(manual: ManualOpera
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=PATIENCE_MS)
     manual.deck.play.step_all()  # type: ignore[attr-defined]
     manual.show_mind()
-    qtbot.waitUntil(lambda: "SEES AT STEP 0" in told(manual), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "OBSERVES AT STEP 0" in told(manual), timeout=PATIENCE_MS)
     named(manual, MindView, "mind").choose(operator.player.last_view.agents[2].agent)
     qtbot.waitUntil(lambda: "kept from you while you play" in told(manual), timeout=PATIENCE_MS)

@@ -456,7 +456,7 @@ def test_what_an_operator_plays_is_seen_by_its_eye_while_the_run_goes_on(
     qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
     row(script, "a").eye.click()
     pane = named(script, WatchPane, "watch-pane")
-    assert "Run plays its episodes" in pane.stage.frame.hint[1]
+    assert "Press Run to play its episodes" in pane.stage.frame.hint[1]
     script.play.toggle()
     qtbot.waitUntil(lambda: "frame" in pane.stage.ways and "seed" in pane.facts.text(), timeout=WAIT)
     assert row(script, "a").eye.isChecked() and not row(script, "b").eye.isChecked()

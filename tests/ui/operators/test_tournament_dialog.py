@@ -50,7 +50,7 @@ def begun(
     dialog.open()
     told = named(dialog, QLabel, "tournament-words"), named(dialog, QLabel, "tournament-problem")
     qtbot.waitUntil(
-        lambda: any(each.text() and not each.text().startswith("Looking") for each in told), timeout=WAIT
+        lambda: any(each.text() and not each.text().startswith("Reading") for each in told), timeout=WAIT
     )
     return dialog
 

@@ -187,8 +187,8 @@ def looking_elsewhere_pauses_real_time(page: PlayPage, you: Player) -> None:
     you.wait(lambda: page.view is not None and page.view.step >= 1)
     named(page, QPushButton, "edit-keys").setFocus()
     you.wait(lambda: page.game.paused)
-    assert "Click the picture to go on" in named(page, StatusDot, "prompt").text
-    assert named(page, QPushButton, "pause").text() == "Go on"
+    assert "Click the picture to continue" in named(page, StatusDot, "prompt").text
+    assert named(page, QPushButton, "pause").text() == "Resume"
     operator = page.game.operator
     assert operator is not None and operator.player.paused
     named(page, StageCard, "stage-card").take_keys()
@@ -353,7 +353,7 @@ def test_soccer_in_real_time_with_a_mixed_team(page: PlayPage, you: Player) -> N
     mine = [s for s in steps if s["agent_id"] == "green_0"]
     sources = [s["action_source"] for s in mine]
     assert sources[0] == "human" and sources[-1] == "noop" and set(sources) == {"human", "noop"}
-    assert "played by the fallback" in named(page, QLabel, "result-detail").text()
+    assert "fallback actions" in named(page, QLabel, "result-detail").text()
     assert episodes[0]["agents"]["green_1"]["policy"] == "soccer_chaser"
     assert named(page, QLabel, "stage-headline").text().startswith("Green ")
 
@@ -549,12 +549,12 @@ def test_people_at_a_card_table_see_their_own_cards_unless_they_want_all(page: P
     you.wait(lambda: page.view is not None and page.view.seen_from)
     notice = named(stage, SeatNotice, "seat-notice")
     cover = named(stage, Cover, "seat-cover")
-    assert notice.isVisible() and "may see" in notice.text and not cover.isVisible()
+    assert notice.isVisible() and "view of" in notice.text and not cover.isVisible()
     frame = named(stage, FrameView, "frameView")
     own = frame.image()
     named(stage, QPushButton, "message-action").click()
     you.wait(lambda: page.view is not None and page.view.kept_from and not page.view.seen_from)
-    assert "Everything is shown" in notice.text and frame.image() != own
+    assert "All information is shown" in notice.text and frame.image() != own
     named(stage, QPushButton, "message-action").click()
     you.wait(lambda: page.view is not None and page.view.seen_from)
     workers = {"player_0": person, "player_1": person}

@@ -184,7 +184,7 @@ def apply_in_place(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
 
 
 def watch(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
-    """Train → Watch it in Operators."""
+    """Train → Watch in Operators."""
     (place,) = bundled_policies()
     policy = place / "ppo_cartpole"
     operator = operator_of(policy, worker_id="cleanrl_worker", env_id="CartPole-v1", title="PPO")

@@ -97,7 +97,7 @@ def test_reset_all_can_be_undone(page: SettingsPage, context: AppContext, qtbot:
     context.noticed.connect(told.append)
     qtbot.mouseClick(page.findChild(QPushButton, "button-reset-all"), LEFT)
     assert context.settings.values == window_settings.Settings()
-    assert told[-1].text == "Put 2 settings back to the default"
+    assert told[-1].text == "Reset 2 settings to the default"
     assert told[-1].action is not None
     told[-1].action[1]()
     assert (context.settings.values.frame_rate, context.settings.values.key_repeat) == (15, False)
@@ -124,7 +124,7 @@ def test_a_key_is_kept_in_memory_where_there_is_no_keyring(
     state = named(page, StatusDot, "key-state-openai")
     named(page, QScrollArea, "settings-scroll").ensureWidgetVisible(state)
     qtbot.waitUntil(lambda: state.text == "None")
-    assert any("kept in memory only" in said for said in messages(page))
+    assert any("stored in memory only" in said for said in messages(page))
     field = named(page, QLineEdit, "key-openai")
     assert field.echoMode() == QLineEdit.EchoMode.Password
     field.setText(KEY)

@@ -87,7 +87,7 @@ def test_what_its_record_says_is_seen_and_what_failed_leads_to_its_log(
     grid, table = named(view, QListView, "submission-grid"), named(view, RowsTable, "submission-shards")
     assert table.rows.rowCount() == 4
     assert offered(window) == {"go-on", "stop", "merge", "log"} - {"log"}
-    assert named(window, QPushButton, "submission-go-on").text() == "Play again what failed"
+    assert named(window, QPushButton, "submission-go-on").text() == "Retry failed shards"
     grid.setFocus()
     grid.setCurrentIndex(table.rows.index(0, 0))
     for _ in range(2):
@@ -141,7 +141,7 @@ def test_one_is_begun_from_a_file_watched_stopped_and_merged_as_far_as_it_is(
     assert view.seen is not None and view.seen.count("waiting") == len(view.seen.shards)
     assert follower_of(view.seen.submission.folder) is None
     named(window, QPushButton, "submission-merge").click()
-    qtbot.waitUntil(lambda: any("one run now; it says that it is not whole" in m for m in messages(window)))
+    qtbot.waitUntil(lambda: any("now one run, which is marked as incomplete" in m for m in messages(window)))
     named(named(window, JobStrip, "results-jobs"), QPushButton, "message-action").click()
     qtbot.waitUntil(lambda: "Chance" in text(window, "results-verdict"))
     library = named(window, LibraryView, "run-library")
@@ -182,7 +182,7 @@ def test_what_has_nothing_to_merge_says_so(window: MainWindow, qtbot: Any, submi
     view = named(window, SubmissionView, "submission")
     qtbot.waitUntil(lambda: view.seen is not None)
     named(window, QPushButton, "submission-merge").click()
-    qtbot.waitUntil(lambda: any("Nothing of it is here yet" in said for said in messages(window)))
+    qtbot.waitUntil(lambda: any("No shard is on this machine yet" in said for said in messages(window)))
 
 
 def test_parts_that_were_played_by_hand_are_merged_in_the_list(
@@ -198,8 +198,8 @@ def test_parts_that_were_played_by_hand_are_merged_in_the_list(
     assert window.context.commands.run("results.merge")
     qtbot.waitUntil(lambda: any("of 2 is missing" in said for said in messages(window)))
     jobs = named(window, JobStrip, "results-jobs")
-    assert named(jobs, QPushButton, "message-action").text() == "Merge what there is"
+    assert named(jobs, QPushButton, "message-action").text() == "Merge available parts"
     library.table.selectAll()
     assert window.context.commands.run("results.merge")
-    qtbot.waitUntil(lambda: any("2 shards, 4 episodes are one run now." in said for said in messages(window)))
+    qtbot.waitUntil(lambda: any("2 shards, 4 episodes are now one run." in said for said in messages(window)))
     qtbot.waitUntil(lambda: library.model.rowCount() == 3)

@@ -41,12 +41,12 @@ LINE: dict[str, Any] = {
         (Prompt(State.YOUR_MOVE, asked=("a",), refusal="Up is not possible now."), "Up is not"),
         (Prompt(State.YOUR_MOVE, asked=("a",), typed="41"), "Action 41"),
         (Prompt(State.PAUSED, paused=True), "Paused."),
-        (Prompt(State.PAUSED, paused=True, paused_by_focus=True), "the keys go elsewhere"),
+        (Prompt(State.PAUSED, paused=True, paused_by_focus=True), "gets the keys"),
         (Prompt(State.RUNNING, realtime=True), "Running."),
-        (Prompt(State.RUNNING, realtime=True, caught=True), "Esc gives it back"),
+        (Prompt(State.RUNNING, realtime=True, caught=True), "Esc releases it"),
         (Prompt(State.THINKING, turn=("blue_0",)), "blue_0 is thinking…"),
-        (Prompt(State.THINKING, turn=("blue_0", "blue_1")), "The others are thinking…"),
-        (Prompt(State.RUNNING, people=0, watched=True), "you watch"),
+        (Prompt(State.THINKING, turn=("blue_0", "blue_1")), "Policies are thinking…"),
+        (Prompt(State.RUNNING, people=0, watched=True), "Only policies play"),
         (Prompt(State.RUNNING, people=0), "Starting"),
         (Prompt(State.YOUR_MOVE, people=0, asked=("white",)), "Starting"),
         (Prompt(State.BROKEN), ""),
@@ -71,7 +71,7 @@ TEAMS = {
     ("change", "people", "said"),
     [
         ({}, ["agent_0"], "The episode is over."),
-        ({"terminated": False, "truncated": True}, ["agent_0"], "the time is up"),
+        ({"terminated": False, "truncated": True}, ["agent_0"], "it was truncated"),
         ({"success": True}, ["agent_0"], "Solved."),
         ({"success": False}, ["agent_0"], "Not solved"),
         ({"status": "failed", "error": "it broke"}, [], "failed: it broke"),
@@ -89,7 +89,7 @@ def test_outcomes(change: dict[str, Any], people: list[str], said: str) -> None:
 def test_facts_are_honest() -> None:
     assert result_facts(LINE, 0, recorded=True) == "Return 1 · 31 steps · seed 7 · recorded"
     said = result_facts({**LINE, "length": 1}, 4, recorded=False)
-    assert "1 step ·" in said and "4 played by the fallback" in said and "not recorded" in said
+    assert "1 step ·" in said and "fallback actions (no key in time): 4" in said and "not recorded" in said
 
 
 def test_every_environment_is_in_the_list() -> None:

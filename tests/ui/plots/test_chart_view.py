@@ -24,7 +24,7 @@ HINT = "No completed episodes yet."
 @pytest.fixture
 def view(theme: Theme, shown: Show) -> ChartView:
     """A chart from which something can be chosen."""
-    view = ChartView(theme, "chart", HINT, invitation="Click a bar to replay both.")
+    view = ChartView(theme, "chart", HINT, invitation="Click a bar to replay both episodes.")
     shown(view)
     return view
 
@@ -86,7 +86,7 @@ def test_bars_are_reached_by_keyboard(paired: ChartView, keys: list[int]) -> Non
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Right):
         QTest.keyClick(paired, key)
     said = paired.accessibleDescription()
-    assert said.endswith("Seed 102: Qwen 2.5 ahead by 0.250 in return. Click a bar to replay both.")
+    assert said.endswith("Seed 102: Qwen 2.5 ahead by 0.250 in return. Click a bar to replay both episodes.")
     QTest.keyClick(paired, Qt.Key.Key_Return)
     QTest.keyClick(paired, Qt.Key.Key_End)
     assert keys == [1] and "Seed 104" in paired.accessibleDescription()
@@ -108,7 +108,7 @@ def test_the_tooltip_says_what_is_pointed_at(paired: ChartView) -> None:
         return QToolTip.text()
 
     at = paired.spot_rect(3).center().toPoint()
-    assert asked_at(at) == "Seed 104: PPO ahead by 1.00 in return. Click a bar to replay both."
+    assert asked_at(at) == "Seed 104: PPO ahead by 1.00 in return. Click a bar to replay both episodes."
     paired.set_chart(outcomes(("Green", 6, 1, 3)))
     assert asked_at(paired.spot_rect(0).center().toPoint()).startswith("Green: won 6/10 (60 % [0, 100]).")
 

@@ -177,7 +177,7 @@ def test_chess_by_keyboard_alone(view: BoardView, game: Callable[..., Game]) -> 
     QTest.keyClick(view, Qt.Key.Key_Up)
     assert "e2, white pawn" in view.accessibleDescription()
     QTest.keyClick(view, Qt.Key.Key_Return)
-    assert "taken up: e2, white pawn" in view.accessibleDescription()
+    assert "selected: e2, white pawn" in view.accessibleDescription()
     QTest.keyClick(view, Qt.Key.Key_Up)
     QTest.keyClick(view, Qt.Key.Key_Up)
     QTest.keyClick(view, Qt.Key.Key_Space)

@@ -128,7 +128,7 @@ def test_corners_are_those_of_the_card_in_both_themes(theme: Theme, shown: Show)
 def test_what_is_no_picture_is_refused(theme: Theme, qtbot: QtBot, wrong: NDArray[np.uint8]) -> None:
     view = FrameView(theme)
     qtbot.addWidget(view)
-    with pytest.raises(ValueError, match="convert it to RGB first"):
+    with pytest.raises(ValueError, match="Convert it to RGB first"):
         view.show_frame(wrong)
 
 

@@ -44,9 +44,9 @@ def test_a_look_at_one_says_with_whom_it_decides(theme: Theme) -> None:
         agent: {heading: words for heading, words, _ in mind_sections(Mind(agent, look(), together=link))}
         for agent, link in ((agent, together.get(agent)) for agent in AGENTS)
     }
-    assert told["red_0"]["Decides with"].startswith("red_1 (link A): one policy (seed1)")
-    assert told["red_1"]["Decides with"].startswith("red_0 ")
-    assert "Decides with" not in told["blue_0"]
+    assert told["red_0"]["Decides together with"].startswith("red_1 (link A): one policy (seed1)")
+    assert told["red_1"]["Decides together with"].startswith("red_0 ")
+    assert "Decides together with" not in told["blue_0"]
 
 
 def test_a_record_says_the_same() -> None:

@@ -56,7 +56,7 @@ def test_a_click_on_a_cell_chooses_what_it_stands_for(stage: StageView) -> None:
     click(stage, 3, 7)
     click(stage, 2, 2)
     assert chosen == [3]
-    assert "Nothing here can be asked for now" in QToolTip.text()
+    assert "No action here" in QToolTip.text()
     QToolTip.hideText()
 
 

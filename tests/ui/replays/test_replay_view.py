@@ -203,7 +203,7 @@ def test_who_was_handed_the_state_of_the_simulator_is_marked(
         view.show_episode(run, "good", index)
         here = lambda at=index: bool(view.players) and view.players[0].recorded.episode.episode_index == at  # noqa: E731
         qtbot.waitUntil(here)
-        assert mark.isVisible() is marked and ("whole state" in mark.toolTip()) is marked
+        assert mark.isVisible() is marked and ("full simulator state" in mark.toolTip()) is marked
 
 
 @pytest.mark.usefixtures("replays_here")

@@ -69,7 +69,10 @@ def test_window_and_page_show_the_same_charts(view: ComparisonView, summary: Sum
                     f"<title>{spot.sentence}</title>" in page for spot in chart.draw(540, 240, len_px).spots
                 )
         caption = view.findChild(QLabel, "results-pair-caption")
-        assert caption is not None and caption.text().removesuffix(" Click a bar to replay both.") in page
+        assert (
+            caption is not None
+            and caption.text().removesuffix(" Click a bar to replay both episodes.") in page
+        )
     assert seen == 5, "intervals and pairs of two tasks, outcomes of one"
 
 
@@ -83,7 +86,7 @@ def test_what_is_missing_stands_with_the_verdict(
     assert told in view.verdict.text() and told not in view.notes.text()
     shutil.rmtree(run / "operators")
     view.show_analysis(summarize(open_run(run)))
-    assert view.hint.isVisible() and view.hint.title.text() == "No episode is on record"
+    assert view.hint.isVisible() and view.hint.title.text() == "No episodes are recorded"
     assert "9 of 9 episodes are missing" in view.hint.text.text()
 
 

@@ -91,7 +91,7 @@ async def test_what_is_compressed_already_is_said_and_can_be_undone(runs: list[R
 
     said = await cancelled(runs, 2, 0, again=again)
     assert said is not None and packed(runs) == [FILES, 0, 0]
-    assert said.text.startswith("Cancelled: 1 of 3 runs is compressed: the rows took ")
+    assert said.text.startswith("Canceled: 1 of 3 runs is compressed: ")
     assert said.kind == "info" and said.action is not None and said.action[0] == "Undo"
     said.action[1]()
     assert undone.pop() == ([runs[0]], True)
@@ -101,7 +101,7 @@ async def test_what_is_compressed_already_is_said_and_can_be_undone(runs: list[R
     whole, second, third = packed(runs)
     assert (whole, second) == (FILES, FILES) and 0 < third < FILES
     # The first was compressed before; it is none of those that are compressed now.
-    assert said.text.startswith("Cancelled: 1 of 3 runs is compressed, and one more in part: the rows took ")
+    assert said.text.startswith("Canceled: 1 of 3 runs is compressed, and one more in part: ")
     said.action[1]()
     assert undone.pop() == ([runs[1], runs[2]], True)
 
@@ -110,7 +110,7 @@ async def test_what_is_compressed_already_is_said_and_can_be_undone(runs: list[R
 async def test_of_a_single_run_it_is_said_that_it_is_compressed_in_part(runs: list[RunEntry]) -> None:
     said = await cancelled(runs, 1, 990)
     assert said is not None and 0 < packed(runs)[0] < FILES
-    assert said.text.startswith(f"Cancelled: “{runs[0].title}” is compressed in part: the rows took ")
+    assert said.text.startswith(f"Canceled: “{runs[0].title}” is compressed in part: ")
 
 
 @pytest.mark.usefixtures("in_step")
@@ -120,8 +120,8 @@ async def test_undoing_is_cancelled_likewise(runs: list[RunEntry]) -> None:
     assert said.text.startswith("3 runs are compressed: ") and said.kind == "ok"
     said = await cancelled(runs, 3, 0, undo=True)
     assert said is not None and packed(runs) == [0, 0, FILES]
-    assert said.text.startswith("Cancelled: 2 of 3 runs are as they were: the rows took ")
+    assert said.text.startswith("Canceled: 2 of 3 runs are decompressed: ")
     assert said.kind == "info" and said.action is None
     said = await cancelled(runs, undo=True)
-    assert said is not None and said.text.startswith(f"“{runs[2].title}” is as it was: ")
+    assert said is not None and said.text.startswith(f"“{runs[2].title}” is decompressed: ")
     assert packed(runs) == [0, 0, 0]

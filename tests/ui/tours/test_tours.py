@@ -82,7 +82,7 @@ def test_a_tour_is_left_and_taken_up_again(
     qtbot.waitUntil(verify.isEnabled)
     QTest.keyClick(window, Qt.Key.Key_F6)
     qtbot.waitUntil(verify.hasFocus)
-    assert verify.accessibleDescription().startswith("Tour: Would others get the same?")
+    assert verify.accessibleDescription().startswith("Tour: Check that the run is reproducible")
 
     window.go("home")
     rail = named(window, QWidget, "go-results")
@@ -94,7 +94,7 @@ def test_a_tour_is_left_and_taken_up_again(
         and context.commands.get("help.tour_show") is None
     )
 
-    assert "go on at step 2 of 4" in choose(window, "publish")
+    assert "continue at step 2 of 4" in choose(window, "publish")
     assert place(window) == "Tour: Publish, step 2 of 4" and window.current == "results"
     window.tours.go_to(2)
     assert place(window) == "Tour: Publish, step 3 of 4"
@@ -108,7 +108,7 @@ def test_a_tour_is_left_and_taken_up_again(
     home.setFocus()
     window.tours.go_to(1)
     said = home.accessibleDescription()
-    assert said.startswith("Tour: Publish, step 2 of 4") and "get the same" in said, (
+    assert said.startswith("Tour: Publish, step 2 of 4") and "reproducible" in said, (
         "heard where the keyboard is"
     )
     play.setFocus()

@@ -42,18 +42,18 @@ def test_the_card_plays_the_newest_film(context: AppContext, qtbot: QtBot, film:
     card.show()
     hold = named(card, QToolButton, "policy-now-hold")
     view = named(card, FrameView, "frameView")
-    assert view.hint[0] == "No film yet" and not hold.isVisible()
+    assert view.hint[0] == "No video yet" and not hold.isVisible()
     card.show_run("PPO", film)
     qtbot.waitUntil(lambda: card.film is not None, timeout=PATIENCE_MS)
     assert (
-        named(card, QLabel, "policy-now-title").text() == "Policy now, PPO"
+        named(card, QLabel, "policy-now-title").text() == "Current policy, PPO"
         and named(card, QLabel, "policy-now-step").text() == "at step 20,000"
     )
     seen: list[int] = []
     view.painted.connect(seen.append)
     qtbot.waitUntil(lambda: len(seen) > 2, timeout=PATIENCE_MS)
     hold.click()
-    assert hold.toolTip() == "Let the film go on"
+    assert hold.toolTip() == "Continue the video"
     assert rests(card, qtbot)
     held = view.image()
     hold.click()
@@ -68,7 +68,7 @@ def test_the_heading_gives_up_the_runs_name_alone(context: AppContext, qtbot: Qt
     card.show_run("PPO, lr 2.5e-4", None)
     title = named(card, QLabel, "policy-now-title")
     shown = title.fontMetrics().elidedText(title.text(), Qt.TextElideMode.ElideRight, title.minimumWidth())
-    assert shown.startswith("Policy now") and shown != title.text()
+    assert shown.startswith("Current policy") and shown != title.text()
 
 
 def rests(card: PolicyNow, qtbot: QtBot) -> bool:

@@ -145,7 +145,7 @@ def test_a_joint_policy_opens_into_its_agents(
     shown = [[table.rows.index(row, column).data() for column in range(3)] for row in range(3)]
     assert shown == [[agent, "Box(18)", "Discrete(5)"] for agent in AGENTS]
     assert named(panel, QLabel, "train-policy-networks").text() == "all 3 share one"
-    assert not named(panel, QLabel, "train-policy-sees").isVisible()
+    assert not named(panel, QLabel, "train-policy-observes").isVisible()
 
     whole = sent_to(window, named(panel, QMenu, "train-use-menu"), "agents", qtbot)
     assert set(whole.workers) == set(AGENTS)
@@ -163,5 +163,5 @@ def test_a_joint_policy_opens_into_its_agents(
 
     window.context.go("train", policies=True)
     select(library, "ppo_cartpole")
-    assert not parts.isVisible() and named(panel, QLabel, "train-policy-sees").isVisible()
+    assert not parts.isVisible() and named(panel, QLabel, "train-policy-observes").isVisible()
     assert not named(panel, QLabel, "train-policy-networks").isVisible()

@@ -87,7 +87,7 @@ def test_the_league_of_a_run_is_shown_as_it_grows(page: TrainPage, run: Path, qt
     (curve,) = plot.curves.values()
     assert curve.values.tolist() == [15.0, 60.0]
     assert named(page, QLabel, "train-league-heading").accessibleName() == "Rating, Elo points"
-    assert named(page, QLabel, "train-league-unit").text() == "0: where it began"
+    assert named(page, QLabel, "train-league-unit").text() == "0: rating at the start of the training"
     assert named(page, QLabel, "train-league-note").text().endswith(": learner at 60, 2 members")
     assert not named(page, PolicyNow, "policy-now").isVisible()
     assert "past_0" in plot.text_at(0.0) and "search" not in plot.text_at(0.0)
@@ -116,7 +116,7 @@ def test_a_member_is_used_as_any_policy(page: TrainPage, run: Path, window: Main
     use = named(page, QPushButton, "train-league-use")
     assert not use.isEnabled()
     table.select("search")
-    assert not use.isEnabled() and "no trained policy" in use.toolTip()
+    assert not use.isEnabled() and "not a trained policy" in use.toolTip()
     table.select("past_0")
     qtbot.waitUntil(use.isEnabled, timeout=PATIENCE_MS)
     qtbot.mouseClick(use, Qt.MouseButton.LeftButton)

@@ -83,7 +83,7 @@ def test_what_comes_with_mosaic_is_there(library: PoliciesView, window: MainWind
         "CartPole-v1",
         "cleanrl_worker",
     )
-    assert (texts["Sees"], texts["Does"], texts["Steps"]) == ("Box(4)", "Discrete(2)", "499,712")
+    assert (texts["Observes"], texts["Acts in"], texts["Steps"]) == ("Box(4)", "Discrete(2)", "499,712")
     assert (
         not named(facts(library), QPushButton, "train-policy-remove").isVisible()
         and "comes with MOSAIC" in named(facts(library), QLabel, "train-policy-fixed").text()

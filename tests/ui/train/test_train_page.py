@@ -217,7 +217,7 @@ def what_a_return_is_stands_by_it(page: TrainPage, run: TrainingRecord, qtbot: Q
     named(page, RunsTable, "training-runs").select(run.run_id)
     assert "evaluation after the training" in named(page, RunPanel, "train-run-panel").facts.texts["Return"]
     assert "training episodes" in named(page, QLabel, "train-first-chart-title").accessibleName()
-    assert "asked for no films" in named(page, FrameView, "frameView").hint[1]
+    assert "records no films" in named(page, FrameView, "frameView").hint[1]
 
 
 def tensorboard_shows(page: TrainPage, run: TrainingRecord, finish: Callable[[object], object]) -> None:
@@ -306,7 +306,7 @@ def test_the_form(page: TrainPage, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: "continuous" in problem.text(), timeout=PATIENCE_MS)
     assert not start.isEnabled() and "for discrete actions" in start.toolTip()
     form.fill(TrainingPreset("search_trainer", "search", "NoSuch-v0"))
-    assert problem.text() == "There is no environment NoSuch-v0 here: choose another one."
+    assert problem.text() == "The environment NoSuch-v0 is not available. Choose another environment."
     offered = {item.value: item.reason for item in named(form, EnvironmentPicker, "train-environment").items}
     assert "several agents" in offered["classic/connect_four_v3"] and offered["CartPole-v1"] == ""
     what_is_not_installed_can_be(page, qtbot)

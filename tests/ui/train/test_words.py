@@ -73,10 +73,10 @@ def test_a_return_says_what_it_is() -> None:
 @pytest.mark.parametrize(
     ("about", "said"),
     [
-        ({}, "asked for no films"),
+        ({}, "records no films"),
         ({"state": "running", "step": 7_000, "total_steps": 200_000}, "at step 50,000"),
-        ({"state": "running", "step": 7_000, "total_steps": 50_000}, "with the end of the training"),
-        ({"state": "running", "step": 7_000, "place": "one"}, "trains on one: its films come with it"),
+        ({"state": "running", "step": 7_000, "total_steps": 50_000}, "at the end of the training"),
+        ({"state": "running", "step": 7_000, "place": "one"}, "trains on one; its films are copied here"),
         ({"state": "stopped", "step": 7_000, "place": "one"}, "ended at step 7,000, before"),
         ({"state": "stopped", "step": 7_000}, "ended at step 7,000, before its first film"),
         ({"state": "completed", "step": 50_000, "warning": "no videos: there is no screen"}, "no screen"),

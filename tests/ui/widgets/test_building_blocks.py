@@ -136,10 +136,10 @@ class TestButtons:
         assert button.accessibleName() == "Pause"
 
     def test_one_with_a_picture_alone_has_a_name(self, qtbot: QtBot) -> None:
-        button = IconButton("seed", "Another seed")
+        button = IconButton("seed", "Draw another seed")
         qtbot.addWidget(button)
-        assert button.accessibleName() == button.toolTip() == "Another seed"
-        assert button.objectName() == "button-another-seed"
+        assert button.accessibleName() == button.toolTip() == "Draw another seed"
+        assert button.objectName() == "button-draw-another-seed"
 
 
 class TestMarks:
@@ -225,7 +225,7 @@ class TestMessages:
         assert text.geometry().right() <= hint.rect().right()
 
     def test_a_hint_is_not_cut_when_its_room_changes(self, qtbot: QtBot) -> None:
-        hint = EmptyHint("Reading the run…", "Its verdict, table and plots come in a moment.")
+        hint = EmptyHint("Reading the run…", "The verdict, table and plots appear in a moment.")
         qtbot.addWidget(hint)
         hint.show()
         for width in (952, 1208, 300, 1208, 220):

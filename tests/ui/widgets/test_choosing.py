@@ -142,7 +142,7 @@ class TestPicker:
         rows = named(popup, QListView, "picker-list")
         assert popup.model.data(rows.currentIndex()) == "Acrobot-v1", "the chosen one"
         qtbot.keyClicks(named(popup, QLineEdit, "picker-search"), "qqq")
-        assert nothing.isVisible() and nothing.text().startswith("Nothing fits")
+        assert nothing.isVisible() and nothing.text().startswith("No matches")
 
     def test_nothing_found_is_said(self, picker: PickerButton, qtbot: QtBot) -> None:
         popup = opened(picker, qtbot)

@@ -425,7 +425,7 @@ class TestFiles:
         self.drop(window, tmp_path)
         notices = named(window, NoticeArea, "notices")
         assert "picture.png is not an experiment file" in notices.texts[0]
-        assert "holds no run.json" in notices.texts[1]
+        assert "it has no run.json" in notices.texts[1]
         assert window.current == "home"
 
 

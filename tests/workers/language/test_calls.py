@@ -758,6 +758,7 @@ async def test_a_real_model_answers_the_same_to_the_same(model_server: ModelServ
         assert slot.records[0]["usd"] == 0.0
 
 
+@pytest.mark.full
 async def test_a_real_model_sees_a_picture(model_server: ModelServer) -> None:
     slot = Slot(model_server.url, client_name="transformers", model_id=VISION_MODEL, max_tokens=12)
     picture = {"type": "image_url", "image_url": {"url": RED}}

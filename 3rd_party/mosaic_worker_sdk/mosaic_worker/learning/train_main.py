@@ -8,12 +8,11 @@ by a reader that went away. Whatever the end, the last checkpoint is kept.
 
 from __future__ import annotations
 
-import gc
 import importlib
 import sys
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Generic, Mapping, NoReturn, Optional, Sequence, Tuple, TypeVar
+from typing import Any, Generic, Mapping, Optional, Sequence, Tuple, TypeVar
 
 from mosaic_worker.learning.training_arguments import Algorithm, Arguments, HelpAsked, out_of, parse
 from mosaic_worker.learning.training_command import (
@@ -77,12 +76,6 @@ class TrainMain(Generic[_Algorithm]):
     def _train(self, algorithm: _Algorithm, config: Any, run: TrainingRun, restored: Any) -> bool:
         training = importlib.import_module(f"{self.package}.training")
         return bool(training.train(algorithm, config, run, restored))
-
-
-def end_with(status: int) -> NoReturn:
-    """End the process of a training with the status of its command."""
-    gc.freeze()  # skips a garbage collection at exit, which takes half a second with torch
-    sys.exit(status)
 
 
 def _settings(asked: Arguments[_Algorithm]) -> Tuple[Any, Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from mosaic_worker.learning.train_main import TrainMain, end_with
+from mosaic_worker.launch import end_process
+from mosaic_worker.learning.train_main import TrainMain
 from reinforce_worker.settings import ALGORITHMS
 
 main = TrainMain("reinforce_worker", ALGORITHMS, "reinforce")
 
 if __name__ == "__main__":
-    end_with(main())
+    end_process(main())

@@ -1,1 +1,1 @@
-"""Submissions on the Results page: views of their shards and places, and commands for them."""
+"""Submissions on the Results page: views of their shards and hosts, and commands to control them."""

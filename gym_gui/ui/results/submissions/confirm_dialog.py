@@ -1,4 +1,4 @@
-"""Dialog that asks the user to confirm a submission from elsewhere, or one that was changed."""
+"""Dialog that asks the user to confirm a submission that was created elsewhere or changed afterwards."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout, right_row
 
 _WHY = (
-    "It was handed in by another person, on another machine, or was changed since. Its commands run here and "
-    "at its places, as you. Confirm it if you know where it comes from; it is asked once."
+    "It was created by another person or on another machine, or was changed since. Its commands run here and "
+    "on its hosts under your account. Confirm it only if you know its origin; MOSAIC asks only once."
 )
 
 
@@ -29,14 +29,14 @@ class ConfirmDialog(Dialog):
     """
 
     confirmed = pyqtSignal()
-    """The user confirmed the submission, and the confirmation was saved."""
+    """Emitted when the user has confirmed the submission and the confirmation was saved."""
 
     def __init__(self, seen: Unconfirmed, parent: QWidget | None = None) -> None:
         super().__init__("confirm-submission", "Use this submission?", parent)
         self._seen = seen
         self.setMinimumSize(640, 480)
         column = column_layout(self, margin=theme.PAGE)
-        column.addWidget(title_label("This submission was not handed in from here"))
+        column.addWidget(title_label("This submission may come from another machine or person"))
         column.addWidget(muted_label(_WHY, wrap=True))
         whole = QPlainTextEdit("\n".join(_lines(seen)))
         whole.setObjectName("confirm-what")
@@ -46,7 +46,7 @@ class ConfirmDialog(Dialog):
         self._trouble = label("", wrap=True, name="confirm-trouble")
         self._trouble.hide()
         column.addWidget(self._trouble)
-        self._refuse = PrimaryButton("Don't use it", name="confirm-refuse", on_click=self.reject)
+        self._refuse = PrimaryButton("Reject", name="confirm-refuse", on_click=self.reject)
         confirm_button = QuietButton("Confirm", name="confirm-yes", on_click=self._on_confirm)
         column.addLayout(right_row(confirm_button, self._refuse))
         # Without this call the text field has the focus. Enter presses the button that has the focus.

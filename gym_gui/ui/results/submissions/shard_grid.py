@@ -44,12 +44,12 @@ _HIGHEST: Final = 5
 
 
 def words_of(row: ShardRow) -> str:
-    """Return the text for the state of a shard."""
+    """Return the text for the state of a shard, such as ``"running"``."""
     return SIGNS[row.state][2]
 
 
 class ShardGrid(QListView):
-    """View of shards as squares that wrap like text; arrow keys move from square to square.
+    """Grid view of shards as squares that wrap like text; arrow keys move from square to square.
 
     Args:
         model: Rows of shards; returns the state of a shard for :data:`SHARD_STATE_ROLE`.
@@ -59,7 +59,7 @@ class ShardGrid(QListView):
     def __init__(self, model: RowsModel[ShardRow], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("submission-grid")
-        self.setAccessibleName("Shards, as squares")
+        self.setAccessibleName("Grid of shards")
         self.setModel(model)
         self.setItemDelegate(_Squares(self))
         self.setViewMode(QListView.ViewMode.ListMode)
@@ -90,7 +90,7 @@ class ShardGrid(QListView):
         return True
 
     def heightForWidth(self, a0: int) -> int:
-        """Return the height of all rows at the width ``a0``, up to five rows; the user scrolls to more."""
+        """Return the height in pixels that all rows need at the width ``a0``, up to five rows."""
         model = self.model()
         shards = model.rowCount() if model is not None else 0
         each_line = max(1, (a0 - 2) // _CELL)
@@ -168,11 +168,11 @@ class ShardLegend(QWidget):
         row.addStretch(1)
 
     def show_states(self, states: Mapping[str, int]) -> None:
-        """Show the number of shards in each state; states without shards are hidden."""
-        told: list[str] = []
+        """Show the number of shards in each state; hide states without shards."""
+        texts: list[str] = []
         for state, (part, words) in self._parts.items():
             count = states.get(state, 0)
             part.setVisible(bool(count))
             words.setText(f"{local(count):,} {SIGNS[state][2]}")
-            told += [words.text()] if count else []
-        self.setAccessibleName(", ".join(told))
+            texts += [words.text()] if count else []
+        self.setAccessibleName(", ".join(texts))

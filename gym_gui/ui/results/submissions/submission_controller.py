@@ -1,4 +1,6 @@
-"""Controller of the submission shown on the Results page: resume, stop, merge, and open runs and logs."""
+"""Controller of the submission on the Results page, which resumes, stops and merges it, and opens runs and
+logs.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ _MOST_BYTES = 16 << 20
 
 
 class SubmissionController(QObject):
-    """Controller of one submission at a time; it creates the submission's view at the first use.
+    """Controller of one submission at a time, which creates the submission's view at first use.
 
     Args:
         context: The window's services.
@@ -39,7 +41,7 @@ class SubmissionController(QObject):
     """
 
     changed = pyqtSignal()
-    """The available commands may have changed."""
+    """Emitted when the set of available commands may have changed."""
 
     def __init__(
         self,
@@ -58,18 +60,18 @@ class SubmissionController(QObject):
         self.reader.refused.connect(self._on_refused)
         jobs.ended.connect(self._on_job_ended)
         self._log = QuietButton("Log", name="submission-log", on_click=self.open_log)
-        self._log.setToolTip("Read what was said last: by the selected shard, else by who follows it")
-        self._shard = QuietButton("Open shard", name="submission-shard", on_click=self.open_shard)
-        self._shard.setToolTip("See the run of the selected shard, as far as it is here (Enter)")
-        self._merge = QuietButton("Merge what is here", name="submission-merge", on_click=self.merge)
-        self._merge.setToolTip("Make a run of what there is; it says that it is not whole")
-        self._stop = QuietButton("Stop", icon_name="stop", name="submission-stop", on_click=self.stop)
-        self._stop.setToolTip(
-            "Have what is being played end, wherever that is; what is done is kept (Ctrl+.)"
+        self._log.setToolTip(
+            "Open the log of the selected shard, or the submission's log if the shard has none"
         )
-        self._go_on = PrimaryButton("Go on", icon_name="run", name="submission-go-on", on_click=self.go_on)
+        self._shard = QuietButton("Open shard", name="submission-shard", on_click=self.open_shard)
+        self._shard.setToolTip("Show the run of the selected shard, if it is on this machine (Enter)")
+        self._merge = QuietButton("Merge available shards", name="submission-merge", on_click=self.merge)
+        self._merge.setToolTip("Merge the shards on this machine into a run that is marked as incomplete")
+        self._stop = QuietButton("Stop", icon_name="stop", name="submission-stop", on_click=self.stop)
+        self._stop.setToolTip("Stop the running shards on all hosts and keep finished episodes (Ctrl+.)")
+        self._go_on = PrimaryButton("Resume", icon_name="run", name="submission-go-on", on_click=self.go_on)
         self._open = PrimaryButton("Open the run", name="submission-open", on_click=self.open_run)
-        self._open.setToolTip("See what the run says that it has become")
+        self._open.setToolTip("Show the results of the merged run")
 
     @property
     def buttons(self) -> Sequence[QAbstractButton]:
@@ -99,23 +101,23 @@ class SubmissionController(QObject):
 
     @property
     def title(self) -> str:
-        """The players or the trained algorithm; ``""`` if the view shows no overview."""
+        """Names of the policies or of the trained algorithm; ``""`` if no overview is shown."""
         return self.seen.title if self.seen is not None else ""
 
     def take(self, folder: Path) -> None:
-        """Read the submission in ``folder`` repeatedly from now on and show it in the view."""
+        """Show the submission in ``folder`` and read it repeatedly from now on."""
         if folder != self.folder:
             self.folder = folder
-            self.view.say("Reading…", "How far it is comes in a moment.")
+            self.view.say("Reading…", "The progress appears in a moment.")
         self.reader.follow(folder)
 
     def look(self) -> None:
-        """Read the submission again if its view is visible, after the page was hidden."""
+        """Read the submission again when the page becomes visible, if the submission is shown."""
         if self.shown and self.folder is not None:
             self.reader.follow(self.folder)
 
     def rest(self) -> None:
-        """Stop reading the submission, because the page is hidden."""
+        """Stop reading the submission while the page is hidden."""
         self.reader.rest()
 
     def show_buttons(self) -> None:
@@ -132,8 +134,8 @@ class SubmissionController(QObject):
         self._open.setVisible(over)
         self._open.setEnabled(seen.run is not None)
         self._go_on.setVisible(not over and follower is None)
-        self._go_on.set_text("Play again what failed" if sub.numbers(FAILED) else "Go on", "run")
-        self._go_on.setToolTip(f"mosaic {sub.command} --resume {sub.folder}, in a process of its own")
+        self._go_on.set_text("Retry failed shards" if sub.numbers(FAILED) else "Resume", "run")
+        self._go_on.setToolTip(f"Run mosaic {sub.command} --resume {sub.folder} in its own process")
         self._go_on.setEnabled(not self._jobs.busy)
         self._stop.setVisible(not over and (follower is not None or bool(sub.numbers(SENT))))
         self._stop.setEnabled((follower is None or follower.is_here) and not self._jobs.busy)
@@ -148,9 +150,9 @@ class SubmissionController(QObject):
         asked = (
             ("go_on", "Resume the submission", self.go_on, "", self._go_on),
             ("stop", "Stop the submission", self.stop, "Ctrl+.", self._stop),
-            ("merge", "Merge what is here of the submission", self.merge, "", self._merge),
+            ("merge", "Merge available shards of the submission", self.merge, "", self._merge),
             ("shard", "Open the selected shard", self.open_shard, "", self._shard),
-            ("log", "Read the log of the shard or the submission", self.open_log, "", self._log),
+            ("log", "Open the log of the shard or the submission", self.open_log, "", self._log),
         )
         return [
             Command(f"results.submission_{name}", title, run, keys, "Run", enabled=_Can(self, button))
@@ -163,20 +165,20 @@ class SubmissionController(QObject):
         """Resume the submission in a new process, which also plays its failed shards again."""
         if self.seen is not None and self.folder is not None:
             job = go_on_job(self.folder, self.seen.submission.command)
-            self._context.spawn(self._run_confirmed("Going on…", job, self.folder), "Going on")
+            self._context.spawn(self._run_confirmed("Resuming…", job, self.folder), "Resuming")
 
     def stop(self) -> None:
         """Stop the shards of the submission that are being played."""
         if self.folder is not None:
             job = stop_job(self.folder)
-            words = "Stopping what is being played…"
+            words = "Stopping the running shards…"
             self._context.spawn(self._run_confirmed(words, job, self.folder), "Stopping")
 
     def merge(self) -> None:
-        """Merge the shards that can be read on this machine into a run."""
+        """Merge the shards whose files are on this machine into a run."""
         if self.seen is not None and self.folder is not None:
             out = self.folder.parent.parent  # the record's folder may be on another machine
-            self._jobs.run("Merging what is here…", merge_job(self.folder, out, self._show_run))
+            self._jobs.run("Merging the available shards…", merge_job(self.folder, out, self._show_run))
             self.changed.emit()
 
     def open_run(self) -> None:
@@ -185,7 +187,7 @@ class SubmissionController(QObject):
             self._show_run(self.seen.run)
 
     def open_shard(self) -> None:
-        """Show the run of the selected shard; a training is shown on the Train page."""
+        """Show the run of the selected shard, or its training on the Train page."""
         if (row := self.view.current) is not None:
             self._on_shard_opened(row)
 
@@ -198,7 +200,7 @@ class SubmissionController(QObject):
             self._context.spawn(self._edit(self.seen.log, ""), "Opening the log")
 
     async def _run_confirmed(self, words: str, job: Job, folder: Path) -> None:
-        """Run a job that executes the submission's commands; ask the user first if they are unconfirmed."""
+        """Run a job that executes the submission's commands; if they are unconfirmed, ask the user first."""
         seen = await asyncio.to_thread(unconfirmed, folder)
         if seen is None:
             self._run(words, job)
@@ -227,8 +229,8 @@ class SubmissionController(QObject):
     async def _open_run_of(self, seen: Overview, row: ShardRow) -> None:
         run = await asyncio.to_thread(run_of, seen.submission, row.number)
         if run is None:
-            words = f"{row.called[0].upper()}{row.called[1:]} is not here yet"
-            self._context.notify(f"{words}: its run comes when it has ended", "info")
+            words = f"{row.called[0].upper()}{row.called[1:]} is not on this machine yet"
+            self._context.notify(f"{words}: its run is copied here when the shard ends", "info")
         elif seen.submission.trainings is not None:
             self._context.go("train", run=seen.submission.trainings.part(row.number).run_id)
         else:
@@ -247,7 +249,7 @@ class SubmissionController(QObject):
         self.changed.emit()
 
     def _on_refused(self, why: str) -> None:
-        self.view.say("It cannot be read", why)
+        self.view.say("The submission cannot be read", why)
         self.changed.emit()
 
 

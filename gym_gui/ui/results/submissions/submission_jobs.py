@@ -18,38 +18,39 @@ from gym_gui.ui.results.jobs import Job, OnShare, Said
 
 
 def go_on_job(folder: Path, command: str) -> Job:
-    """Return a job that resumes a submission, and its failed shards, in a process that outlives the window.
+    """Return a job that resumes a submission and its failed shards in a process that outlives the window.
 
     Args:
         folder: Folder of the submission.
-        command: The command that resumes it.
+        command: Subcommand of ``mosaic`` that resumes it, such as ``run``.
     """
 
     async def job(_share: OnShare) -> Said:
         asked = (command, "--resume", str(folder), "--detach", "--json")
         await run_subprocess_job("gym_gui", *asked, named=REACHES)
-        return Said("It goes on in a process of its own: you can close the window.", "info")
+        return Said("The submission continues in its own process: you can close the window.", "info")
 
     return job
 
 
 def stop_job(folder: Path) -> Job:
-    """Return a job that stops the shards of a submission that are being played."""
+    """Return a job that stops the running shards of a submission."""
 
     async def job(_share: OnShare) -> Said:
         finished = await run_subprocess_job("gym_gui", "runs", "stop", str(folder), "--json", named=REACHES)
         told = finished.json()
         if told["run"]:
-            return Said("It had ended already.", "info")
+            return Said("The submission had already ended.", "info")
         if left := int(told["may_go_on"]):
-            return Said(f"{count(left, 'shard')} may go on: their places did not answer.", "warning")
-        return Said("Stopped. Finished games are kept; Go on plays the others.", "info")
+            return Said(f"{count(left, 'shard')} may still run: the hosts did not answer.", "warning")
+        return Said("Stopped. Finished episodes are kept; Resume plays the others.", "info")
 
     return job
 
 
 def merge_job(folder: Path, out: Path, show: Callable[[Path], object]) -> Job:
-    """Return a job that merges a submission's shards that can be read here; the shards stay unchanged.
+    """Return a job that merges the shards of a submission that are on this machine; the shards stay
+    unchanged.
 
     Args:
         folder: Folder of the submission.
@@ -72,15 +73,14 @@ def merge_parts_job(
     partly: bool = False,
     again: Callable[[], object] | None = None,
 ) -> Job:
-    """Return a job that merges parts into one run; the parts stay unchanged.
+    """Return a job that merges parts of an experiment into one run; the parts stay unchanged.
 
     Args:
         parts: Run folders of the parts.
         out: Folder in which the run folder is created.
         show: Shows the run in a folder.
         partly: Whether to merge even if parts are missing or incomplete.
-        again: Called if the user chooses to merge after an error that names ``--partial``; ``None`` for no
-            such choice.
+        again: Called if the user chooses to merge despite missing parts; ``None`` hides that choice.
     """
 
     async def job(share: OnShare) -> Said:
@@ -96,7 +96,7 @@ def merge_parts_job(
         except UsageError as error:
             missing = again is not None and "--partial" in str(error)
             return Said(
-                error.sentence, "warning", ("Merge what there is", again) if missing and again else None
+                error.sentence, "warning", ("Merge available parts", again) if missing and again else None
             )
         return _merged_words(finished.json(), show)
 
@@ -106,21 +106,23 @@ def merge_parts_job(
 def _merged_words(told: dict[str, Any], show: Callable[[Path], object]) -> Said:
     run, missing = Path(told["run"]), len(told["missing"])
     shards, episodes = count(int(told["shards"]), "shard"), count(int(told["episodes"]), "episode")
-    words = f"{shards}, {episodes} are one run now"
-    words += "; it says that it is not whole." if missing else "."
+    words = f"{shards}, {episodes} are now one run"
+    words += ", which is marked as incomplete." if missing else "."
     if told["differences"]:
-        words += f" {local(len(told['differences'])):,} versions differ; its report says which."
-    return Said(words, "warning" if missing else "ok", ("Open it", partial(show, run)))
+        words += f" {local(len(told['differences'])):,} package versions differ; the report lists them."
+    return Said(words, "warning" if missing else "ok", ("Open the run", partial(show, run)))
 
 
 def _parts_here(folder: Path) -> list[Path]:
-    """Return the run folders of the shards that can be read on this machine, complete or not.
+    """Return the run folders of the shards that are on this machine, complete or not.
 
     Raises:
-        UsageError: There is none.
+        UsageError: No shard is on this machine.
     """
     submission = open_submission(folder)
     found = [run_of(submission, number) for number, state in submission.states.items() if state.tries]
     if not (runs := [run for run in found if run is not None]):
-        raise UsageError("nothing of it is here yet", fix="Wait for the first shard, or resume it")
+        raise UsageError(
+            "no shard is on this machine yet", fix="Wait for the first shard, or resume the submission"
+        )
     return runs

@@ -1,4 +1,4 @@
-"""Reader that reads a submission repeatedly in a thread while the submission is on the screen."""
+"""Reader that repeatedly reads a submission in a thread while the submission is visible."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from gym_gui.services.submissions.overview import SubmissionWatch
 
 EVERY_MS: Final = 1000
 _SHARE: Final = 20
-"""Pause after a read, as a multiple of the read's duration; a read from a network disk may take long."""
+"""Pause after a read, as a multiple of the read's duration, because a network disk may be slow."""
 _LONGEST_REST_MS: Final = 60_000
 
 
 class SubmissionReader(QObject):
-    """Reads one submission at a time and emits its overviews.
+    """Reader of one submission at a time, which emits an overview after each read.
 
     Args:
         spawn: Runs work in the background.
@@ -28,9 +28,11 @@ class SubmissionReader(QObject):
     """
 
     looked = pyqtSignal(object)
-    """The submission was read; the argument is a :class:`~gym_gui.services.submissions.overview.Overview`."""
+    """Emits the :class:`~gym_gui.services.submissions.overview.Overview` of the submission after each
+    read.
+    """
     refused = pyqtSignal(str)
-    """The submission cannot be read; the argument is a sentence with the reason."""
+    """Emits a sentence with the reason why the submission cannot be read."""
 
     def __init__(self, spawn: Spawn, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -43,11 +45,11 @@ class SubmissionReader(QObject):
 
     @property
     def folder(self) -> Path | None:
-        """Folder of the submission; ``None`` if none is being read."""
+        """Folder of the submission; ``None`` if no submission is being read."""
         return self._watch.folder if self._watch is not None else None
 
     def follow(self, folder: Path) -> None:
-        """Read the submission in ``folder`` now and then repeatedly."""
+        """Read the submission in ``folder`` now and repeatedly from then on."""
         if folder != self.folder:
             self._watch = SubmissionWatch(folder)
         self.look()

@@ -1,4 +1,4 @@
-"""View of a submission in progress: its progress, its shards as a grid and a table, and its places."""
+"""View of a submission: its progress, its shards as a grid and a table, and its hosts."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _WHOLE: Final = 1000
 
 
 class SubmissionView(QWidget):
-    """View of the state of a submission, which emits signals for the user's requests."""
+    """View of the state of a submission; signals report the user's requests."""
 
     log_wanted = pyqtSignal(object)
-    """The user asks for the log of a :class:`~gym_gui.services.submissions.overview.ShardRow`."""
+    """Emits the :class:`~gym_gui.services.submissions.overview.ShardRow` whose log the user asks to see."""
     shard_opened = pyqtSignal(object)
-    """The user asks to see the run of a shard; the argument is the shard's ``ShardRow``."""
+    """Emits the ``ShardRow`` of the shard whose run the user asks to see."""
     selection_changed = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -95,9 +95,9 @@ class SubmissionView(QWidget):
         self.table.fit_columns()
         for view in (self.grid, self.table):
             view.activated.connect(self._on_activated)
-        self.places = RowsTable(self._places, "submission-places", "Places", _ROW, self)
+        self.places = RowsTable(self._places, "submission-places", "Hosts", _ROW, self)
         self.places.fit_columns()
-        where, each = _table_card("Places", self.places), _table_card("Shard by shard", self.table)
+        where, each = _table_card("Hosts", self.places), _table_card("All shards", self.table)
         self._tables = QSplitter(Qt.Orientation.Horizontal, self)
         self._tables.setObjectName("submission-tables")
         self._tables.setChildrenCollapsible(False)
@@ -153,7 +153,7 @@ class SubmissionView(QWidget):
         self._stack.setCurrentIndex(0)
 
     def _show_trouble(self) -> None:
-        """Show the problem of the selected shard, else of the first failed shard, else of a place."""
+        """Show the problem of the selected shard, else of the first failed shard, else of a host."""
         seen, chosen = self.seen, self.current
         if seen is None:
             return
@@ -165,7 +165,7 @@ class SubmissionView(QWidget):
             called = f"{about.called[0].upper()}{about.called[1:]}"
             self.message.set_text(f"{many}{called} ({words_of(about)}): {about.problem}")
             self.message.lead_to(
-                ("Open its log", lambda row=about: self.log_wanted.emit(row)) if about.log else None
+                ("Open the log", lambda row=about: self.log_wanted.emit(row)) if about.log else None
             )
         elif away is not None and not seen.submission.run:
             self.message.set_text(away.problem)
@@ -186,7 +186,7 @@ class SubmissionView(QWidget):
         self.open_current()
 
     def open_current(self) -> None:
-        """Ask for the run of the selected shard by emitting ``shard_opened``."""
+        """Emit ``shard_opened`` for the selected shard."""
         if self.current is not None:
             self.shard_opened.emit(self.current)
 
@@ -220,12 +220,12 @@ def _where(row: ShardRow) -> str:
 
 
 def _about(row: ShardRow) -> str:
-    """Return the tooltip of a shard, with one line each for its state, place, problem and next try."""
+    """Return the tooltip of a shard, with one line each for its state, host, problem and next try."""
     lines = (
         f"{row.called[0].upper()}{row.called[1:]}: {words_of(row)}",
         f"on {_where(row)}" if row.place else "",
         row.problem,
-        "It is begun again, with what it has" if row.state == LOST else "",
+        "The shard restarts and keeps its finished episodes" if row.state == LOST else "",
     )
     return "\n".join(filter(None, lines))
 
@@ -252,19 +252,19 @@ def _shard_columns(unit: str) -> tuple[Column[ShardRow], ...]:
 
 
 def _place_columns(unit: str, parts: str = "Shards") -> tuple[Column[PlaceRow], ...]:
-    run, back = f"{parts} that run there", f"{parts} that came back"
+    run, back = f"{parts} that run on the host", f"{parts} copied to this machine"
     return (
-        Column("Place", _place_name, tip=lambda row: row.problem or row.name, usual="this machine"),
-        Column("Runs", lambda row: f"{local(row.playing):,}", figure=True, width=56, about=run),
+        Column("Host", _place_name, tip=lambda row: row.problem or row.name, usual="this machine"),
+        Column("Playing", lambda row: f"{local(row.playing):,}", figure=True, width=66, about=run),
         Column(
-            "Waits",
+            "Queued",
             lambda row: f"{local(row.queued):,}",
             figure=True,
-            width=58,
-            about="In its queue",
+            width=66,
+            about=f"{parts} in the queue of the host",
             gives=2,
         ),
-        Column("Here", lambda row: f"{local(row.here):,}", figure=True, width=56, about=back),
+        Column("Copied", lambda row: f"{local(row.here):,}", figure=True, width=64, about=back),
         Column(
             "/ s", lambda row: rate_words(row.rate), figure=True, width=50, about=f"{unit} a second", gives=1
         ),

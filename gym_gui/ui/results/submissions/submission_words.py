@@ -13,11 +13,14 @@ from gym_gui.ui.numbers import count, local, screen
 def state_words(seen: Overview) -> str:
     """Return the state of the submission, and what the user can do if no process follows it."""
     sub, part = seen.submission, seen.part
-    here = f"{local(seen.count(COLLECTED)):,} of {count(len(seen.shards), part)} {_be(len(seen.shards))} here"
+    here = (
+        f"{local(seen.count(COLLECTED)):,} of {count(len(seen.shards), part)} {_be(len(seen.shards))} "
+        "on this machine"
+    )
     if sub.run:
         if seen.run is None:
-            return f"It became one run, which is not in {sub.run} any more."
-        return f"All of it is here: {seen.run}"
+            return f"The merged run is no longer in {sub.run}."
+        return f"All parts are merged: {seen.run}"
     failed = seen.count(FAILED)
     if seen.followed is not None:
         running, waiting = seen.count(PLAYING), seen.count(QUEUED, WAITING, LOST)
@@ -29,10 +32,16 @@ def state_words(seen: Overview) -> str:
         doing = [f"{local(n):,} {word}" for n, word in counted if n]
         return f"{', '.join([here, *doing])}."
     if failed:
-        return f"{here}, {local(failed):,} failed, and no process follows it. Play again begins these anew."
+        return (
+            f"{here}, {local(failed):,} failed, and no process follows the submission. Press Retry failed "
+            "shards to restart them."
+        )
     if sub.numbers(SENT):
-        return f"{here}, and no process follows it: what runs goes on where it is. Go on brings it here."
-    return f"{here}, and nothing is being played. Go on plays the others."
+        return (
+            f"{here}, and no process follows the submission: running shards continue. Press Resume to "
+            "collect them."
+        )
+    return f"{here}, and none is running. Press Resume to play the others."
 
 
 def progress_words(seen: Overview) -> str:
@@ -68,7 +77,7 @@ def origin_words(seen: Overview) -> str:
 
 
 def budget_words(seen: Overview) -> str:
-    """Return a line for each shared budget with the amount spent by shards or allotted to them."""
+    """Return one line per shared budget with the amount spent by shards or allotted to shards."""
     return "\n".join(filter(None, map(_spent_words, seen.budgets)))
 
 
@@ -78,20 +87,20 @@ def _spent_words(spent: Spent) -> str:
         parts.append(f"{local(spent.tokens[0]):,} of {local(spent.tokens[1]):,} tokens")
     if spent.usd[1]:
         parts.append(f"{dollars(spent.usd[0], screen())} of {dollars(spent.usd[1], screen())}")
-    return f"Budget of {spent.account}: {' and '.join(parts)} spent, or handed to shards" if parts else ""
+    return f"Budget of {spent.account}: {' and '.join(parts)} spent or allotted to shards" if parts else ""
 
 
 def rate_words(rate: float | None) -> str:
-    """Return a speed in work per second as text; ``""`` if it is unknown."""
+    """Return a speed in episodes (or steps) per second as text; ``""`` if it is unknown."""
     if rate is None:
         return ""
     return f"{local(rate):,.0f}" if rate >= 10 else f"{local(rate):.1f}"
 
 
 def answer_words(row: PlaceRow) -> str:
-    """Return how long ago a place last answered, or that it does not answer or is no longer used."""
+    """Return how long ago a host last answered, or that the host does not answer or is no longer used."""
     if row.given_up:
-        return "Used no more"
+        return "No longer used"
     if row.problem:
         return "Does not answer"
     if row.heard_at is None:

@@ -183,6 +183,7 @@ def submitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Submi
     ray.pool.shutdown()
 
 
+@pytest.mark.full
 def test_a_node_that_is_cut_off_has_spent_what_it_was_given_and_gets_no_more(submitted: Submitted) -> None:
     ray, keeper = submitted.ray, submitted.keeper
     keeper.begin([(1, 1)])

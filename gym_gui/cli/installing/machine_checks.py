@@ -1,0 +1,323 @@
+"""Checks what MOSAIC needs of a machine: packages, folders, display, limits. Each finding has its fix."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+import psutil
+from packaging.specifiers import SpecifierSet
+
+from gym_gui.cli.installing.installer import find_uv, has_pip
+from gym_gui.cli.window import display_trouble, package_trouble
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.inherited_environment import inherited
+from gym_gui.host.host_program import make_memory
+from gym_gui.services.bootstrap import bootstrap_default_services
+from gym_gui.services.store import Store
+from gym_gui.version import __version__
+from gym_gui.workers.gpus import detected_gpus
+from mosaic_worker.failures import described
+
+State = Literal["ok", "note", "problem"]
+"""``note``: something works only in part; ``problem``: something that most users need does not work."""
+
+DISTRIBUTION: Final = "mosaic-gym-gui"
+_LITTLE_MB, _TOO_LITTLE_MB = 1024, 100
+"""Free megabytes of a folder below which a check gives a note, and a problem."""
+_SHARED_MB = 128
+_FEW_FILES, _TOO_FEW_FILES = 1024, 256
+"""Open files that a process may have, below which a check gives a note, and a problem."""
+_REMOTE: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "lustre", "gpfs", "beegfs"})
+_CERTIFICATES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+_PROXIES = ("https_proxy", "http_proxy", "all_proxy")
+_FILES_S = 20
+
+
+@dataclass(frozen=True)
+class MachineFinding:
+    """Result of one check.
+
+    Attributes:
+        check: What was checked.
+        state: How it is.
+        text: What was found, in a sentence without its full stop.
+        fix: What to do; empty if there is nothing to do.
+    """
+
+    check: str
+    state: State
+    text: str
+    fix: str = ""
+
+
+def check_machine() -> list[MachineFinding]:
+    """Return the findings of all checks. A check that fails is itself a finding."""
+    found: list[MachineFinding] = []
+    for name, check in CHECKS.items():
+        try:
+            found += [_finding(name, each) for each in check()]
+        except Exception as exc:  # the next check must still be made
+            found.append(MachineFinding(name, "note", f"could not be checked: {described(exc)}"))
+    return found
+
+
+_Found = tuple[State, str] | tuple[State, str, str]
+"""State, text and fix of a finding."""
+
+
+def _finding(check: str, found: _Found) -> MachineFinding:
+    return MachineFinding(check, found[0], found[1], found[2] if len(found) == 3 else "")
+
+
+def _versions() -> Iterator[_Found]:
+    wanted = SpecifierSet(metadata.metadata(DISTRIBUTION)["Requires-Python"] or "")
+    running = platform.python_version()
+    text = f"MOSAIC {__version__}, Python {running}, {platform.platform()}"
+    if running not in wanted:
+        yield "problem", text, f"Install it for a Python that fits {wanted}"
+    elif sys.maxsize < 2**32:
+        yield "problem", text, "Install a Python of 64 bits"
+    elif not sys.platform.startswith("linux"):
+        yield "note", f"{text}: MOSAIC was tried on Linux only"
+    elif platform.libc_ver()[0] != "glibc":
+        yield "note", f"{text}: MOSAIC was tried with glibc only"
+    else:
+        yield "ok", text
+
+
+def _command() -> Iterator[_Found]:
+    ours = Path(sys.executable).parent / "mosaic"
+    first = shutil.which("mosaic")
+    yield "ok", f"{_how_installed()} in {sys.prefix}"
+    if first is None:
+        yield "note", "no mosaic is on PATH", f"Run {ours}, or add {ours.parent} to PATH"
+    elif not _is_same(Path(first), ours):
+        yield (
+            "note",
+            f"another mosaic is first on PATH: {first}",
+            f"Run {ours}, or put {ours.parent} first on PATH",
+        )
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve() or one.parent.resolve() == other.parent.resolve()
+
+
+def _how_installed() -> str:
+    direct = metadata.distribution(DISTRIBUTION).read_text("direct_url.json") or ""
+    if '"editable": true' in direct.replace('":true', '": true'):
+        return "installed from a clone (editable)"
+    parts = Path(sys.prefix).parts
+    if "pipx" in parts:
+        return "installed by pipx"
+    return "installed by uv tool" if ("uv", "tools") in pairwise(parts) else "installed by pip or uv"
+
+
+def _installer() -> Iterator[_Found]:
+    uv = find_uv()
+    if uv is not None:
+        yield "ok", f"uv at {uv}"
+    elif has_pip():
+        yield "ok", "pip (uv would be faster)"
+    else:
+        fix = f"Run: {sys.executable} -m ensurepip, or install uv"
+        yield "problem", "neither uv nor pip: no worker and no environment can be installed", fix
+
+
+def _window() -> Iterator[_Found]:
+    for trouble in (package_trouble(), display_trouble(os.environ)):
+        if trouble:
+            text, _, fix = trouble.partition(". ")
+            yield "note", f"no window can be opened: {text}", fix
+            return
+    yield "ok", "a window can be opened"
+
+
+def _folders() -> Iterator[_Found]:
+    store = Store()
+    for name, folder in (("data", store.data), ("runs", store.runs), ("cache", store.cache)):
+        yield _room(name, folder.absolute(), f"MOSAIC_{name.upper()}_DIR")
+    try:
+        yield _room("sockets", store.runtime_dir(), "MOSAIC_RUNTIME_DIR")
+    except MosaicError as exc:
+        yield "problem", f"sockets: {exc.message}", exc.fix
+
+
+def _room(name: str, folder: Path, variable: str) -> _Found:
+    """Check a folder, or the nearest one above it that exists; no folder is created."""
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    try:
+        with tempfile.NamedTemporaryFile(dir=there):
+            pass
+    except OSError as exc:
+        text = f"{name}: {folder} cannot be written: {described(exc)}"
+        return "problem", text, f"Choose another folder by {variable}"
+    free = shutil.disk_usage(there).free // 2**20
+    text, fix = (
+        f"{name}: {folder}, {free:,} MB free",
+        f"Free some space, or choose another folder by {variable}",
+    )
+    if free < _TOO_LITTLE_MB:
+        return "problem", text, fix
+    if free < _LITTLE_MB:
+        return "note", text, fix
+    kind = _file_system(there)
+    if kind in _REMOTE:
+        return (
+            "note",
+            f"{text}, on a network file system ({kind}), which may be slow",
+            f"A local folder: {variable}",
+        )
+    return "ok", text
+
+
+def _file_system(folder: Path) -> str:
+    """Return the kind of the file system that holds a folder; ``""`` if the system does not tell."""
+    try:
+        mounts = Path("/proc/mounts").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    place = folder.resolve()
+    holding = [
+        (len(fields[1]), fields[2])
+        for fields in map(str.split, mounts)
+        if len(fields) > 2 and place.is_relative_to(fields[1].replace("\\040", " "))
+    ]
+    return max(holding)[1] if holding else ""
+
+
+def _sockets() -> Iterator[_Found]:
+    with (
+        tempfile.TemporaryDirectory(dir=Store().runtime_dir()) as folder,
+        socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe,
+    ):
+        probe.bind(str(Path(folder, "s")))
+    yield "ok", "processes reach each other by Unix sockets"
+
+
+def _shared_memory() -> Iterator[_Found]:
+    fd = make_memory()
+    if fd is None:
+        yield "note", "the system shares no memory without a name: pictures take a slower way"
+    else:
+        os.close(fd)
+        yield "ok", "pictures are shared between processes"
+    folder = Path("/dev/shm")
+    if folder.is_dir() and (free := shutil.disk_usage(folder).free // 2**20) < _SHARED_MB:
+        yield (
+            "note",
+            f"/dev/shm has {free} MB free, and frameworks share data there",
+            "In a container: --shm-size=1g",
+        )
+
+
+def _keyring() -> Iterator[_Found]:
+    try:
+        keyring: Any = importlib.import_module("keyring")
+    except ModuleNotFoundError:
+        yield "note", "no keyring: keys come from environment variables alone", "Run: mosaic install gui"
+        return
+    backend = str(type(keyring.get_keyring()).__module__)
+    if backend.endswith((".fail", ".null")):
+        yield (
+            "note",
+            "no keyring is running: keys come from environment variables alone",
+            "Write api_key: env:NAME in the settings of a slot",
+        )
+    else:
+        yield "ok", f"keys may lie in the keyring ({backend.rpartition('.')[2]})"
+
+
+def _sandbox() -> Iterator[_Found]:
+    command = (sys.executable, "-P", "-m", "gym_gui.services.experiments.experiment_network")
+    done = subprocess.run(command, env=inherited(), capture_output=True, timeout=_FILES_S, check=False)
+    if done.returncode == 0:
+        yield "ok", "an experiment file in Python is read without a network"
+    else:
+        yield "note", "the network cannot be taken from an experiment file in Python while it is read"
+
+
+def _processors() -> Iterator[_Found]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    memory = psutil.virtual_memory()
+    total, free = memory.total // 2**20, memory.available // 2**20
+    text = f"{cores} cores, {total:,} MB of memory, {free:,} MB available"
+    fix = "End other programs, or set isolation: worker (docs/experiment_format.md)"
+    yield ("note", text, fix) if free < _LITTLE_MB else ("ok", text)
+    gpus = detected_gpus()
+    yield "ok", f"GPUs: {', '.join(gpus)}" if gpus else "no NVIDIA GPU: policies are trained by the processor"
+
+
+def _open_files() -> Iterator[_Found]:
+    try:
+        import resource
+    except ModuleNotFoundError:  # systems other than Unix
+        return
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    text = "a process may open any number of files" if limit < 0 else f"a process may open {limit:,} files"
+    state: State = "problem" if 0 <= limit < _TOO_FEW_FILES else "note" if 0 <= limit < _FEW_FILES else "ok"
+    yield (state, text) if state == "ok" else (state, text, "Run before: ulimit -n 4096")
+
+
+def _network() -> Iterator[_Found]:
+    for name in _CERTIFICATES:
+        file = os.environ.get(name)
+        if not file:
+            continue
+        try:
+            ssl.create_default_context(cafile=file)
+        except (OSError, ssl.SSLError) as exc:
+            yield (
+                "problem",
+                f"{name} names {file}, which cannot be read: {described(exc)}",
+                f"Correct or unset {name}",
+            )
+        else:
+            yield "ok", f"certificates: {file} ({name})"
+    for name in _PROXIES:
+        value = os.environ.get(name) or os.environ.get(name.upper())
+        if value:
+            shown = urlsplit(value)
+            where = f"{shown.hostname}:{shown.port}" if shown.port else str(shown.hostname)
+            yield "ok", f"{name}: {where}"
+
+
+def _workers() -> Iterator[_Found]:
+    statuses = bootstrap_default_services().workers.statuses()
+    installed = sum(status.state == "installed" for status in statuses)
+    yield "ok", f"{installed} of {len(statuses)} can play; mosaic workers list says which"
+    for status in statuses:
+        if status.state == "broken":
+            yield "problem", f"{status.worker_id} is broken: {status.reason}", status.install
+
+
+CHECKS: Final[Mapping[str, Callable[[], Iterator[_Found]]]] = {
+    "versions": _versions,
+    "command": _command,
+    "installer": _installer,
+    "window": _window,
+    "folders": _folders,
+    "sockets": _sockets,
+    "shared memory": _shared_memory,
+    "keyring": _keyring,
+    "sandbox": _sandbox,
+    "processors": _processors,
+    "open files": _open_files,
+    "network": _network,
+    "workers": _workers,
+}
