@@ -29,7 +29,7 @@ from gym_gui.workers.status import WorkerStatus
 
 _ALL_ACTIONS = frozenset({"discrete", "continuous", "multi_discrete", "multi_binary"})
 _LONGEST_S: Final = 60.0
-"""Longest wait in seconds for an environment that is described."""
+"""Longest time in seconds to create and describe an environment."""
 _STATE_STYLES = {"installed": "green", "missing": "yellow", "broken": "red"}
 
 
@@ -125,7 +125,7 @@ def show_environment(task: str, *, as_json: bool = False) -> None:
     summary = family.summary(spec) or first_sentence(clean_page(family.documentation(spec)))
     write_line(f"{family.title_of(spec)} ({spec.id})\n{summary or family.title}\n")
     if info is None:
-        write_line(f"It cannot be made here: {trouble}\n")
+        write_line(f"It cannot be created here: {trouble}\n")
     else:
         _print_agents(info)
     if known:
@@ -137,7 +137,7 @@ def show_environment(task: str, *, as_json: bool = False) -> None:
 
 
 def _described(task: str) -> tuple[EnvironmentInfo | None, str]:
-    """Return the description of an environment, or ``None`` and why it cannot be made."""
+    """Return an environment's description, or ``None`` and the reason why it cannot be created."""
 
     async def ask() -> EnvironmentInfo:
         probe = EnvironmentProbe(longest_s=_LONGEST_S)

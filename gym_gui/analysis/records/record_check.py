@@ -132,22 +132,22 @@ def _episodes_that_changed(operator: OperatorRun) -> tuple[list[int], list[int]]
             having.add(index)
         else:
             without.append(index)
-    # Rows as the engine writes them are digested as they stand. If a digest differs, a program may have
-    # written the rows in another form: then all are converted, which takes four times as long.
-    changed = _that_differ(operator, having, _as_they_stand) if having else set[int]()
-    changed = _that_differ(operator, having, _converted) if changed else changed
+    # First compute the digests from the rows' bytes. If one differs, another program may have rewritten the
+    # rows in another format: then parse and serialize all rows, which takes four times as long.
+    changed = _changed_episodes(operator, having, _unparsed_rows) if having else set[int]()
+    changed = _changed_episodes(operator, having, _parsed_rows) if changed else changed
     return sorted(changed), sorted(without)
 
 
-def _that_differ(operator: OperatorRun, among: Set[int], parts: _Parts) -> set[int]:
-    """Return those of these episodes whose digest is not the recorded one.
+def _changed_episodes(operator: OperatorRun, among: Set[int], parts: _Parts) -> set[int]:
+    """Return the episodes whose digest differs from the recorded one.
 
     Args:
         operator: The operator.
-        among: Indices of episodes with a digest.
-        parts: Yields the bytes of a block of rows that enter the digest, by episode.
+        among: Indices of the episodes to check, which all have a digest.
+        parts: Function that yields, for a block of rows, episode indices with the bytes to be digested.
     """
-    # No row is kept, as a single one may be very large: the episodes' own lines are read again.
+    # A single row may be very large, so no row stays in memory; episodes.jsonl is read a second time.
     seen = {index: sha256() for index in among}
     for block in operator.step_blocks():
         for index, part in parts(block):
@@ -156,7 +156,7 @@ def _that_differ(operator: OperatorRun, among: Set[int], parts: _Parts) -> set[i
     changed = set[int]()
     for line in operator.row_lines(()):
         index = number(line.value.get("episode_index"))
-        digest = None if index is None else seen.pop(index, None)  # rows added since are not checked
+        digest = None if index is None else seen.pop(index, None)  # rows added meanwhile are not checked
         if index is None or digest is None:
             continue
         digest.update(without_times(line.value))
@@ -165,20 +165,20 @@ def _that_differ(operator: OperatorRun, among: Set[int], parts: _Parts) -> set[i
     return changed | seen.keys()
 
 
-def _as_they_stand(block: Block) -> Iterator[tuple[int | None, bytes]]:
-    """Yield consecutive rows of one episode without the time at the end of each row.
+def _unparsed_rows(block: Block) -> Iterator[tuple[int | None, bytes]]:
+    """Yield consecutive rows of each episode as unparsed bytes, without the latency at the end of each row.
 
-    If a row of the block does not begin with its episode, or names two, all rows of the block are converted.
+    If a row does not begin with its episode's index, or has two, all rows of the block are parsed.
     """
     data = _TIME.sub(b"}\n", block.data)
     found = [(int(rows[1]), rows[0]) for rows in _ROWS.finditer(data)]
     whole = sum(len(rows) for _, rows in found) == len(data)
     once = data.count(b'"episode_index":') == data.count(b"\n")
-    yield from found if whole and once else _converted(block)
+    yield from found if whole and once else _parsed_rows(block)
 
 
-def _converted(block: Block) -> Iterator[tuple[int | None, bytes]]:
-    """Yield each row as it enters the digest."""
+def _parsed_rows(block: Block) -> Iterator[tuple[int | None, bytes]]:
+    """Yield each row, parsed and serialized without its latency."""
     for line in block.lines():
         yield number(line.value.get("episode_index")), without_times(line.value)
 
