@@ -260,7 +260,7 @@ def install(
 
 @app.command()
 def doctor(as_json: Json = False) -> None:
-    """Check this machine, and say what to do."""
+    """Check this machine for problems, and print fixes."""
     from gym_gui.cli.installing.doctor import examine
 
     raise typer.Exit(examine(as_json=as_json))
