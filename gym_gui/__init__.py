@@ -1,8 +1,8 @@
 """MOSAIC: agents of different kinds in the slots of one environment, compared honestly.
 
-The package imports nothing heavy by itself; :func:`evaluate` is the one-line
-entry for notebooks and, as :func:`aevaluate`, for running event loops; :func:`tournament` lets a
-pool of policies meet. They are loaded on first use.
+:func:`evaluate` plays episodes from a script or notebook, :func:`aevaluate` does so in a running event loop,
+and :func:`tournament` lets a pool of policies meet. Each function is imported on first use, so that
+importing the package stays fast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``mosaic`` and ``python -m gym_gui``: hands over to the window or the command line."""
+"""Entry point of ``mosaic`` and ``python -m gym_gui``: starts the window or the command line."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gym_gui.core.printable_text import show_only
 
 
 def main() -> int:
-    """Run the program; returns its exit status."""
-    # From here on a polite kill is what Ctrl-C is: whatever has been started is cleaned up.
+    """Run the program and return its exit status."""
+    # SIGTERM acts like Ctrl-C, so that everything the program has started is cleaned up.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     show_only()
     try:
@@ -20,8 +20,8 @@ def main() -> int:
     except KeyboardInterrupt:
         sys.stderr.write("mosaic: interrupted\n")
         status = 130
-    # Python ends by SIGINT, whatever the status, if an interrupt has passed through an exec() of text,
-    # by which dataclasses are made, and was caught further up; it looks at the last such exec() alone.
+    # If a KeyboardInterrupt passed through an exec() of text (dataclasses use exec) and was caught further
+    # up, Python ends by SIGINT instead of this status. Python checks the last exec() only, so run another.
     exec("")
     return status
 
@@ -32,12 +32,12 @@ def _run() -> int:
     open_with(_show)
     arguments = sys.argv[1:]
     if arguments in ([], ["gui"]):
-        # Without the command line's parser, whose import takes longer than the window's.
+        # Skips the command line's parser, whose import takes longer than the window's.
         try:
             return open_window()
         except SystemExit as exc:
             return exc.code if isinstance(exc.code, int) else 1
-    # What is imported is never garbage: looking for some as often as by default costs a tenth of a start.
+    # Imported modules are never garbage; collecting at the default rate takes a tenth of the start-up time.
     gc.set_threshold(20_000)
     from gym_gui.cli.app import run
 

@@ -1,4 +1,4 @@
-"""Names that a package hands out on first use, so that importing it loads none of its modules."""
+"""Lazy imports: a package imports its modules when one of their names is first used."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from importlib import import_module
 
 
 def late_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
-    """A package's ``__getattr__`` (PEP 562).
+    """Return a ``__getattr__`` for a package that imports its modules lazily (PEP 562).
 
     Args:
-        package: Its ``__name__``.
-        modules: Public names by the module within it that has them.
+        package: ``__name__`` of the package.
+        modules: Public names of each module in the package, by module name.
     """
     home = {name: module for module, names in modules.items() for name in names}
 

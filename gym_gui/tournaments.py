@@ -1,4 +1,4 @@
-"""``gym_gui.tournament``: a pool of policies that meet, in one call from Python."""
+"""Plays tournaments from Python: ``gym_gui.tournament`` lets a pool of policies meet in one call."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from mosaic_worker.failures import own_part
 
 @dataclass(frozen=True)
 class TournamentResults:
-    """What a tournament gave. Printing it prints the table.
+    """Results of a tournament. Printing the object prints the table of ratings or of cross-play.
 
     Attributes:
-        folder: The run folder; ``mosaic report`` and ``mosaic verify`` take it.
+        folder: The run folder, for ``mosaic report`` and ``mosaic verify``.
         status: ``completed``, ``failed`` (some game failed) or ``stopped``.
     """
 
@@ -49,24 +49,24 @@ class TournamentResults:
 
     @cached_property
     def standings(self) -> Standings:
-        """Ratings, payoffs, circles, what seats are worth.
+        """Ratings, payoffs, cycles of wins, and the advantage of each seat.
 
         Raises:
-            UsageError: All are on one side: there is :attr:`cross_play`.
+            UsageError: All agents are on one side; see :attr:`cross_play` instead.
         """
         if isinstance(self._found, CrossPlay):
-            raise UsageError("policies of one team have no ratings", fix="See cross_play")
+            raise UsageError("policies of one team have no ratings", fix="Use cross_play instead")
         return self._found
 
     @cached_property
     def cross_play(self) -> CrossPlay:
-        """Self-play, cross-play, held-out partners, who lifts whose team.
+        """Scores of self-play, cross-play and held-out partners, and each policy's effect on its team.
 
         Raises:
-            UsageError: The sides compete: there are :attr:`standings`.
+            UsageError: The sides compete; see :attr:`standings` instead.
         """
         if isinstance(self._found, Standings):
-            raise UsageError("sides that compete are rated", fix="See standings")
+            raise UsageError("sides that compete have no cross-play", fix="Use standings instead")
         return self._found
 
     @cached_property
@@ -77,16 +77,16 @@ class TournamentResults:
 
     @cached_property
     def page(self) -> Path:
-        """The report as one HTML page beside the run's files; written when it is first asked for.
+        """Path of the report as one HTML page in the run folder, written at the first access.
 
         Raises:
-            UsageError: It cannot be written.
+            UsageError: The page cannot be written.
         """
         return write_report(summarize(self.run), self.folder, [self.run], self._found)
 
     @property
     def pairings(self) -> Mapping[str, OperatorRun]:
-        """Games by who met: their rows, as those of any operator."""
+        """Recorded games by pairing; each pairing is an operator of the run."""
         return self.run.operators
 
     def __str__(self) -> str:
@@ -109,30 +109,30 @@ def tournament(
     env_kwargs: Mapping[str, Any] | None = None,
     on_progress: OnProgress | None = None,
 ) -> TournamentResults:
-    """Let policies meet on the same seeds, each pairing from every seat, and keep it as a run folder.
+    """Let policies meet on the same seeds, each pairing from every seat, and record all games.
 
     Args:
-        env_id: Environment id, or ``"module:factory"``, of several agents: of one team, its seats are filled
-            with each policy and with each two (cross-play).
-        policies: The pool: a name and who plays for it, as :func:`gym_gui.evaluate` takes it. Of a side with
-            several agents the policy plays all; pass a class to have an object for each. In cross-play
-            ``{"slots": {slot: policy}}`` is a policy that is another one in each slot.
-        schedule: ``"round_robin"``, ``"swiss"``, ``{"swiss": rounds}``, or a list of who meets; where all
-            agents are on one side, ``"cross_play"``. Left out, it goes by the environment.
+        env_id: Id, or ``"module:factory"``, of an environment with several agents. If all agents are on one
+            side, its seats are filled with each policy and with each two policies (cross-play).
+        policies: The pool: policies by name, in the forms that :func:`gym_gui.evaluate` takes. A policy plays
+            all agents of its side; pass a class to get one object per agent. In cross-play,
+            ``{"slots": {slot: policy}}`` is a member of the pool with a different policy in each slot.
+        schedule: ``"round_robin"``, ``"swiss"``, ``{"swiss": rounds}``, or a list of the pairings; if all
+            agents are on one side, ``"cross_play"``. By default, it depends on the environment.
         held_out: Policies that play only as partners in cross-play, and are not rated.
-        seeds: Seeds in order, or how many (0, 1, …, n - 1).
+        seeds: Seeds in order, or their number (0, 1, …, n - 1).
         out: Folder for the run folder; ``MOSAIC_RUNS_DIR`` or ``runs`` by default.
         resume: The run folder of a tournament to resume; policies and seeds may have been added, and only
-            what is new is played.
+            new games are played.
         max_steps: Environment steps after which a game is truncated.
-        concurrency: Games in flight.
-        api: ``"aec"`` or ``"parallel"``, where there is a choice.
-        teams: Agents of each side, where the environment's own are not meant.
-        env_kwargs: For the environment's factory.
-        on_progress: Told how far it is, a few times a second.
+        concurrency: Number of games in flight.
+        api: ``"aec"`` or ``"parallel"``, if the environment offers both.
+        teams: Agents of each side, if these are not the environment's own teams.
+        env_kwargs: Keyword arguments for the environment's factory.
+        on_progress: Receives the progress a few times per second.
 
     Returns:
-        Ratings and games; games that failed are in them, with their errors.
+        The results, including failed games with their errors.
 
     Raises:
         UsageError: Something to fix: a name, a policy that cannot take a seat, an environment without sides.
@@ -173,7 +173,7 @@ def tournament(
 def _players_of(
     policies: Mapping[str, Policy],
 ) -> tuple[dict[str, Player], dict[str, Mapping[str, object]]]:
-    """Who plays by name, and the objects among them by name and slot; ``""`` is every slot."""
+    """Return the players by name, and the policy objects by name and slot; slot ``""`` means every slot."""
     players: dict[str, Player] = {}
     objects: dict[str, Mapping[str, object]] = {}
     for name, policy in policies.items():

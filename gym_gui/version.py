@@ -1,4 +1,4 @@
-"""The version of this package, in a module that imports nothing."""
+"""Version of the package, in a module without imports."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_two_who_pull_different_levers_do_well_with_themselves_alone(tmp_path: P
     assert not any("too in one seat costs the team of left" in sentence for sentence in cross.lifted)
     assert "Self-play is better than cross-play" in str(found) and "left_with_right" not in str(found)
     assert found.page.read_text().count("<svg") == 2
-    with pytest.raises(UsageError, match="See cross_play"):
+    with pytest.raises(UsageError, match="Use cross_play instead"):
         _ = found.standings
 
     # Another policy brings its own games, and no others.

@@ -64,7 +64,7 @@ def test_what_a_policy_raises_is_said_with_its_line(tmp_path: Path, caplog: pyte
     assert place in record.message and "int(1 / 0)" in record.message
     shown = logging.Formatter().format(record)
     assert "RuntimeError" not in shown and "During handling" not in shown, "the policy's own exception alone"
-    assert summed_up.message.startswith("2 episodes did not complete and are in no mean")
+    assert summed_up.message.startswith("2 episodes did not complete and are not in the means")
     assert place in summed_up.message
 
 
@@ -88,7 +88,7 @@ def test_a_game_without_chance_is_one_observation(tmp_path: Path) -> None:
     summary = evaluate("tictactoe_v3", players, seeds=8, seats="swap", out=tmp_path).summary
     (c,) = summary.comparisons
     assert (c.p, c.verdict, c.difference.n, c.difference.units) == (None, "undecided", 8, 1)
-    assert "they are all the same, which is one observation" in str(summary.verdicts[0])
+    assert "all episodes are the same, so they are a single observation" in str(summary.verdicts[0])
 
 
 async def test_it_works_inside_a_running_loop(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_an_environment_that_cannot_be_made_shows_its_authors_lines_and_none_of_
 @pytest.mark.parametrize(
     ("seeds", "words"),
     [
-        (-1, "-1 seeds cannot be played. Say how many"),
+        (-1, "-1 seeds cannot be played. Pass a number"),
         (0, "0 seeds cannot be played"),
         ([1, 1], "1 is listed 2 times"),
         ([], "must not be empty"),

@@ -191,7 +191,7 @@ def test_a_failure_of_somebody_else_is_told(opened: Callable[..., LearnerSession
 @pytest.mark.parametrize(
     ("env_id", "pool", "keywords", "words"),
     [
-        ("tictactoe_v3", ["random", "random"], {}, "two of the pool are called random"),
+        ("tictactoe_v3", ["random", "random"], {}, "two members of the pool are called random"),
         ("tictactoe_v3", ["nonsense"], {}, "not 'nonsense'"),
         ("tictactoe_v3", ["/nowhere/policy"], {}, "does not exist"),
         ("tictactoe_v3", [], {"learner": "player_9"}, "has no agent player_9"),
@@ -210,7 +210,7 @@ def test_a_file_is_asked_for_its_programs_and_people_stay_out(tmp_path: Path) ->
     (tmp_path / "some.asl").write_text("!go.\n")
     for player, words in (
         ("{type: bdi, settings: {program: some.asl}}", "has not been allowed. .* mosaic trust add /"),
-        ("{type: human}", "a person cannot sit through a training"),
+        ("{type: human}", "a person cannot play in a training"),
     ):
         file.write_text(f"task: tictactoe_v3\npolicies:\n  a: {player}\n  b: {{type: random}}\n")
         with pytest.raises(UsageError, match=words):

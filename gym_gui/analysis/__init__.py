@@ -1,4 +1,4 @@
-"""Reads run folders, computes statistics and writes reports. It needs only a run folder and no engine.
+"""Reads run folders, computes statistics and writes reports, without the engine that plays episodes.
 
 Modules that need scipy are loaded on first use, so that reading rows starts fast.
 """

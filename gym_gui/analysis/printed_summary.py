@@ -1,4 +1,4 @@
-"""A summary that displays itself: as a table when printed, as HTML in a notebook."""
+"""Defines a summary that prints as a table, and displays as HTML in a notebook."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from gym_gui.analysis.findings.summary import Summary
 
 @dataclass(frozen=True)
 class PrintedSummary(Summary):
-    """Summary that displays itself; its fields are documented in
-    :class:`~gym_gui.analysis.findings.summary.Summary`."""
+    """Summary that prints as a table and displays as HTML in a notebook.
+
+    Its attributes are those of :class:`~gym_gui.analysis.findings.summary.Summary`.
+    """
 
     def __str__(self) -> str:
         """Return the table that ``mosaic report`` prints."""

@@ -1,4 +1,4 @@
-"""Reads the runs of a report; one of several that cannot be read is named, and the others are reported."""
+"""Reads and summarizes the runs of a report; unreadable runs are listed, and the other runs reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ReadRuns(NamedTuple):
     Attributes:
         named: Number of requested runs.
         runs: Runs that can be read.
-        summary: Findings of these runs; its ``unread`` names the others.
+        summary: Summary of these runs; its ``unread`` lists the runs that cannot be read.
     """
 
     named: int
@@ -31,7 +31,7 @@ class ReadRuns(NamedTuple):
 def read_runs(paths: Sequence[str | Path]) -> ReadRuns:
     """Open runs and summarize them.
 
-    If one of several folders is damaged, of a newer version or no run at all, the others are still reported.
+    Of several folders, those that are damaged, of a newer version or no runs are left out and listed.
 
     Args:
         paths: Run folders.
@@ -43,7 +43,7 @@ def read_runs(paths: Sequence[str | Path]) -> ReadRuns:
     if not paths:
         raise UsageError("no run was named", fix="Give one or more run folders; see: mosaic runs list")
     runs, errors = _opened(paths)
-    _see_named_once(runs)
+    _check_named_once(runs)
     try:
         summary = checked(runs, summarize(runs))
     except UsageError:
@@ -67,7 +67,7 @@ def read_runs(paths: Sequence[str | Path]) -> ReadRuns:
 
 
 def checked(runs: Sequence[Run], summary: PrintedSummary) -> PrintedSummary:
-    """Add warnings about records that differ from their digests to a summary.
+    """Return a summary with warnings about records that differ from their digests.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -93,11 +93,11 @@ def _opened(paths: Sequence[str | Path]) -> tuple[list[Run], dict[Path, UsageErr
             if not path.exists():  # a typing error, not a damaged run
                 raise
             errors[path] = error
-    return _unless_none(runs, errors)
+    return _require_any(runs, errors)
 
 
 def _readable(runs: Sequence[Run]) -> tuple[list[Run], dict[Path, UsageError]]:
-    """Return the runs that can be read completely, and the errors of the others."""
+    """Return the runs that can be read completely, and the errors of the others by run folder."""
     good: list[Run] = []
     errors: dict[Path, UsageError] = {}
     for run in runs:
@@ -106,16 +106,16 @@ def _readable(runs: Sequence[Run]) -> tuple[list[Run], dict[Path, UsageError]]:
             good.append(run)
         except UsageError as error:
             errors[run.path] = error
-    return _unless_none(good, errors)
+    return _require_any(good, errors)
 
 
-def _unless_none(runs: list[Run], errors: dict[Path, UsageError]) -> tuple[list[Run], dict[Path, UsageError]]:
+def _require_any(runs: list[Run], errors: dict[Path, UsageError]) -> tuple[list[Run], dict[Path, UsageError]]:
     if not runs:
         raise next(iter(errors.values()))
     return runs, errors
 
 
-def _see_named_once(runs: Sequence[Run]) -> None:
+def _check_named_once(runs: Sequence[Run]) -> None:
     seen: set[str] = set()
     for run in runs:
         if run.run_id in seen:

@@ -1,4 +1,4 @@
-"""Implements ``mosaic report``: prints tables and writes ``summary.json``, ``report.html`` and more."""
+"""Prints and writes reports of runs: tables, ``summary.json``, ``report.html`` and other files."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from gym_gui.core.printable_text import visible_json
 from mosaic_worker.plain_files import replace_file
 
 MOST_BYTES = 6_000_000
-"""Largest size of a page in bytes; replays that do not fit are named instead."""
+"""Largest size of a page in bytes; larger replays are left out, and listed in a note."""
 FilmMaker = Callable[[Sequence[Run], Summary], Films]
-"""Function that makes the replays of a report."""
+"""Function that returns the replays for a report, given its runs and summary."""
 
 
 def report(
@@ -50,21 +50,21 @@ def report(
 
     ``summary.json`` and ``report.html`` of a single run go into its own folder. ``transcript.html`` is added
     if calls to models or details of decisions were recorded. Several runs get one summary, which is written
-    only if ``out`` is given. If one of several runs cannot be read, it is named and the others are reported.
+    only if ``out`` is given. Of several runs, those that cannot be read are left out and listed.
 
     Args:
         paths: Run folders.
         as_json: Whether to print the summary as JSON instead of tables.
         out: Folder for the files, in place of the run's own.
         console: Console to print to; standard output by default.
-        film: Makes replays for the page; without it there are none.
+        film: Makes replays for the page; ``None`` for a page without replays.
 
     Returns:
         The summary that was printed.
 
     Raises:
         UsageError: There is no run at a path, the same run is named twice, or the
-            files cannot be written (the table is printed nevertheless).
+            files cannot be written (the tables are printed nevertheless).
         RunFormatError: The only run folder is damaged, or each of several is.
     """
     return report_read(read_runs(paths), as_json=as_json, out=out, console=console, film=film)
@@ -78,7 +78,7 @@ def report_read(
     console: Console | None = None,
     film: FilmMaker | None = None,
 ) -> Summary:
-    """Print and write the report of runs that have been read, as :func:`report` does.
+    """Print and write the report of runs that have been read; for the arguments see :func:`report`.
 
     Raises:
         UsageError: The files cannot be written.
@@ -99,7 +99,7 @@ def report_read(
 
 
 def print_report(summary: Summary, standings: Found | None, console: Console) -> None:
-    """Print tables: those of the tournament if there is one, else those of the summary."""
+    """Print the tables of a tournament, or without tournament, those of a summary."""
     if standings is not None:
         _render_found(standings, console, summary.missing)
         return
@@ -110,7 +110,7 @@ def print_report(summary: Summary, standings: Found | None, console: Console) ->
 
 
 def print_json(summary: Summary, standings: Found | None, console: Console, **more: Any) -> None:
-    """Print the summary as JSON, with the keys of ``more``."""
+    """Print the summary as JSON, with the tournament's results and the items of ``more`` as further keys."""
     data = summary.to_json() | more
     data |= {"tournament": standings.to_json()} if standings is not None else {}
     console.file.write(visible_json(_dump(data).decode()) + "\n")
@@ -123,13 +123,13 @@ def write_report(
     standings: Found | None = None,
     films: Films | None = None,
 ) -> Path:
-    """Write ``summary.json``, for a tournament also ``tournament.json``, and the pages.
+    """Write ``summary.json``, the pages, and for a tournament ``tournament.json``.
 
     Args:
-        summary: Findings to write.
+        summary: The summary to write.
         folder: Folder for the files.
         runs: Runs of the report.
-        standings: Findings of a tournament, if the run is one and they are known already.
+        standings: Results of a tournament; by default computed if the run is a tournament.
         films: Replays for the page.
 
     Returns:
@@ -142,16 +142,16 @@ def write_report(
     make = not _is_one_of(folder, runs)
     write_standings(standings, folder, make=make)
     page = write_html(summary, folder, runs, standings, films)
-    # Last: it contains the digests of the other files.
+    # Written last, because it contains the digests of the other files.
     write_summary(summary, folder, made_with(folder, runs[0] if len(runs) == 1 else None), make=make)
     return page
 
 
 def write_standings(standings: Found | None, folder: Path, *, make: bool = True) -> None:
-    """Write ``tournament.json`` for a tournament; do nothing for another run.
+    """Write ``tournament.json``; do nothing if ``standings`` is ``None``.
 
     Args:
-        standings: Findings of the tournament, or ``None``.
+        standings: Results of the tournament; ``None`` for a run that is no tournament.
         folder: Folder for the file.
         make: Whether to create the folder if it does not exist.
 
@@ -163,10 +163,10 @@ def write_standings(standings: Found | None, folder: Path, *, make: bool = True)
 
 
 def find_standings(runs: Sequence[Run]) -> Found | None:
-    """Return the findings of a tournament; ``None`` if there are several runs or the run is no tournament.
+    """Return the results of a tournament; ``None`` if there are several runs or the run is no tournament.
 
     Raises:
-        RunFormatError: The run is a tournament but does not say who met whom.
+        RunFormatError: The run is a tournament but does not record the pairings.
     """
     if len(runs) != 1 or not is_tournament(runs[0]):
         return None
@@ -180,10 +180,10 @@ def find_standings(runs: Sequence[Run]) -> Found | None:
 
 
 def found_text(found: Found, width: int | None = None) -> str:
-    """Return a tournament's report without colors, as the text that ``mosaic report`` prints.
+    """Return a tournament's report as the text that ``mosaic report`` prints, without colors.
 
     Args:
-        found: Findings to print.
+        found: Results of the tournament.
         width: Width in characters; by default that of ``COLUMNS``, else 100.
     """
     buffer = io.StringIO()
@@ -204,9 +204,9 @@ def write_summary(
     """Write ``summary.json``, completely or not at all.
 
     Args:
-        summary: Findings to write.
+        summary: The summary to write.
         folder: Folder for the file.
-        made: Version, run digest and digests of the files beside it.
+        made: Version, run digest, and digests of the report's other files.
         make: Whether to create the folder if it does not exist.
 
     Raises:
@@ -226,10 +226,10 @@ def write_html(
     """Write ``report.html``, completely or not at all, and ``transcript.html`` beside it.
 
     Args:
-        summary: Findings to show.
+        summary: The summary to show.
         folder: Folder for the pages.
-        runs: Runs whose model calls and details of decisions make the transcript page.
-        standings: Findings of a tournament, if the run is one and they are known already.
+        runs: Runs whose model calls and details of decisions the transcript page shows.
+        standings: Results of a tournament; by default computed if the run is a tournament.
         films: Replays for the page.
 
     Returns:
@@ -237,7 +237,7 @@ def write_html(
 
     Raises:
         UsageError: A page cannot be written.
-        RunFormatError: A row of a call is damaged.
+        RunFormatError: A row of ``calls.jsonl`` is damaged.
     """
     make = not _is_one_of(folder, runs)
     turns = told(Transcript(operator) for run in runs for operator in run.operators.values())
@@ -282,22 +282,31 @@ def _dump(data: Mapping[str, Any]) -> bytes:
 
 
 def _is_one_of(folder: Path, runs: Sequence[Run]) -> bool:
-    """Return whether the folder is a run's own: if it was deleted, it must not be created again."""
+    """Return whether the folder is a run folder, which must not be created again if it was deleted."""
     return any(folder.absolute() == run.path.absolute() for run in runs)
 
 
 def _write(path: Path, content: bytes, *, make: bool = True) -> Path:
-    """Replace the file in one step, so that no reader ever sees a part of it."""
+    """Write a file completely or not at all.
+
+    Args:
+        path: The file.
+        content: Content of the file.
+        make: Whether to create the folder if it does not exist.
+
+    Raises:
+        UsageError: The file cannot be written.
+    """
     try:
         if make:
             path.parent.mkdir(parents=True, exist_ok=True)
         elif not path.parent.is_dir():
             raise UsageError(
-                f"{path.parent} is no longer there", fix="It was deleted while its report was made"
+                f"{path.parent} was deleted while its report was made", fix="Name another folder with --out"
             )
         replace_file(path, content, sync=False)
     except OSError as error:
         reason = error.strerror or str(error)
-        fix = "Make room or name another folder with --out"
+        fix = "Free some space, or name another folder with --out"
         raise UsageError(f"{path} cannot be written: {reason}", fix=fix) from error
     return path

@@ -1,6 +1,6 @@
-"""Prints reports as tables in a terminal, or as plain text: a study, a tournament, cross-play.
+"""Prints reports on runs, algorithms, tournaments and cross-play as tables in a terminal or as plain text.
 
-The texts come from modules that do not need rich: pages and the window use them too.
+The sentences come from modules without rich, which pages and the window also use.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from gym_gui.core.terminal import console as terminal_console
 
 MOST_WITH_INTERVALS = 4
 MOST_IN_MATRIX = 12
-"""Largest number of policies for a matrix in a terminal; the page and ``tournament.json`` show more."""
+"""Largest number of policies for which a terminal shows a matrix; page and ``tournament.json`` have all."""
 
 
 def render_text(summary: Summary, console: Console) -> None:
@@ -78,7 +78,7 @@ def render_text(summary: Summary, console: Console) -> None:
         print_columns(console, MATRIX_COLUMNS, summary.matrix, "Rows of the matrix")
         console.print()
     if summary.settings:
-        print_columns(console, SETTING_COLUMNS, summary.settings, "Settings, each beside the first")
+        print_columns(console, SETTING_COLUMNS, summary.settings, "Settings, each compared with the first")
         console.print()
     for task, operators in by_task(summary).items():
         rows = [ResultRow(operator) for operator in operators]
@@ -101,7 +101,7 @@ def render_text(summary: Summary, console: Console) -> None:
 
 
 def text_of(summary: Summary, width: int | None = None) -> str:
-    """Return the report without colors, as the text that ``mosaic report`` prints.
+    """Return a summary as the text that ``mosaic report`` prints, without colors.
 
     Args:
         summary: Findings to print.
@@ -115,7 +115,7 @@ def text_of(summary: Summary, width: int | None = None) -> str:
 def print_columns(
     console: Console, columns: Sequence[Column[Row]], rows: Sequence[Row], title: str = ""
 ) -> None:
-    """Print a table with one text in each cell."""
+    """Print a table of rows with the columns that have content."""
     shown = wanted_of(columns, rows)
     headings = [Heading(column.heading, column.words) for column in shown]
     cells = [[Text(clean(column.show(row))) for column in shown] for row in rows]
@@ -123,13 +123,13 @@ def print_columns(
 
 
 def print_notes(console: Console, notes: Iterable[str]) -> None:
-    """Print one line for each note that limits a report."""
+    """Print notes, one per line."""
     for note in notes:
         console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
 
 
 def _print(console: Console, title: str, columns: Sequence[ResultColumn], rows: Sequence[ResultRow]) -> None:
-    """Print a table if there are rows."""
+    """Print a result table with the columns for terminals; print nothing without rows."""
     if not rows:
         return
     shown = columns_in(Place.TERMINAL, columns, rows)
@@ -150,7 +150,7 @@ def _render_failures(summary: Summary, console: Console) -> None:
 
 
 def _verdict(verdict: Verdict) -> Text:
-    """Return the claim in bold, with color if it is decided, followed by its numbers."""
+    """Return a verdict with its claim in bold, in green if it is decided."""
     style = "bold green" if verdict.decided else "bold"
     return Text.assemble((clean(verdict.claim), style), clean(verdict.detail), ".")
 
@@ -169,7 +169,7 @@ def render_algorithms(report: AlgorithmReport, console: Console) -> None:
 
 
 def render_tables(report: AlgorithmReport, console: Console) -> None:
-    """Print everything below the verdicts: tables, further comparisons, scales and notes."""
+    """Print a report on algorithms without its verdicts: tables, comparisons, scales and notes."""
     for title, rows in tables_of(report):
         console.print(Text(clean(title), style="bold"))
         print_columns(console, algorithm_columns(rows), rows)
@@ -192,7 +192,7 @@ def render_tables(report: AlgorithmReport, console: Console) -> None:
 
 
 def print_said(found: Findings, console: Console, missing: Sequence[str] = ()) -> None:
-    """Print the top of a tournament's report: verdicts, sentences that accompany them, missing results."""
+    """Print the beginning of a tournament's report: verdicts, sentences below them, missing games."""
     for verdict in found.said:
         console.print(_verdict(verdict))
     for sentence in found.remarks:
@@ -202,7 +202,7 @@ def print_said(found: Findings, console: Console, missing: Sequence[str] = ()) -
 
 
 def render_standings(standings: Standings, console: Console, missing: Sequence[str] = ()) -> None:
-    """Print a tournament.
+    """Print the report of a tournament.
 
     Args:
         standings: Findings to print.
@@ -240,18 +240,18 @@ def _points(standings: Standings, console: Console) -> None:
 
 
 def _print_matrix(console: Console, names: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
-    """Print a matrix whose rows have numbers and names, and whose columns have numbers."""
+    """Print a square matrix whose rows have numbers and names, and whose columns have numbers."""
     headings = [Heading("", words=True), *(Heading(str(i + 1)) for i in range(len(names)))]
     rows = [
-        [Text(clean(f"{i + 1} {name}")), *map(Text, told)]
-        for i, (name, told) in enumerate(zip(names, cells, strict=True))
+        [Text(clean(f"{i + 1} {name}")), *map(Text, row)]
+        for i, (name, row) in enumerate(zip(names, cells, strict=True))
     ]
     print_table(console, headings, rows)
     console.print()
 
 
 def render_cross_play(found: CrossPlay, console: Console, missing: Sequence[str] = ()) -> None:
-    """Print cross-play.
+    """Print the report of a cross-play.
 
     Args:
         found: Findings to print.

@@ -1,5 +1,5 @@
-"""Defines the commands and their options. A command imports its modules when it is called, so that
-``mosaic --help`` answers at once."""
+"""Defines the commands of ``mosaic`` and their options. Each command imports its modules when it is called,
+so that ``mosaic --help`` answers at once."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ app.add_typer(policies_app, name="policies")
 app.add_typer(trust_app, name="trust")
 
 _COMPLETE = "_MOSAIC_COMPLETE"
-"""Environment variable with which typer's completion scripts request completions."""
+"""Environment variable that typer's completion scripts set to request completions."""
 
-# From some version on, typer contains its own copy of click: this takes the class that it raises.
+# Newer versions of typer contain their own copy of click; this is the class that the installed typer raises.
 _CLICK_ERROR: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
 
-def _say_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         sys.stdout.write(f"mosaic {__version__}\n")
         raise typer.Exit(DONE)
@@ -70,7 +70,7 @@ def _say_version(wanted: bool) -> None:
 @app.callback()
 def mosaic(
     version: Annotated[
-        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Compare agents of different kinds on the same seeds, in the same environment."""
@@ -83,18 +83,18 @@ def run_command(
     ] = None,
     out: RunsFolder = None,
     episodes: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Play this many, not what the file says.")
+        int | None, typer.Option(metavar="N", min=1, help="Number of episodes, in place of the file's.")
     ] = None,
     concurrency: Concurrency = None,
     processes: Processes = None,
     money_budget: Annotated[
-        float | None, typer.Option(metavar="USD", help="What calls to models may cost in all, in US dollars.")
+        float | None, typer.Option(metavar="USD", help="Most that all model calls may cost, in US dollars.")
     ] = None,
     token_budget: Annotated[
-        int | None, typer.Option(metavar="N", help="Tokens that they may take in all.")
+        int | None, typer.Option(metavar="N", help="Most tokens that all model calls may use.")
     ] = None,
     time_budget: Annotated[
-        float | None, typer.Option(metavar="S", help="Seconds after which no episode is begun.")
+        float | None, typer.Option(metavar="S", help="Seconds after which no new episode begins.")
     ] = None,
     resume: Annotated[
         Path | None,
@@ -110,14 +110,14 @@ def run_command(
     shards: Shards = None,
     detach: Detach = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, asked and paid, then end.")
+        bool, typer.Option("--dry-run", help="Print episodes, model calls and costs to expect, then exit.")
     ] = False,
     trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Run an experiment and print its comparison.
 
-    --replay RUN plays its experiment anew and asks no model; to watch a recorded episode, see
+    --replay RUN plays the run's experiment again without calling a model; to watch a recorded episode, use
     mosaic replay RUN.
     """
     trust.allow_all(trusted)
@@ -178,7 +178,7 @@ def tournament(
         Path | None,
         typer.Option(
             metavar="RUN",
-            help="Resume this run folder; with a file that has more policies, play their games.",
+            help="Resume this run folder; if the file has further policies, play their games.",
             autocompletion=completion.runs,
         ),
     ] = None,
@@ -187,14 +187,14 @@ def tournament(
     profile: Profile = None,
     shards: Shards = None,
     detach: Detach = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say who would meet whom, then end.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the pairings, then exit.")] = False,
     trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Let a pool of policies meet, and print ratings and payoffs.
 
-    Everybody meets everybody, or in Swiss rounds, on the same seeds and from every seat. Where all agents
-    are on one side: each policy with itself and with each other one (cross-play).
+    Every policy meets every other one, or policies meet in Swiss rounds, on the same seeds and from every
+    seat. If all agents are on one side, each policy plays with itself and with each other one (cross-play).
     """
     trust.allow_all(trusted)
     if is_elsewhere(executor, profile, shards, resume, detach):
@@ -252,7 +252,7 @@ def install(
     dry_run: InstallDryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Install what the window, tournaments or queries need."""
+    """Install the packages of an optional part of MOSAIC."""
     from gym_gui.cli.installing.install_extras import install_extra
 
     raise typer.Exit(install_extra(extra, dry_run=dry_run, as_json=as_json))
@@ -260,7 +260,7 @@ def install(
 
 @app.command()
 def doctor(as_json: Json = False) -> None:
-    """Check this machine, and say what to do."""
+    """Check this machine for problems, and print fixes."""
     from gym_gui.cli.installing.doctor import examine
 
     raise typer.Exit(examine(as_json=as_json))
@@ -268,7 +268,7 @@ def doctor(as_json: Json = False) -> None:
 
 @app.command("session-host", hidden=True)
 def session_host() -> None:
-    """Hold a session for a window on another machine."""
+    """Run sessions for a window on another machine."""
     from gym_gui.host.keeper import keep_host
 
     raise typer.Exit(keep_host())
@@ -278,15 +278,16 @@ def run(arguments: Sequence[str]) -> int:
     """Run a command line.
 
     Returns:
-        0 if done, 1 if the work failed, 2 for a problem that the person can fix, 130 if interrupted.
+        Exit status: 0 if done, 1 if the work failed, 2 for a problem that the user can fix, 130 if
+        interrupted.
     """
-    with visible_streams(), _broken_workers_untold():
+    with visible_streams(), _without_broken_worker_warnings():
         return _run(arguments)
 
 
 @contextlib.contextmanager
-def _broken_workers_untold() -> Generator[None, None, None]:
-    """Silence warnings of broken workers: only `workers list` and commands that name the worker report it."""
+def _without_broken_worker_warnings() -> Generator[None, None, None]:
+    """Silence warnings of broken workers; `workers list` and commands that name the worker report them."""
     discovery = logging.getLogger("gym_gui.workers.discovery")
     before = discovery.level
     discovery.setLevel(logging.ERROR)
@@ -298,7 +299,7 @@ def _broken_workers_untold() -> Generator[None, None, None]:
 
 @functools.cache
 def _program() -> Any:
-    """Return all commands; building them takes longer than most command lines."""
+    """Return the click command with all subcommands, cached because building it is slow."""
     return typer.main.get_command(app)
 
 
@@ -310,7 +311,7 @@ def _run(arguments: Sequence[str]) -> int:
             try:
                 result = _invoked(command, arguments)
             except _CLICK_ERROR as exc:
-                return _refuse(exc)
+                return _print_usage_error(exc)
     except (typer.Abort, KeyboardInterrupt):
         tell("interrupted")
         return INTERRUPTED
@@ -332,8 +333,11 @@ def _invoked(command: Any, arguments: Sequence[str]) -> object:
         return end.exit_code
 
 
-def _refuse(exc: Any) -> int:
-    """Print in one line what is wrong with a command line; without any command, print the help."""
+def _print_usage_error(exc: Any) -> int:
+    """Print what is wrong with a command line, in one line, and return the exit status.
+
+    If the command line has no command, print the help instead.
+    """
     if type(exc).__name__ == "NoArgsIsHelpError":
         sys.stdout.write(f"{exc.format_message()}\n")
         return DONE

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Defines command-line arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ HELP: dict[str, Any] = {
     # Markup would import rich's Markdown and syntax highlighting: half a second on a slow machine.
     "rich_markup_mode": None,
 }
-"""Settings of every group of commands."""
-Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
-Gpu = Annotated[bool, typer.Option("--gpu", help="torch with CUDA (several GB).")]
+"""Keyword arguments for every ``typer.Typer``."""
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Gpu = Annotated[bool, typer.Option("--gpu", help="Install torch with CUDA (several GB).")]
 Given = Annotated[
     list[Path] | None,
-    typer.Option("--from", metavar="FILE", help="A file it needs that is there already; repeatable."),
+    typer.Option("--from", metavar="FILE", help="Use this local file instead of a download; repeatable."),
 ]
-InstallDryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be installed, then end.")]
+InstallDryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be installed, then exit.")]
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Allow, this once, the code and programs that the file names.")
+    bool, typer.Option("--trust", help="Allow the code and programs that the file names, this time only.")
 ]
 CallTimeout = Annotated[
     float | None,
@@ -47,16 +47,14 @@ ReportedFolders = Annotated[
     ),
 ]
 Submission = Annotated[
-    Path, typer.Argument(metavar="SUBMISSION", help="Folder that mosaic run --executor has named.")
+    Path, typer.Argument(metavar="SUBMISSION", help="Folder that mosaic run --executor printed.")
 ]
 PolicyName = Annotated[
     str, typer.Argument(metavar="NAME", help="Name of a policy.", autocompletion=completion.policies)
 ]
 WorkerId = Annotated[
     str,
-    typer.Argument(
-        metavar="ID", help="Worker id, or another name it goes by.", autocompletion=completion.workers
-    ),
+    typer.Argument(metavar="ID", help="Id or alias of a worker.", autocompletion=completion.workers),
 ]
 EnvironmentId = Annotated[
     str,
@@ -72,21 +70,26 @@ ShardOf = Annotated[
     typer.Option(
         "--shard",
         metavar="K/N",
-        help="Play one of N parts, or several (1-9/64); then: mosaic runs merge.",
+        help="Play shard K of N, or several (1-9/64); merge them with mosaic runs merge.",
     ),
 ]
 Executor = Annotated[
     str | None,
-    typer.Option("--executor", metavar="NAME", help="Do it in parts: local, ssh, slurm or ray."),
+    typer.Option("--executor", metavar="NAME", help="Run in parts by local, ssh, slurm or ray."),
 ]
 Profile = Annotated[
-    Path | None, typer.Option("--profile", metavar="FILE", help="Where that is: hosts, or what jobs ask for.")
+    Path | None,
+    typer.Option("--profile", metavar="FILE", help="File with the executor's hosts or job options."),
 ]
 Shards = Annotated[
     int | None,
-    typer.Option("--shards", metavar="N", min=1, help="How many.  [default: four for each place]"),
+    typer.Option(
+        "--shards", metavar="N", min=1, help="Number of parts.  [default: four for each host or job]"
+    ),
 ]
-Detach = Annotated[bool, typer.Option("--detach", help="With --executor: return, and have it followed.")]
+Detach = Annotated[
+    bool, typer.Option("--detach", help="With --executor: return at once; a coordinator process goes on.")
+]
 Concurrency = Annotated[
     int | None, typer.Option(metavar="N", min=1, max=4096, help="Episodes in flight per process.")
 ]
@@ -103,23 +106,30 @@ def is_elsewhere(
     resume: Path | None,
     detach: bool = False,
 ) -> bool:
-    """Return whether something is to be played in parts, by an executor.
+    """Return whether the options request an executor, or resume a submission.
 
     Raises:
-        UsageError: The options name places but no executor.
+        UsageError: An option needs an executor, and none is given.
     """
     if executor is not None or (resume is not None and (resume / "submission.json").is_file()):
         return True
     for name, value in (("--profile", profile), ("--shards", shards), ("--detach", detach or None)):
         if value is not None:
-            raise UsageError(f"{name} goes with --executor", fix="Add --executor local, ssh, slurm or ray")
+            raise UsageError(f"{name} needs --executor", fix="Add --executor local, ssh, slurm or ray")
     return False
 
 
 def check_alone(**given: object) -> None:
-    """Refuse options that cannot be combined with ``--executor``; the names are the options'."""
+    """Raise an error if an option is set that cannot be combined with ``--executor``.
+
+    Args:
+        given: Values by the option's name with underscores; ``None`` if the option is not set.
+
+    Raises:
+        UsageError: An option is set.
+    """
     for name, value in given.items():
         if value is not None:
             raise UsageError(
-                f"--{name.replace('_', '-')} does not go with --executor", fix="Leave one of them out"
+                f"--{name.replace('_', '-')} cannot be combined with --executor", fix="Leave one of them out"
             )

@@ -9,13 +9,13 @@ import typer
 from gym_gui.cli import completion
 from gym_gui.cli.arguments import HELP, CallTimeout, EnvironmentId, Given, Gpu, InstallDryRun, Json, WorkerId
 
-workers_app = typer.Typer(help="What can play a slot: list, show, check, install.", **HELP)
-envs_app = typer.Typer(help="What can be played: list, show, check, install.", **HELP)
+workers_app = typer.Typer(help="Workers: list, show, check, install.", **HELP)
+envs_app = typer.Typer(help="Environments: list, show, check, install.", **HELP)
 
 
 @workers_app.command("list")
 def workers_list(as_json: Json = False) -> None:
-    """What can play a slot, and what each lacks."""
+    """List workers and what each one is missing."""
     from gym_gui.cli.listing import list_workers
 
     list_workers(as_json=as_json)
@@ -25,11 +25,11 @@ def workers_list(as_json: Json = False) -> None:
 def workers_show(
     worker: WorkerId,
     algo: Annotated[
-        str, typer.Option(metavar="NAME", help="Settings of a training with this algorithm instead.")
+        str, typer.Option(metavar="NAME", help="Print the training settings of this algorithm instead.")
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """What a worker can be set to."""
+    """Print the settings of a worker."""
     from gym_gui.cli.listing import show_worker
 
     show_worker(worker, algo=algo, as_json=as_json)
@@ -40,19 +40,19 @@ def workers_check(
     worker: WorkerId,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A setting of its slot; repeatable."),
+        typer.Option("--set", metavar="KEY=VALUE", help="Setting of the worker's slot; repeatable."),
     ] = None,
     env: Annotated[
         str | None,
         typer.Option(
             metavar="ID",
-            help="Play a slot of this environment.  [default: made up]",
+            help="Play a slot of this environment.  [default: one that the worker names, or a made-up slot]",
             autocompletion=completion.environments,
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Start a worker and hold it against the protocol."""
+    """Start a worker and test it against the protocol."""
     from gym_gui.cli.contract_tests import check_worker
 
     raise typer.Exit(check_worker(worker, settings or (), env=env, as_json=as_json))
@@ -66,7 +66,7 @@ def workers_install(
     dry_run: InstallDryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Install what a worker needs."""
+    """Install packages and files that a worker needs."""
     from gym_gui.cli.installing.install import install_worker
 
     raise typer.Exit(install_worker(worker, gpu=gpu, given=given or (), dry_run=dry_run, as_json=as_json))
@@ -82,7 +82,7 @@ def envs_list(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Families of environments, or the ids of one family."""
+    """List families of environments, or the ids of one family."""
     from gym_gui.cli.listing import list_environments
 
     list_environments(family, as_json=as_json)
@@ -93,7 +93,7 @@ def envs_show(
     env: EnvironmentId,
     as_json: Json = False,
 ) -> None:
-    """What an environment is about, and what env_kwargs may say."""
+    """Describe an environment and its env_kwargs."""
     from gym_gui.cli.listing import show_environment
 
     show_environment(env, as_json=as_json)
@@ -102,14 +102,14 @@ def envs_show(
 @envs_app.command("install")
 def envs_install(
     family: Annotated[
-        str, typer.Argument(metavar="FAMILY", help="A family, for example crafter, or an environment's id.")
+        str, typer.Argument(metavar="FAMILY", help="Name of a family, such as crafter, or an environment id.")
     ],
     given: Given = None,
     gpu: Gpu = False,
     dry_run: InstallDryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Install what a family of environments needs."""
+    """Install packages that a family of environments needs."""
     from gym_gui.cli.installing.install_extras import install_environments
 
     files = tuple(given or ())
@@ -120,14 +120,14 @@ def envs_install(
 def envs_check(
     env: EnvironmentId,
     api: Annotated[
-        str | None, typer.Option(metavar="NAME", help="aec or parallel, where there is a choice.")
+        str | None, typer.Option(metavar="NAME", help="aec or parallel, if the environment offers both.")
     ] = None,
     timeout: CallTimeout = None,
     as_json: Json = False,
 ) -> None:
-    """Hold an environment against what the engine relies on.
+    """Test an environment against the engine's contract.
 
-    It runs in a process of its own: one that hangs, crashes or prints spoils nothing.
+    The environment runs in a process of its own, so it may hang, crash or print.
     """
     from gym_gui.cli.contract_tests import check_env
 

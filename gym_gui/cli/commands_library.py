@@ -1,4 +1,4 @@
-"""Defines ``mosaic runs``, ``mosaic policies`` and ``mosaic trust``."""
+"""Defines the commands ``mosaic runs``, ``mosaic policies`` and ``mosaic trust``."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ from gym_gui.cli import completion
 from gym_gui.cli.arguments import HELP, Json, PolicyName, RunFolder, RunFolders, Submission, Trust
 from gym_gui.core.trusted import trust
 
-runs_app = typer.Typer(help="What was played: list, show, label, merge, watch, stop, …", **HELP)
+runs_app = typer.Typer(help="Recorded runs: list, show, label, merge, watch, stop, …", **HELP)
 policies_app = typer.Typer(help="Trained policies: list, add, show, score, remove, export.", **HELP)
-trust_app = typer.Typer(help="What files may name: list, add, remove.", **HELP)
+trust_app = typer.Typer(help="Allowed code and programs: list, add, remove.", **HELP)
 
 
 @runs_app.command("list")
 def runs_list(
     folder: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="Where the run folders are.  [default: runs]")
+        Path | None, typer.Argument(metavar="DIR", help="Folder that contains run folders.  [default: runs]")
     ] = None,
     find: Annotated[
         str,
-        typer.Option(metavar="WORDS", help="Those that fit: words, tag:x, agent:x, star, after:2026-11-01 …"),
+        typer.Option(
+            metavar="WORDS", help="Runs that match: words, tag:x, agent:x, star, after:2026-11-01 …"
+        ),
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """Runs, newest first."""
+    """List runs, newest first."""
     from gym_gui.cli.library.runs import list_runs
 
     list_runs(folder, find=find, as_json=as_json)
@@ -35,7 +37,7 @@ def runs_list(
 
 @runs_app.command("show")
 def runs_show(run: RunFolder, as_json: Json = False) -> None:
-    """One run: what was played, by whom, how it stands."""
+    """Print a run's status, operators and failures."""
     from gym_gui.cli.library.runs import show_run
 
     show_run(run, as_json=as_json)
@@ -48,19 +50,19 @@ def runs_label(
     tag: Annotated[
         list[str] | None, typer.Option(metavar="WORD", help="Add a tag; repeatable, or a,b.")
     ] = None,
-    untag: Annotated[list[str] | None, typer.Option(metavar="WORD", help="Take a tag away.")] = None,
+    untag: Annotated[list[str] | None, typer.Option(metavar="WORD", help="Remove a tag.")] = None,
     group: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What it belongs to; '' for nothing.")
+        str | None, typer.Option(metavar="TEXT", help="Name of the run's group; '' removes it.")
     ] = None,
     notes: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Notes, in place of those there are; '' for none.")
+        str | None, typer.Option(metavar="TEXT", help="Replace the notes; '' removes them.")
     ] = None,
-    star: Annotated[bool | None, typer.Option("--star/--no-star", help="Mark it, or no longer.")] = None,
+    star: Annotated[bool | None, typer.Option("--star/--no-star", help="Add or remove the star.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Name, tag, note and star runs, or show what they have.
+    """Name, tag, group and star runs, or print their labels.
 
-    Kept in labels.json in the run folder; run.json stays as recorded.
+    Labels are stored in labels.json in the run folder; run.json stays unchanged.
     """
     from gym_gui.cli.library.labelling import label_runs
 
@@ -75,7 +77,7 @@ def runs_merge(
         list[Path],
         typer.Argument(
             metavar="SHARD",
-            help="Run folders of mosaic run --shard, or folders of them.",
+            help="Run folders of mosaic run --shard, or folders that contain them.",
             autocompletion=completion.runs,
         ),
     ],
@@ -84,16 +86,19 @@ def runs_merge(
         typer.Option("--out", "-o", metavar="DIR", help="Folder for the run folder.  [default: runs]"),
     ] = None,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Merge even if shards are missing; --resume plays them.")
+        bool,
+        typer.Option(
+            "--partial", help="Merge even if shards are missing; mosaic run --resume plays the rest."
+        ),
     ] = False,
     allow_differences: Annotated[
-        bool, typer.Option("--allow-differences", help="Merge even if versions differ.")
+        bool, typer.Option("--allow-differences", help="Merge even if the shards' program versions differ.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """One run of the shards of an experiment.
+    """Merge the shards of an experiment into one run.
 
-    Shards are left as they are.
+    The shards stay unchanged.
     """
     from gym_gui.cli.library.merging import merge_runs
 
@@ -104,7 +109,7 @@ def runs_merge(
 
 @runs_app.command("watch")
 def runs_watch(submission: Submission, as_json: Json = False) -> None:
-    """How far an experiment is that is played elsewhere."""
+    """Show the progress of a submission."""
     from gym_gui.cli.running.watch_submission import watch_submission
 
     raise typer.Exit(watch_submission(submission, as_json=as_json))
@@ -112,7 +117,7 @@ def runs_watch(submission: Submission, as_json: Json = False) -> None:
 
 @runs_app.command("stop")
 def runs_stop(submission: Submission, as_json: Json = False) -> None:
-    """Have what is played elsewhere end; what is done is kept."""
+    """Stop a submission; finished episodes are kept."""
     from gym_gui.cli.running.stop_submission import stop_submission
 
     raise typer.Exit(stop_submission(submission, as_json=as_json))
@@ -120,9 +125,9 @@ def runs_stop(submission: Submission, as_json: Json = False) -> None:
 
 @runs_app.command("confirm")
 def runs_confirm(submission: Submission, as_json: Json = False) -> None:
-    """Look at what a submission would run, and confirm it once.
+    """Show what a submission would run, and confirm it once.
 
-    It was handed in by another person, on another machine, or was changed since.
+    A submission needs this if it comes from another user or machine, or was changed afterwards.
     """
     from gym_gui.cli.library.confirm_submission import confirm_submission
 
@@ -132,12 +137,12 @@ def runs_confirm(submission: Submission, as_json: Json = False) -> None:
 @runs_app.command("compress")
 def runs_compress(
     runs: RunFolders,
-    undo: Annotated[bool, typer.Option("--undo", help="Decompress them again.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Decompress the runs instead.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Compress runs that have ended to a twelfth.
+    """Compress finished runs to a twelfth of their size.
 
-    Everything reads them as before.
+    Every command reads compressed runs.
     """
     from gym_gui.cli.library.packing import compress_runs
 
@@ -146,7 +151,7 @@ def runs_compress(
 
 @policies_app.command("list")
 def policies_list(as_json: Json = False) -> None:
-    """Every policy there is, trained here or brought."""
+    """List all policies, trained here or imported."""
     from gym_gui.cli.library.policies import list_policies
 
     list_policies(as_json=as_json)
@@ -154,7 +159,7 @@ def policies_list(as_json: Json = False) -> None:
 
 @policies_app.command("show")
 def policies_show(name: PolicyName, as_json: Json = False) -> None:
-    """One policy: what it sees and does, where it comes from."""
+    """Print a policy's spaces, training, score and origin."""
     from gym_gui.cli.library.policies import show_policy
 
     show_policy(name, as_json=as_json)
@@ -165,24 +170,26 @@ def policies_add(
     context: typer.Context,
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="An export, a policy's folder, a file of another program."),
+        typer.Argument(metavar="FILE", help="Exported policy, policy folder, or file of another program."),
     ],
     env: Annotated[
         str,
         typer.Option(
-            metavar="ID", help="The environment it was trained in.", autocompletion=completion.environments
+            metavar="ID", help="Environment of its training.", autocompletion=completion.environments
         ),
     ] = "",
     worker: Annotated[
-        str, typer.Option(metavar="ID", help="Who plays it.  [default: by the file's ending]")
+        str, typer.Option(metavar="ID", help="Worker that plays it.  [default: by the file's ending]")
     ] = "",
     name: Annotated[
-        str, typer.Option(metavar="NAME", help="Name of the policy.  [default: as the file]")
+        str, typer.Option(metavar="NAME", help="Name of the policy.  [default: the file's name]")
     ] = "",
-    licence: Annotated[str, typer.Option("--licence", "--license", metavar="TEXT", help="Its licence.")] = "",
+    licence: Annotated[
+        str, typer.Option("--licence", "--license", metavar="TEXT", help="License of the policy.")
+    ] = "",
     as_json: Json = False,
 ) -> None:
-    """Take a policy of MOSAIC or another program into the library.
+    """Import a policy of MOSAIC or another program.
 
     Options that are not named here go to the worker that reads the file, such as
     --vecnormalize FILE (sb3_worker), --describe FILE (cleanrl_worker), --preprocess JSON (both).
@@ -196,7 +203,7 @@ def policies_add(
 
 @policies_app.command("score")
 def policies_score(name: PolicyName, trusted: Trust = False, as_json: Json = False) -> None:
-    """Play a policy on the 20 standard seeds and keep its score."""
+    """Play a policy on the 20 standard seeds; store its score."""
     from gym_gui.cli.library.policies import score
 
     trust.allow_all(trusted)
@@ -215,11 +222,11 @@ def policies_remove(name: PolicyName, as_json: Json = False) -> None:
 def policies_export(
     name: PolicyName,
     out: Annotated[
-        Path | None, typer.Argument(metavar="OUT", help="FILE.zip or a new folder.  [default: NAME.zip]")
+        Path | None, typer.Argument(metavar="OUT", help="New FILE.zip or folder.  [default: NAME.zip]")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a policy and its score, to be taken in elsewhere."""
+    """Export a policy and its score for another machine."""
     from gym_gui.cli.library.policies import export
 
     raise typer.Exit(export(name, out, as_json=as_json))
@@ -227,11 +234,11 @@ def policies_export(
 
 @policies_app.command("folders")
 def policies_folders(
-    add: Annotated[Path | None, typer.Option(metavar="DIR", help="Look here as well from now on.")] = None,
-    remove: Annotated[Path | None, typer.Option(metavar="DIR", help="Look here no more.")] = None,
+    add: Annotated[Path | None, typer.Option(metavar="DIR", help="Search this folder, too.")] = None,
+    remove: Annotated[Path | None, typer.Option(metavar="DIR", help="Stop searching this folder.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Where policies are looked for."""
+    """List or change the folders searched for policies."""
     from gym_gui.cli.library.policies import folders
 
     raise typer.Exit(folders(add, remove, as_json=as_json))
@@ -239,7 +246,7 @@ def policies_folders(
 
 @trust_app.command("list")
 def trust_list(as_json: Json = False) -> None:
-    """What has been allowed for good."""
+    """List permanently allowed code, programs and addresses."""
     from gym_gui.cli.library.trust import list_trusted
 
     list_trusted(as_json=as_json)
@@ -251,14 +258,15 @@ def trust_add(
         list[str],
         typer.Argument(
             metavar="NAME",
-            help="An experiment file or run folder, a folder of code, a package, a program, an address.",
+            help="Experiment file or run folder, folder of code, package, program or address.",
         ),
     ],
     as_json: Json = False,
 ) -> None:
-    """Allow something for good; other content asks again.
+    """Allow code, programs or addresses permanently.
 
-    Of an experiment file or a run, all that it names is allowed.
+    If the content changes later, it must be allowed again. For an experiment file or a run, everything that
+    the file or run names is allowed.
     """
     from gym_gui.cli.library.trust import add_trusted
 
@@ -267,10 +275,10 @@ def trust_add(
 
 @trust_app.command("remove")
 def trust_remove(
-    names: Annotated[list[str], typer.Argument(metavar="NAME", help="As mosaic trust list shows it.")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="Name as mosaic trust list prints it.")],
     as_json: Json = False,
 ) -> None:
-    """Take back what has been allowed."""
+    """Revoke permissions."""
     from gym_gui.cli.library.trust import remove_trusted
 
     remove_trusted(names, as_json=as_json)

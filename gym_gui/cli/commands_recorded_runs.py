@@ -38,16 +38,16 @@ def rerun(
     run: RunFolder,
     episodes: Annotated[
         str | None,
-        typer.Option(metavar="LIST", help="These alone, such as 0,3,5-9.  [default: all recorded]"),
+        typer.Option(metavar="LIST", help="Only these episodes, such as 0,3,5-9.  [default: all recorded]"),
     ] = None,
     out: RunsFolder = None,
     processes: Processes = None,
     trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
-    """Have a run's policies play it again, beside the record.
+    """Let a run's policies decide again; compare with the record.
 
-    Says where and why what they play departs from it. Models are asked anew, and paid.
+    Prints where and why decisions differ. Language models are called again, which may cost money.
     """
     from gym_gui.host.prestart import HostAhead
 
@@ -60,9 +60,9 @@ def rerun(
 
 
 def reparse(run: RunFolder, trusted: Trust = False, as_json: Json = False) -> None:
-    """Read a run's recorded model replies again.
+    """Parse a run's recorded model replies again.
 
-    Says which decisions would differ with today's reader. No model is asked, nothing in the run is changed.
+    Prints which decisions would differ with the current parser. Calls no model, and does not change the run.
     """
     from gym_gui.cli.recorded_runs.reparse import reparse_run
 
@@ -73,31 +73,31 @@ def reparse(run: RunFolder, trusted: Trust = False, as_json: Json = False) -> No
 def replay(
     run: RunFolder,
     operator: Annotated[
-        str, typer.Option(metavar="ID", help="Whose episode.  [default: the first operator]")
+        str, typer.Option(metavar="ID", help="Operator of the episode.  [default: the first]")
     ] = "",
     episode: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Which episode.  [default: the first]")
+        int | None, typer.Option(metavar="N", min=0, help="Index of the episode.  [default: the first]")
     ] = None,
     video: Annotated[
-        Path | None, typer.Option(metavar="FILE.mp4", help="Write it as a video; no window opens.")
+        Path | None, typer.Option(metavar="FILE.mp4", help="Write a video; no window opens.")
     ] = None,
     fps: Annotated[float, typer.Option(metavar="N", min=0.5, max=240, help="Steps per second.")] = 10.0,
     as_python: Annotated[
-        bool, typer.Option("--as-python", help="Print a program that plays it without MOSAIC.")
+        bool, typer.Option("--as-python", help="Print a program that plays the episode without MOSAIC.")
     ] = False,
     trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Watch a recorded episode again, step by step.
 
-    With --json and no video, its actions are played without pictures.
+    With --json and without --video, the recorded actions are played without images.
     """
     trust.allow_all(trusted)
     if as_python:
         from gym_gui.cli.recorded_runs.replay import print_loop
 
         if video is not None or as_json:
-            raise UsageError("--as-python goes with neither --video nor --json", fix="Leave them out")
+            raise UsageError("--as-python cannot be combined with --video or --json", fix="Leave them out")
         print_loop(run, operator=operator, episode=episode)
         raise typer.Exit(DONE)
     from gym_gui.cli.recorded_runs.replay import replay_episode
@@ -112,44 +112,46 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="PATH", help="Folder, or a file: .md .tex .csv .parquet .svg .pdf"
+            "--out", "-o", metavar="PATH", help="Output folder, or a file: .md .tex .csv .parquet .svg .pdf"
         ),
     ] = None,
     form: Annotated[
         str,
         typer.Option(
-            "--format", metavar="FORMAT", help="In place of the page: md, tex, csv, parquet, svg, pdf."
+            "--format",
+            metavar="FORMAT",
+            help="Write this instead of the page: md, tex, csv, parquet, svg, pdf.",
         ),
     ] = "",
     reference: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="In several environments: whose scores are 1.  [default: the first]",
+            help="With several environments: algorithm whose scores count as 1.  [default: the first]",
         ),
     ] = "",
     site: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="In place of the page: a site of all episodes.")
+        Path | None, typer.Option(metavar="DIR", help="Write a site of all episodes instead of the page.")
     ] = None,
     replays: Annotated[
-        bool, typer.Option("--replays/--no-replays", help="Episodes that play in the page.")
+        bool, typer.Option("--replays/--no-replays", help="Include playable episodes in the page.")
     ] = True,
     all_replays: Annotated[
-        bool, typer.Option("--all-replays", help="With --site: every episode plays.")
+        bool, typer.Option("--all-replays", help="With --site: make every episode playable.")
     ] = False,
     trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
-    """Print who is better, and how sure that is.
+    """Print which operator is better, and how sure that is.
 
-    Of runs, writes summary.json and report.html, and games.pgn where chess was played; the page shows the
-    best, the median, the worst and failed episodes again. Of groups of trainings (mosaic train --seeds),
+    For runs, writes summary.json and report.html, and games.pgn if chess was played; the page replays the
+    best, the median, the worst and failed episodes. For groups of trainings (mosaic train --seeds), writes
     algorithms.json and algorithms.html.
     """
     if site is not None and (out is not None or form):
-        raise UsageError("--site goes with neither --out nor --format", fix="Leave them out")
+        raise UsageError("--site cannot be combined with --out or --format", fix="Leave them out")
     if all_replays and (site is None or not replays):
-        what = "goes with --site, which has room for them" if site is None else "is not --no-replays"
+        what = "needs --site" if site is None else "cannot be combined with --no-replays"
         raise UsageError(f"--all-replays {what}", fix="Add --site DIR" if site is None else "Leave one out")
     from gym_gui.cli.recorded_runs.report_files import format_of, refuse_file, write_format
 
@@ -182,7 +184,7 @@ def report(
 
 
 def query(
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="One statement that reads.")],
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="One SQL statement that only reads.")],
     runs: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -202,9 +204,9 @@ def query(
     out: Annotated[Path | None, typer.Option("-o", "--out", metavar="FILE", help="Write to a file.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Ask runs a question in SQL, of any number of them.
+    """Query any number of runs in SQL.
 
-    Tables are runs, episodes and steps: mosaic query "describe episodes".
+    The tables are runs, episodes and steps; list columns with: mosaic query "describe episodes".
     """
     from gym_gui.cli.recorded_runs.query import query_runs
 
@@ -214,15 +216,16 @@ def query(
 def export(
     run: RunFolder,
     to: Annotated[
-        str, typer.Option("--to", metavar="FORMAT", help="parquet, csv, tensorboard, minari or wandb.")
+        str,
+        typer.Option("--to", metavar="FORMAT", help="Format: parquet, csv, tensorboard, minari or wandb."),
     ],
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="DIR", help="The folder.  [default: RUN-FORMAT]")
+        Path | None, typer.Option("-o", "--out", metavar="DIR", help="Output folder.  [default: RUN-FORMAT]")
     ] = None,
     trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
-    """Write a run in a format of other programs."""
+    """Export a run to a format of other programs."""
     from gym_gui.cli.recorded_runs.export import export_run
 
     trust.allow_all(trusted)
@@ -232,28 +235,33 @@ def export(
 def power(
     run: Annotated[
         Path | None,
-        typer.Argument(metavar="RUN", help="A pilot: its spread is taken.", autocompletion=completion.runs),
+        typer.Argument(
+            metavar="RUN", help="Pilot run that gives the spread.", autocompletion=completion.runs
+        ),
     ] = None,
     difference: Annotated[
         float | None,
-        typer.Option(metavar="D", help="True difference to be found.  [default: the pilot's]"),
+        typer.Option(metavar="D", help="True difference to detect.  [default: the pilot's]"),
     ] = None,
     spread: Annotated[
         float | None,
-        typer.Option(metavar="S", help="Standard deviation of differences from seed to seed."),
+        typer.Option(metavar="S", help="Standard deviation over seeds of the difference between operators."),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Say how often so many find it.")
+        int | None, typer.Option(metavar="N", min=1, help="Print the power of this number of seeds instead.")
     ] = None,
     wanted: Annotated[
-        float, typer.Option("--power", metavar="P", min=0.01, max=0.999, help="How often it is to be found.")
+        float,
+        typer.Option(
+            "--power", metavar="P", min=0.01, max=0.999, help="Probability of detecting the difference."
+        ),
     ] = 0.8,
     comparisons: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="In the family.  [default: the pilot's]")
+        int | None, typer.Option(metavar="N", min=1, help="Number of comparisons.  [default: the pilot's]")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Say beforehand how many seeds a difference needs."""
+    """Compute how many seeds detect a difference."""
     from gym_gui.cli.recorded_runs.power import tell_power
 
     raise typer.Exit(

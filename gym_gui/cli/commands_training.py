@@ -1,4 +1,4 @@
-"""Defines ``mosaic train`` and ``mosaic daemon``."""
+"""Defines the commands ``mosaic train`` and ``mosaic daemon``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def train(
         str,
         typer.Option(
             metavar="ID",
-            help="Worker that trains.  [default: the best that fits]",
+            help="Worker that trains.  [default: the best for algorithm and environment]",
             autocompletion=completion.workers,
         ),
     ] = "",
@@ -32,55 +32,58 @@ def train(
         typer.Option(
             *("--algo", "--algorithm"),
             metavar="NAME",
-            help="One of its algorithms.  [default: ppo, for several agents ippo]",
+            help="Algorithm of the worker.  [default: ppo, for several agents ippo]",
         ),
     ] = "",
     steps: Annotated[int | None, typer.Option(metavar="N", min=1, help="Environment steps in all.")] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="The one seed of the training.  [default: 1]")
+        int | None, typer.Option(metavar="N", min=0, help="Seed of a single training.  [default: 1]")
     ] = None,
     seeds: Annotated[
         str,
         typer.Option(
-            metavar="N", help="A group of N trainings, one after another, or of these seeds: 1,2,5."
+            metavar="N",
+            help="Train a group: N trainings one after another, or one per seed of a list (1,2,5).",
         ),
     ] = "",
     group: Annotated[
-        str, typer.Option(metavar="NAME", help="What the group is called.  [default: the algorithm]")
+        str, typer.Option(metavar="NAME", help="Name of the group.  [default: the algorithm]")
     ] = "",
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the algorithm; may be repeated."),
+        typer.Option("--set", metavar="NAME=VALUE", help="Setting of the algorithm; repeatable."),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Run folder.  [default: runs/ALGO_ENV_seedN; of a group runs/ALGO_ENV]"
+            metavar="DIR", help="Run folder.  [default: runs/ALGO_ENV_seedN; for a group runs/ALGO_ENV]"
         ),
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Resume the training of a run folder, or a submission."),
+        typer.Option(metavar="DIR", help="Resume a training by its run folder, or a submission."),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a policy that is in the run folder.")
+        bool, typer.Option("--overwrite", help="Replace the policy in the run folder, if there is one.")
     ] = False,
     background: Annotated[
-        bool, typer.Option("--background", help="Queue it and return: it needs no terminal.")
+        bool, typer.Option("--background", help="Queue the training at the daemon and return.")
     ] = False,
-    priority: Annotated[int, typer.Option(metavar="N", help="In the background: higher runs first.")] = 0,
+    priority: Annotated[
+        int, typer.Option(metavar="N", help="With --background: higher numbers start first.")
+    ] = 0,
     executor: Executor = None,
     profile: Profile = None,
     detach: Detach = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="With --executor: check each place, and train nothing.")
+        bool, typer.Option("--dry-run", help="With --executor: check each host, and train nothing.")
     ] = False,
     trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
-    """Train a policy, or with --seeds one for each seed.
+    """Train a policy, or with --seeds one policy per seed.
 
-    Further options are settings as well: --learning-rate 0.001 is --set learning_rate=0.001.
+    Other options are settings of the algorithm: --learning-rate 0.001 means --set learning_rate=0.001.
     """
     from gym_gui.cli.training.train import train_policy
 
@@ -92,7 +95,7 @@ def train(
         check_alone(background=background or None, priority=priority or None)
         elsewhere = Elsewhere(executor, profile, None, resume, dry_run, detach)
     elif dry_run:
-        raise UsageError("--dry-run goes with --executor", fix="Add --executor local, ssh, slurm or ray")
+        raise UsageError("--dry-run needs --executor", fix="Add --executor local, ssh, slurm or ray")
     raise typer.Exit(
         train_policy(
             worker,
@@ -116,30 +119,37 @@ def train(
 
 
 def daemon(
-    status: Annotated[bool, typer.Option("--status", help="Say how it is and what it trains.")] = False,
-    stop: Annotated[bool, typer.Option("--stop", help="End it; trainings that run go on.")] = False,
-    cancel: Annotated[str, typer.Option(metavar="RUN", help="End a training, which keeps what it has.")] = "",
-    tcp: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Listen here as well, with TLS; needs --cert and --key.")
+    status: Annotated[
+        bool, typer.Option("--status", help="Print the daemon's state and its trainings.")
+    ] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="Stop the daemon; running trainings go on.")] = False,
+    cancel: Annotated[
+        str, typer.Option(metavar="RUN", help="Cancel a training; its files and checkpoints stay.")
     ] = "",
-    cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate, as PEM.")] = None,
-    key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, as PEM.")] = None,
+    tcp: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Also listen here, with TLS; needs --cert and --key.")
+    ] = "",
+    cert: Annotated[Path | None, typer.Option(metavar="FILE", help="TLS certificate, as PEM.")] = None,
+    key: Annotated[Path | None, typer.Option(metavar="FILE", help="Key of the certificate, as PEM.")] = None,
     idle: Annotated[
-        float, typer.Option(metavar="MINUTES", min=0, help="End after so long without need; 0: never.")
+        float,
+        typer.Option(
+            metavar="MINUTES", min=0, help="Exit after so long without training or client; 0: never."
+        ),
     ] = 10.0,
-    queue: Annotated[int, typer.Option(metavar="N", min=1, help="Trainings that may wait.")] = 1000,
+    queue: Annotated[int, typer.Option(metavar="N", min=1, help="Most trainings that may wait.")] = 1000,
     as_json: Json = False,
 ) -> None:
-    """Keep trainings, with or without a window.
+    """Manage trainings, with or without a window.
 
-    The daemon starts by itself when a training is asked for. It ends once it has had no training and no
-    client for the time of --idle.
+    The daemon starts by itself when a training is queued. It exits when it has had no training and no client
+    for the time of --idle.
     """
     from gym_gui.cli.training.daemon import cancel_run, run_daemon, show_status
     from gym_gui.cli.training.daemon import stop as stop_it
 
     if sum(map(bool, (status, stop, cancel))) > 1:
-        raise typer.BadParameter("--status, --stop and --cancel are different things: ask for one")
+        raise typer.BadParameter("--status, --stop and --cancel cannot be combined: give one of them")
     if cancel:
         raise typer.Exit(cancel_run(cancel, as_json=as_json))
     if status or stop:

@@ -1,4 +1,4 @@
-"""Completes names in a shell. Most completions import nothing heavy."""
+"""Completes names of runs, environments, policies and workers in a shell."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ def check_shell() -> None:
     """Check that the current shell supports completion.
 
     Raises:
-        UsageError: It does not, or the shell is unknown.
+        UsageError: The shell does not support completion, or is unknown.
     """
-    shellingham: Any = import_module("shellingham")  # typer finds the shell with it too
+    shellingham: Any = import_module("shellingham")  # typer detects the shell with the same package
 
     try:
         shell = str(shellingham.detect_shell()[0])
     except shellingham.ShellDetectionFailure:
         shell = ""
     if shell not in _SHELLS:
-        said = f"{shell} does not complete commands" if shell else "no shell was found here that asks"
-        raise UsageError(said, fix="Start this from bash, zsh or fish")
+        problem = f"{shell} does not complete commands" if shell else "no shell with completion was found"
+        raise UsageError(problem, fix="Run this command in bash, zsh or fish")
 
 
 def runs(incomplete: str) -> list[str]:
-    """Complete the names of runs, newest first, or paths if no name fits."""
+    """Return names of runs that begin with the text, newest first; if there are none, matching folders."""
     names = sorted((file.parent.name for file in runs_dir().glob("*/run.json")), reverse=True)
-    return _beginning(incomplete, names) or _folders(incomplete)
+    return _with_prefix(incomplete, names) or _folders(incomplete)
 
 
 def reported(incomplete: str) -> list[str]:
-    """Complete names for a report: groups of trainings and runs, newest first."""
+    """Return names of groups of trainings and of runs that begin with the text."""
     groups = {file.parents[1].name for file in runs_dir().glob("*/seed*/train.json")}
-    return [*_beginning(incomplete, sorted(groups)), *runs(incomplete)]
+    return [*_with_prefix(incomplete, sorted(groups)), *runs(incomplete)]
 
 
 def environments(incomplete: str) -> list[str]:
-    """Complete ids of environments."""
+    """Return ids of environments that begin with the text; the list of ids is cached for a day."""
     kept = cache_dir() / "environment-ids.txt"
     try:
         if time.time() - kept.stat().st_mtime < _FRESH_S:
-            return _beginning(incomplete, kept.read_text("utf-8").splitlines())
+            return _with_prefix(incomplete, kept.read_text("utf-8").splitlines())
     except OSError:
         pass  # listed below
     from gym_gui.envs import list_specs
@@ -63,36 +63,36 @@ def environments(incomplete: str) -> list[str]:
         replace_file(kept, "\n".join(ids).encode(), sync=False)
     except OSError:
         pass  # listed again the next time
-    return _beginning(incomplete, ids)
+    return _with_prefix(incomplete, ids)
 
 
 def families(incomplete: str) -> list[str]:
-    """Complete names of environment families."""
+    """Return names of environment families that begin with the text."""
     from gym_gui.envs import families as known
 
-    return _beginning(incomplete, known())
+    return _with_prefix(incomplete, known())
 
 
 def policies(incomplete: str) -> list[str]:
-    """Complete names of policies in the library."""
+    """Return names of policies in the library that begin with the text."""
 
     try:
         policies = bootstrap_default_services().policies
-        return _beginning(incomplete, (entry.name for entry in policies.entries()))
+        return _with_prefix(incomplete, (entry.name for entry in policies.entries()))
     except MosaicError:
         return []
 
 
 def workers(incomplete: str) -> list[str]:
-    """Complete ids of workers, installed or not."""
+    """Return ids of workers, installed or not, that begin with the text."""
     from gym_gui.workers.discovery import discover
     from gym_gui.workers.registry import WorkerTypeRegistry
 
     discover()
-    return _beginning(incomplete, (definition.type_id for definition in WorkerTypeRegistry.all()))
+    return _with_prefix(incomplete, (definition.type_id for definition in WorkerTypeRegistry.all()))
 
 
-def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+def _with_prefix(incomplete: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
@@ -103,4 +103,4 @@ def _folders(incomplete: str) -> list[str]:
         found = [f"{path}/" for path in parent.iterdir() if path.is_dir()]
     except OSError:
         return []
-    return sorted(_beginning(incomplete, found))
+    return sorted(_with_prefix(incomplete, found))

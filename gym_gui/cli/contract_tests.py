@@ -1,4 +1,4 @@
-"""Implements ``mosaic envs check`` and ``mosaic workers check``: prints findings as a list."""
+"""Implements ``mosaic envs check`` and ``mosaic workers check``: tests contracts and prints the findings."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from gym_gui.services.subprocess_job import LONGEST_CALL_S
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.patterns import either, matches
 
-_TRIED = 5
+_MAX_TRIED = 5
 """Largest number of environments that are tried in search of an installed one."""
 _STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
 
 
 class _Finding(Protocol):
-    """Finding that both contract tests report."""
+    """Result of one check, as the contract tests of environments and of workers report it."""
 
     @property
     def name(self) -> str: ...
@@ -40,11 +40,11 @@ class _Finding(Protocol):
 def check_env(
     env: str, *, api: str | None = None, timeout_s: float | None = None, as_json: bool = False
 ) -> int:
-    """Run the environment contract in a separate process, and print its findings.
+    """Test an environment against the engine's contract in a separate process, and print the findings.
 
     Args:
-        env: Name that :func:`gym_gui.envs.resolve` accepts.
-        api: Name of the interface; ``None`` for the default.
+        env: Environment id, or ``module:factory``.
+        api: ``"aec"`` or ``"parallel"``; ``None`` for the environment's default.
         timeout_s: Seconds after which a call that has not returned counts as hanging.
         as_json: Whether to print one JSON object instead.
 
@@ -56,19 +56,20 @@ def check_env(
     """
     checked = asyncio.run(check_apart(env, api, longest_s=timeout_s or LONGEST_CALL_S))
     name = f"{checked.env_id} ({checked.api})" if checked.api else checked.env_id
-    return _conclude(name, checked.report.findings, checked.report.ok, as_json)
+    return _print_result(name, checked.report.findings, checked.report.ok, as_json)
 
 
 def check_worker(
     worker: str, settings: Sequence[str] = (), *, env: str | None = None, as_json: bool = False
 ) -> int:
-    """Run the worker contract and print its findings; an environment is played in a separate process.
+    """Test a worker against the engine's contract and print the findings.
 
     Args:
-        worker: The worker, by any of its names.
+        worker: Id or alias of the worker.
         settings: ``KEY=VALUE`` settings of its slot; a policy may be ``library:NAME``.
-        env: Environment whose first agent the worker plays. By default the first available one that its
-            manifest names, or a slot made up from the manifest if it names none.
+        env: Environment whose first agent the worker plays, in a separate process. By default the first
+            available environment that the worker's manifest names, or a slot made up from the manifest if it
+            names none.
         as_json: Whether to print one JSON object instead.
 
     Returns:
@@ -78,7 +79,7 @@ def check_worker(
         UsageError: The worker is unknown or something of it is missing, a setting is not ``KEY=VALUE``, the
             library has no such policy, no environment for the worker is installed, or the worker does not
             play the slot that was made up.
-        SubprocessJobError: The environment ended its process, or did not return.
+        SubprocessJobError: The environment crashed its process, or a call did not return.
     """
     from gym_gui.controllers.child_jobs.worker_check import check_worker_apart
     from gym_gui.workers.check import check_worker as check
@@ -98,11 +99,13 @@ def check_worker(
             break
     report = report or check(definition, settings=given or None)
     played = report["load"].status is not Status.SKIPPED
-    status = _conclude(definition.type_id, report.findings, report.ok and played, as_json, report.measures())
+    status = _print_result(
+        definition.type_id, report.findings, report.ok and played, as_json, report.measures()
+    )
     if report.ok and not played:
         raise UsageError(
-            f"{definition.type_id} was not checked: it did not play what was chosen for it",
-            fix="Name an environment that it plays, and what it needs: --env ID --set KEY=VALUE",
+            f"{definition.type_id} was not checked: it plays none of the environments that were tried",
+            fix="Name an environment that it plays, and the settings it needs: --env ID --set KEY=VALUE",
         )
     return status
 
@@ -123,15 +126,15 @@ def _environments_for(definition: WorkerTypeDefinition) -> list[str]:
     if not found:
         reasons = [trouble for trouble in absent.values() if trouble]
         raise UsageError(
-            f"{definition.type_id} is for {either(patterns)}, and none of these is at hand"
+            f"{definition.type_id} plays {either(patterns)}, and no such environment is available"
             + (f": {reasons[0]}" if reasons else ""),
             fix="Install one (mosaic envs list), or name another: --env ID",
         )
-    return list(dict.fromkeys(found))[:_TRIED]
+    return list(dict.fromkeys(found))[:_MAX_TRIED]
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """Parse ``KEY=VALUE``; the value is parsed as JSON (``3``, ``true``) if possible, else it is a text."""
+    """Return key and value of ``KEY=VALUE``; the value is parsed as JSON if possible, else it is a string."""
     key, sign, value = text.partition("=")
     if not key or not sign:
         raise UsageError(f"setting {text!r} is not KEY=VALUE", fix="For example: --set behavior=random")
@@ -141,7 +144,7 @@ def _setting(text: str) -> tuple[str, Any]:
         return key, value
 
 
-def _conclude(
+def _print_result(
     name: str, findings: Sequence[_Finding], ok: bool, as_json: bool, measures: Sequence[str] = ()
 ) -> int:
     counts = {status: sum(1 for f in findings if f.status == status) for status in _STYLES}

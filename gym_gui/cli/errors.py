@@ -1,4 +1,4 @@
-"""Reports errors to the person: one line with the problem and its fix, and an exit status."""
+"""Reports errors of commands: one line on stderr with the problem and its fix, and an exit status."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import NoReturn, TextIO
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.printable_text import visible_json
 
-_STATE_OF_THE_MACHINE = frozenset(
+_FILE_SYSTEM_ERRORS = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR}
 )
-"""Errors that the person fixes with another folder, other rights or more space; never program errors."""
+"""Error numbers that the user fixes with another folder, other rights or more space."""
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Errors of writing to a place that is full."""
+_DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Error numbers of writing to a full disk."""
 
 DONE, WORK_FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -32,7 +32,7 @@ def tell(text: str) -> None:
 
 
 def tell_error(error: MosaicError, *, as_json: bool) -> None:
-    """Print an error; for a program as ``{"event": "error", "message": …, "fix": …}``."""
+    """Print an error on stderr; as JSON: ``{"event": "error", "message": …, "fix": …}``."""
     if as_json:
         row = {"event": "error", "message": error.message, "fix": error.fix}
         with suppress(OSError):
@@ -43,19 +43,19 @@ def tell_error(error: MosaicError, *, as_json: bool) -> None:
 
 @contextmanager
 def reported(*, as_json: bool = False) -> Generator[None]:
-    """Turn our own errors into one line on stderr and an exit status.
+    """Turn errors of MOSAIC into one line on stderr and an exit status.
 
     Args:
         as_json: Whether the line is a JSON object.
 
     Raises:
-        SystemExit: 2 for a problem that the person can fix, 1 for other failures.
+        SystemExit: Status 2 for a problem that the user can fix, 1 for other failures.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the process that started this one
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  # for as long as the program lives
     for stream in (sys.stdout, sys.stderr):
-        # A name from a file, or our own "…", must not break the output of an old terminal.
+        # A name from a file, or the character "…", must not break the output of a terminal without UTF-8.
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="replace")
@@ -67,9 +67,9 @@ def reported(*, as_json: bool = False) -> Generator[None]:
     except BrokenPipeError:
         raise SystemExit(DONE) from None
     except OSError as exc:
-        if exc.errno in _FULL and exc.filename is None:
-            _give_up_output(exc, as_json=as_json)
-        if exc.errno not in _STATE_OF_THE_MACHINE or exc.filename is None:
+        if exc.errno in _DISK_FULL and exc.filename is None:
+            _exit_without_output(exc, as_json=as_json)
+        if exc.errno not in _FILE_SYSTEM_ERRORS or exc.filename is None:
             raise
         tell_error(UsageError(f"{exc.filename} cannot be used: {exc.strerror}"), as_json=as_json)
         raise SystemExit(USAGE) from None
@@ -78,40 +78,42 @@ def reported(*, as_json: bool = False) -> Generator[None]:
 
 
 def _flush(*, as_json: bool) -> None:
-    """Write what is left in buffers; a closed output (`mosaic … | head`) is not an error.
+    """Flush stdout and stderr; a closed output (`mosaic … | head`) is not an error.
 
     Raises:
-        SystemExit: 2 if there is no space left.
+        SystemExit: Status 2 if the disk is full.
     """
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except BrokenPipeError:
-            _throw_away(stream)
+            _discard_buffer(stream)
         except OSError as exc:
-            if exc.errno not in _FULL:
+            if exc.errno not in _DISK_FULL:
                 raise
-            _give_up_output(exc, as_json=as_json)
+            _exit_without_output(exc, as_json=as_json)
 
 
-def _give_up_output(error: OSError, *, as_json: bool) -> NoReturn:
-    """Report that output cannot be written, discard the buffers, and exit."""
+def _exit_without_output(error: OSError, *, as_json: bool) -> NoReturn:
+    """Report that the output cannot be written, discard the buffers, and exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError:
-            _throw_away(stream)
-    told = UsageError(f"what is printed cannot be written: {error.strerror}", fix="Write it to another place")
-    tell_error(told, as_json=as_json)
+            _discard_buffer(stream)
+    error_to_print = UsageError(
+        f"the output cannot be written: {error.strerror}", fix="Write it to another disk"
+    )
+    tell_error(error_to_print, as_json=as_json)
     try:
         sys.stderr.flush()
-    except OSError:  # at exit, Python would flush it again, and end with a status of its own
-        _throw_away(sys.stderr)
+    except OSError:  # at exit, Python would flush the stream again and fail with its own exit status
+        _discard_buffer(sys.stderr)
     raise SystemExit(USAGE) from None
 
 
-def _throw_away(stream: TextIO) -> None:
-    """Redirect a stream to the null device, to discard what is in its buffer."""
+def _discard_buffer(stream: TextIO) -> None:
+    """Redirect a stream to the null device, which discards the text in its buffer."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

@@ -1,4 +1,4 @@
-"""Implements ``mosaic workers list`` and ``show``, and ``mosaic envs list`` and ``show``."""
+"""Implements ``mosaic workers`` and ``mosaic envs``: lists them, and prints the settings of one."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from gym_gui.workers.status import WorkerStatus
 
 _ALL_ACTIONS = frozenset({"discrete", "continuous", "multi_discrete", "multi_binary"})
 _LONGEST_S: Final = 60.0
-"""Longest wait in seconds for an environment that is described."""
+"""Longest time in seconds to create and describe an environment."""
 _STATE_STYLES = {"installed": "green", "missing": "yellow", "broken": "red"}
 
 
 def list_workers(*, as_json: bool = False) -> None:
-    """Print all workers with their kind, version, state, and what they can play."""
+    """Print all workers with their kind, version, state, spaces and algorithms."""
     statuses = bootstrap_default_services().workers.statuses()
     if as_json:
         write_json([_worker_row(status) for status in statuses])
@@ -54,11 +54,11 @@ def list_workers(*, as_json: bool = False) -> None:
         if status.state != "installed":
             write_line(f"\n{status.worker_id} is {status.state}: {status.reason}")
             if status.state == "missing":
-                write_line(f"  {status.install or 'Install it, or put it on the path'}")
+                write_line(f"  {status.install or 'Install it, or add its folder to PATH'}")
 
 
 def plays(definition: WorkerTypeDefinition) -> str:
-    """Return a worker's spaces and algorithms as a short text."""
+    """Return the observation spaces, action spaces and algorithms that a worker supports, as text."""
     can = definition.capabilities
     actions = sorted(can.action_spaces)
     does = "any" if set(actions) >= _ALL_ACTIONS else ", ".join(actions)
@@ -98,13 +98,13 @@ def show_worker(worker: str, *, algo: str = "", as_json: bool = False) -> None:
     if settings:
         entries(["Setting", "Default"], [_setting(setting) for setting in settings])
     else:
-        write_line("It has no settings.")
+        write_line("This worker has no settings.")
 
 
 def show_environment(task: str, *, as_json: bool = False) -> None:
     """Print what an environment is about, what its agents observe and do, and its known ``env_kwargs``.
 
-    A process of its own makes the environment once; its description is kept.
+    If no description is stored yet, a separate process creates the environment once to describe it.
 
     Args:
         task: Id of the environment, or ``module:factory``.
@@ -125,19 +125,19 @@ def show_environment(task: str, *, as_json: bool = False) -> None:
     summary = family.summary(spec) or first_sentence(clean_page(family.documentation(spec)))
     write_line(f"{family.title_of(spec)} ({spec.id})\n{summary or family.title}\n")
     if info is None:
-        write_line(f"It cannot be made here: {trouble}\n")
+        write_line(f"It cannot be created here: {trouble}\n")
     else:
         _print_agents(info)
     if known:
         entries(["env_kwargs", "Default"], [_setting(setting) for setting in known])
     if others:
-        write_line(f"Taken too, as the environment has it: {', '.join(others)}")
+        write_line(f"Further env_kwargs, without description: {', '.join(others)}")
     if not known and not others:
-        write_line("Nothing is known of what env_kwargs may say.")
+        write_line("No env_kwargs of this environment are known.")
 
 
 def _described(task: str) -> tuple[EnvironmentInfo | None, str]:
-    """Return the description of an environment, or ``None`` and why it cannot be made."""
+    """Return an environment's description, or ``None`` and the reason why it cannot be created."""
 
     async def ask() -> EnvironmentInfo:
         probe = EnvironmentProbe(longest_s=_LONGEST_S)
@@ -241,14 +241,16 @@ def list_environments(family: str | None, *, as_json: bool = False) -> None:
     lines: list[tuple[list[Text], list[str]]] = []
     for row in rows:
         if row["count"] == 0 and row["installed"]:
-            continue  # its environments are only found by name
+            continue  # environments of this family cannot be listed, only found by name
         count = "" if row["count"] is None else f"{row['count']:>3}"
         state = cell(count if row["installed"] else f"{count:<5}missing")
         details = [row["problem"]] if row["problem"] else []
         lines.append(([cell(row["name"], style="bold"), cell(row["title"]), state], details))
     entries(["Family", "Name", "Environments"], lines)
-    write_line("\nThe ids of a family:  mosaic envs list minigrid")
-    write_line('One of your own:      task = "module:factory"; try it with: mosaic envs check module:factory')
+    write_line("\nIds of one family:    mosaic envs list minigrid")
+    write_line(
+        'Your own environment: task = "module:factory"; test it with: mosaic envs check module:factory'
+    )
     absent = [row for row in rows if not row["installed"] and row["install"]]
     width = max((len(row["name"]) for row in absent), default=0)
     for i, row in enumerate(absent):
@@ -280,7 +282,7 @@ def _list_family(specs: Sequence[EnvSpec], as_json: bool) -> None:
         return
     width = max((len(spec.id) for spec in specs), default=0)
     for spec in specs:
-        # A single interface is not shown; if there is a choice, the first is the default.
+        # Interfaces (aec, parallel) are printed only if there are two; the first is the default.
         choice = f"{spec.id:<{width}}  {' or '.join(spec.apis)}" if len(spec.apis) > 1 else spec.id
         write_line(choice)
 

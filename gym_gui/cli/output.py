@@ -17,15 +17,15 @@ __all__ = ["Heading", "cell", "console", "entries", "print_table", "write_json",
 
 
 def cell(*lines: str, style: str = "") -> Text:
-    """Return a cell with several lines; markup in names from files has no effect."""
-    whole = (" ".join(line.splitlines()) for line in lines)  # a line break in a name makes no new line
+    """Return a table cell with one or more lines, in which rich's markup has no effect."""
+    whole = (" ".join(line.splitlines()) for line in lines)  # a line break in a name becomes a space
     return Text(visible("\n".join(line for line in whole if line)), style=style)
 
 
 def entries(headings: Sequence[str], rows: Sequence[tuple[Sequence[Text], Sequence[str]]]) -> None:
-    """Print rows of short cells, each followed by its details on indented, wrapped lines.
+    """Print rows of short cells, each row followed by its details on indented, wrapped lines.
 
-    This fits where a table would be too wide for a terminal of 60 columns.
+    Use this where a table would be too wide for a terminal of 60 columns.
     """
     out = console()
     heads = [Text(heading, style="bold") for heading in headings]
@@ -43,11 +43,11 @@ def entries(headings: Sequence[str], rows: Sequence[tuple[Sequence[Text], Sequen
 
 
 def write_json(value: Any) -> None:
-    """Write one JSON value to stdout, indented for people."""
+    """Write one JSON value to stdout, indented by two spaces."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
     sys.stdout.write(visible_json(text) + "\n")
 
 
 def write_line(text: str = "") -> None:
-    """Write a line to stdout that is never wrapped, so that it can be copied."""
+    """Write a line to stdout without wrapping it, so that commands and paths in it can be copied."""
     sys.stdout.write(text + "\n")

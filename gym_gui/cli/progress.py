@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 _LINE_EVERY_S = 5.0
 _NARROW = 80
-"""Number of columns below which the time is left out."""
+"""Width of the terminal, in columns, below which progress bars show no time."""
 
 OnTrainProgress = Callable[["TrainProgress"], None]
 
 
 @contextmanager
 def run_progress(*, as_json: bool) -> Generator[OnProgress]:
-    """Show the progress of operators."""
+    """Yield a function that shows the progress of operators: bars in a terminal, else lines."""
     console = terminal.console(stderr=True)
     if as_json:
         yield _json_lines()
@@ -65,7 +65,7 @@ def run_progress(*, as_json: bool) -> Generator[OnProgress]:
 
 @contextmanager
 def train_progress(title: str, *, as_json: bool) -> Generator[OnTrainProgress]:
-    """Show the progress of a training.
+    """Yield a function that shows the progress of a training.
 
     Args:
         title: Name of the training.
@@ -89,7 +89,7 @@ def train_progress(title: str, *, as_json: bool) -> Generator[OnTrainProgress]:
 
 @contextmanager
 def compile_progress(title: str) -> Generator[Callable[[Compiling], None]]:
-    """Show functions being compiled one after the other; show nothing if none is compiled.
+    """Yield a function that shows how many functions have been compiled, from its first call on.
 
     Args:
         title: Name of the work.
@@ -110,7 +110,7 @@ def compile_progress(title: str) -> Generator[Callable[[Compiling], None]]:
 
 @contextmanager
 def bytes_progress(title: str, *, as_json: bool) -> Generator[Callable[[int, int], None]]:
-    """Show how much of some data has been read.
+    """Yield a function that shows how many bytes of a total have been read.
 
     Args:
         title: Name of the work.
@@ -128,7 +128,7 @@ def bytes_progress(title: str, *, as_json: bool) -> Generator[Callable[[int, int
 
 @contextmanager
 def count_progress(title: str) -> Generator[Callable[[int, int], None]]:
-    """Show how many of a number of items are done if stderr is a terminal; otherwise show nothing.
+    """Yield a function that shows how many of a number of items are done, if stderr is a terminal.
 
     Args:
         title: Name of the work.
@@ -144,7 +144,7 @@ def count_progress(title: str) -> Generator[Callable[[int, int], None]]:
 
 
 class _Remaining(ProgressColumn):
-    """Column with the remaining time that the training itself estimates."""
+    """Progress column with the remaining time, as the training's process estimates it."""
 
     def render(self, task: Task) -> Text:
         seconds = task.fields.get("remaining_s")
@@ -152,7 +152,7 @@ class _Remaining(ProgressColumn):
 
 
 def _name(console: Console) -> TextColumn:
-    # Long names are shortened in favor of the bar; they are not wrapped below it.
+    # Long names are shortened, so that they leave space for the bar and do not wrap.
     column = Column(no_wrap=True, overflow="ellipsis", max_width=max(console.width // 3, 12))
     return TextColumn("{task.description}", markup=False, table_column=column)
 
@@ -186,15 +186,15 @@ def _bars(progress: Progress) -> OnProgress:
 
 
 def _plain_lines() -> OnProgress:
-    said: dict[str, tuple[float, int]] = {}
+    printed: dict[str, tuple[float, int]] = {}
 
     def show(states: Sequence[OperatorProgress]) -> None:
         now = time.monotonic()
         for p in states:
-            when, done = said.get(p.operator_id, (now - _LINE_EVERY_S + 1, -1))
+            when, done = printed.get(p.operator_id, (now - _LINE_EVERY_S + 1, -1))
             complete = p.done >= p.total
             if p.done != done and (complete or now - when >= _LINE_EVERY_S):
-                said[p.operator_id] = (now, p.done)
+                printed[p.operator_id] = (now, p.done)
                 note = f", {p.failed} failed" if p.failed else ""
                 most = "at most " if p.at_most else ""
                 sys.stderr.write(f"{p.name}: {p.done} of {most}{p.total} episodes{note}\n")
@@ -250,15 +250,15 @@ def _train_bar(progress: Progress, title: str) -> OnTrainProgress:
 
 
 def _train_lines() -> OnTrainProgress:
-    said, paused, step = time.monotonic() - _LINE_EVERY_S + 1, False, -1
+    printed, paused, step = time.monotonic() - _LINE_EVERY_S + 1, False, -1
 
     def show(p: TrainProgress) -> None:
-        nonlocal said, paused, step
+        nonlocal printed, paused, step
         if (not p.steps_per_s or p.step == step) and p.paused == paused:
             return  # the training has only begun, or nothing has changed
-        if p.step < p.total_steps and p.paused == paused and time.monotonic() - said < _LINE_EVERY_S:
+        if p.step < p.total_steps and p.paused == paused and time.monotonic() - printed < _LINE_EVERY_S:
             return
-        said, paused, step = time.monotonic(), p.paused, p.step
+        printed, paused, step = time.monotonic(), p.paused, p.step
         words = [f"{p.step:,} of {p.total_steps:,} steps", _return(p), f"{p.steps_per_s:,.0f} steps/s"]
         if p.step < p.total_steps and p.remaining_s is not None:
             words.append(f"{_clock(p.remaining_s)} left")
@@ -280,29 +280,29 @@ def _compile_bar(progress: Progress, title: str) -> Callable[[Compiling], None]:
 
 
 def _compile_lines(title: str) -> Callable[[Compiling], None]:
-    begun, told = time.monotonic(), -1
+    begun, printed = time.monotonic(), -1
 
     def show(state: Compiling) -> None:
-        nonlocal told
-        if told < 0:
-            told = 0
+        nonlocal printed
+        if printed < 0:
+            printed = 0
             sys.stderr.write(f"{title}: {state.total} functions, once on this machine\n")
-        for name in state.functions[told:]:
+        for name in state.functions[printed:]:
             sys.stderr.write(f"{title}: {name} is ready ({time.monotonic() - begun:.0f} s)\n")
-        told = len(state.functions)
+        printed = len(state.functions)
         sys.stderr.flush()
 
     return show
 
 
 def _bytes_lines(title: str, *, as_json: bool) -> Callable[[int, int], None]:
-    said = time.monotonic()
+    printed = time.monotonic()
 
     def show(done: int, total: int) -> None:
-        nonlocal said
-        if time.monotonic() - said < _LINE_EVERY_S:
+        nonlocal printed
+        if time.monotonic() - printed < _LINE_EVERY_S:
             return
-        said = time.monotonic()
+        printed = time.monotonic()
         data = {"progress": {"bytes": done, "total_bytes": total}}
         line = json.dumps(data) if as_json else f"{title}: {done / max(total, 1):.0%}"
         sys.stderr.write(line + "\n")

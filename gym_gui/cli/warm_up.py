@@ -1,4 +1,4 @@
-"""``python -m gym_gui.cli.warm_up``: does at set-up what would delay the first use."""
+"""Fills caches during set-up (``python -m gym_gui.cli.warm_up``), so that the first use is fast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Implements ``mosaic`` and ``mosaic gui``: opens the window, or prints why it cannot."""
+"""Implements ``mosaic`` and ``mosaic gui``: opens the window, or prints why it cannot be opened."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _NEEDED = ("PyQt6", "qasync", "qtawesome")
 
 
 Opener = Callable[[Sequence[str]], int]
-"""Function that opens the window with its command line and returns the exit status."""
+"""Function that takes the window's command line, opens the window, and returns the exit status."""
 
 _opener: Opener | None = None
 
 
 def open_with(opener: Opener | None) -> Opener | None:
-    """Set the function that opens windows. The command line does not import the window; ``__main__`` does.
+    """Set the function that opens the window, because the command line may not import Qt itself.
 
     Returns:
         The function that was set before; ``None`` if there was none.
@@ -33,7 +33,7 @@ def open_with(opener: Opener | None) -> Opener | None:
 
 
 def open_window(argv: Sequence[str] = ()) -> int:
-    """Open the window and stay until it is closed.
+    """Open the window and return when it is closed.
 
     Args:
         argv: An experiment file or run folder to open, or ``--replay RUN OPERATOR EPISODE``.
@@ -43,20 +43,20 @@ def open_window(argv: Sequence[str] = ()) -> int:
     """
     problem = window_trouble()
     if problem or _opener is None:
-        tell(f"{problem}. Everything else works without: mosaic --help")
+        tell(f"{problem}. Other commands need no window: mosaic --help")
         return USAGE
     with reported():
         return _opener(["mosaic", *argv])
 
 
 def window_trouble() -> str:
-    """Return why no window can be opened here, with a fix; empty if one can."""
+    """Return why this program cannot open a window, with a fix; empty if it can."""
     problem = package_trouble() or display_trouble(os.environ)
-    return problem or ("no window is at hand here. Run: mosaic gui" if _opener is None else "")
+    return problem or ("this program cannot open a window. Run: mosaic gui" if _opener is None else "")
 
 
 def package_trouble() -> str:
-    """Return which packages of the window are missing, with the command to install them; may be empty."""
+    """Return which packages of the window are missing, with the command to install them; empty if none is."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if not missing:
         return ""
@@ -65,7 +65,7 @@ def package_trouble() -> str:
 
 
 def display_trouble(environment: Mapping[str, str]) -> str:
-    """Return why no window can be shown here, with a fix; empty if one can.
+    """Return why no window can be shown on this machine's display, with a fix; empty if one can.
 
     Without a display, Qt would end the whole program with a core dump, so this is checked first.
     """
@@ -86,7 +86,7 @@ def display_trouble(environment: Mapping[str, str]) -> str:
     try:
         ctypes.CDLL("libxcb-cursor.so.0")
     except OSError:
-        return "a library of the system is missing. Run: sudo apt-get install libxcb-cursor0"
+        return "the system library libxcb-cursor is missing. Run: sudo apt-get install libxcb-cursor0"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""``gym_gui.evaluate``: engine, run folder and statistics in one call from Python."""
+"""Evaluates policies from Python: one call plays episodes, records a run folder and compares the results."""
 
 from gym_gui.evaluation.evaluation_run import aevaluate, evaluate
 from gym_gui.evaluation.players import Policy

@@ -101,7 +101,7 @@ async def aevaluate(
     """
     try:
         if until == "decided" and not against:
-            raise UsageError("until='decided' needs a policy to compare with", fix="Name others in 'against'")
+            raise UsageError("until='decided' needs a policy to compare with", fix="Add one to 'against'")
         others = against or {}
         names = [name, *others]
         seated = [Players.of(each) for each in (agents, *others.values())]
@@ -154,7 +154,7 @@ async def aevaluate(
 
 
 def _to_its_end(job: Callable[_P, Coroutine[Any, Any, _T]], name: str) -> Callable[_P, _T]:
-    """Make an ordinary function of a coroutine function, with the same parameters and documentation."""
+    """Return a blocking function for a coroutine function, with the same parameters and documentation."""
 
     @functools.wraps(job)
     def played(*args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -171,7 +171,7 @@ evaluate = _to_its_end(aevaluate, "evaluate")
 
 
 def seed_list(seeds: Iterable[int] | int) -> Iterable[int]:
-    """Return the seeds, or 0, 1, … for a number of seeds."""
+    """Return the given seeds, or 0, 1, …, n - 1 if ``seeds`` is the number n."""
     try:
         wanted = operator.index(cast("int", seeds))
     except TypeError:
@@ -180,27 +180,27 @@ def seed_list(seeds: Iterable[int] | int) -> Iterable[int]:
         raise ConfigError(f"must be a number or a list, not {shown(seeds)}", where="seeds") from None
     if isinstance(seeds, bool) or wanted < 1:
         raise ConfigError(
-            f"{seeds} seeds cannot be played", where="seeds", fix="Say how many (20: 0 to 19), or list them"
+            f"{seeds} seeds cannot be played", where="seeds", fix="Pass a number (20: 0 to 19) or a list"
         )
     return range(wanted)
 
 
 def open_here(resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent) -> Session:
-    """Make a session in this process."""
+    """Open a session, which plays one operator's episodes, in this process."""
     secrets = {agent: resolve_secrets(a) for agent, a in resolved.assignments.items()}
     return LocalSession(resolved, settings, on_event, secrets)
 
 
 def run_to_end(job: Coroutine[Any, Any, _T]) -> _T:
-    """Run a coroutine to its end, also from inside a notebook's own event loop.
+    """Run a coroutine and return its result, even while an event loop runs in this thread (as in Jupyter).
 
     In a running loop, the coroutine gets a thread with its own loop. The thread lives until the last worker
-    is gone, because the kernel ends workers with the thread that started them.
+    has ended, because the Linux kernel kills workers together with the thread that started them.
     """
     running: asyncio.AbstractEventLoop | None = None
     with suppress(RuntimeError):
         running = asyncio.get_running_loop()
-    # Not within an except block: the traceback of a policy's error would begin with this RuntimeError.
+    # Outside an except block, so that the traceback of a policy's error does not begin with a RuntimeError.
     if running is None:
         return asyncio.run(job)
     outcome: list[_T] = []

@@ -1,8 +1,7 @@
 """Episodes in which a training decides for one agent, and other policies for the others.
 
-The engine plays these episodes like all others: a training in self-play or with partners is one more policy
-of a slot, which takes its time. The other policies are workers in their own processes, or policies that the
-training itself holds.
+Trainings in self-play or with partners use such episodes. For the engine, the training is the policy of one
+slot. The other policies are workers in their own processes, or policies in the training's process.
 """
 
 from __future__ import annotations
@@ -44,28 +43,34 @@ from gym_gui.workers.supervisor import SessionEvents, Supervisor
 from gym_gui.workers.team_context import Joined
 
 MOST_WORKERS = 32
-"""Largest number of worker processes of other policies: one for each of a training's usual 32 games."""
+"""Default for the largest number of worker processes of other policies; a training usually plays 32 games."""
 _FILES = (".yaml", ".yml", ".json")
 
 
 class HeldPolicy(Protocol):
-    """A policy that the training itself holds; it plays any number of seats and episodes at once."""
+    """A policy in the training's own process; it plays any number of seats and episodes at once."""
 
     def begin(self, episode: int, agent_id: AgentID, slot: AgentID) -> None:
-        """Begin an episode in which the policy plays ``agent_id`` in ``slot``, usually another agent's."""
+        """Begin an episode in which the policy plays agent ``agent_id``.
+
+        Args:
+            episode: Number of the episode.
+            agent_id: Agent that the policy plays.
+            slot: Slot of the policy; with swapped seats, it has the name of another agent.
+        """
         ...
 
     def choose(self, decisions: Sequence[Decision]) -> Sequence[Any]:
-        """Return an action for each decision."""
+        """Return one action per decision, in the same order."""
         ...
 
     def end(self, episode: int, agent_id: AgentID) -> None:
-        """End an episode."""
+        """End an episode for the agent that the policy played."""
         ...
 
 
 class Game(NamedTuple):
-    """An episode to play.
+    """An episode that a training wants to play.
 
     Attributes:
         episode: Number that is unique in the training.
@@ -81,12 +86,12 @@ class Game(NamedTuple):
 
 
 class Invited(NamedTuple):
-    """A member of a pool.
+    """A policy or a set of policies that a training plays with or against: a member of its pool.
 
     Attributes:
         name: Name of the member in the training.
         plays: Description of the member's policies.
-        folder: Folder of its policy, if the member is only a trained policy; else empty.
+        folder: Folder of the trained policy, if the member is one without further settings; else empty.
         player: The member in the form of a tournament file, as plain data.
     """
 
@@ -97,7 +102,7 @@ class Invited(NamedTuple):
 
 
 class GameOver(NamedTuple):
-    """The result of an episode.
+    """The result of an episode of a training.
 
     Attributes:
         episode: Number of the episode.
@@ -114,10 +119,10 @@ class GameOver(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """Events until every episode waits for the training or is over.
+    """What has happened since the last call, when every episode waits for the training's action or is over.
 
     Attributes:
-        outcomes: Results of the training's actions.
+        outcomes: Rewards and next observations after the training's actions.
         over: Episodes that are over.
         decisions: Open decisions, by episode.
     """
@@ -130,24 +135,24 @@ class Progress(NamedTuple):
 class LearnerSession:
     """Plays episodes in which a training decides for one agent.
 
-    Must be used from one thread in which no event loop runs. :meth:`begin` and :meth:`step` return when
+    Use a session from one thread in which no event loop runs. :meth:`begin` and :meth:`step` return when
     each episode waits for the training or is over, so that results do not depend on which episode is
     faster.
 
     Args:
         env_id: The environment.
-        learner: Agent for which the training decides; the first one by default. The training decides in
-            turn for each agent with the same spaces.
+        learner: Agent for which the training decides; the first one by default. Over the episodes, the
+            training plays each seat whose agent has the same spaces.
         concurrency: Largest number of episodes in flight.
         most_workers: Largest number of worker processes. Before more are started, those of the pool member
             that played longest ago are ended. Workers of episodes in flight always stay.
-        on_log: Receives log lines of workers, from warnings on.
-        on_call: Receives each paid call of a worker, as JSON.
+        on_log: Receives log lines of workers with level warning or above.
+        on_call: Receives each paid model call of a worker, as JSON.
 
     Attributes:
         slots: All agents of the environment.
         seats: Agents for which the training may decide.
-        teams: Agents by side.
+        teams: Agents by name of their team.
 
     Raises:
         UsageError: The environment is unknown or cannot be made, or it has no such agent.
@@ -174,103 +179,100 @@ class LearnerSession:
         self.seats = [agent for agent, slot in self.slots.items() if is_alike(own, slot)]
         self._concurrency, self._most_workers = concurrency, most_workers
         self._on_log, self._on_call = on_log, on_call
-        self._tables: dict[str, _Table] = {}
+        self._engines: dict[str, _Engine] = {}
         self._held: dict[str, HeldPolicy] = {}
-        self._known: dict[str, ResolvedOperator] = {}
-        self._on: dict[int, Game] = {}
-        self._desk = _Desk()
+        self._resolved: dict[str, ResolvedOperator] = {}
+        self._games: dict[int, Game] = {}
+        self._queue = _TrainingQueue()
         self._loop = asyncio.new_event_loop()
 
     def hold(self, name: str, policy: HeldPolicy) -> None:
-        """Register a policy of the training itself, under a name, for the seats of other agents."""
+        """Register a policy in the training's process under a name, as a player for the other agents."""
         self._held[name] = policy
 
     def invite(self, entry: str, hold: Callable[[Path], HeldPolicy | None]) -> list[Invited]:
-        """Add policies of other players to the pool. They are checked now and started when they first play.
+        """Check policies and add them to the pool; a policy's worker starts before its first game.
 
         Args:
             entry: Folder of a trained policy of any worker, or ``library:NAME``; a tournament file, whose
                 policies are all added; or the name of a behavior, such as ``random``.
-            hold: Makes a policy that the training itself holds from a policy's folder; ``None`` if it
-                cannot.
+            hold: Loads the policy of a folder into the training's process; returns ``None`` if it cannot.
 
         Raises:
             UsageError: There is no such policy, it cannot take the seats, or it is not installed.
         """
-        players, origin = _meant_by(entry, self._config.task)
+        players, origin = _players_of_entry(entry, self._config.task)
         return [self._invited(name, player, origin, hold) for name, player in players.items()]
 
     def _invited(
         self, name: str, player: Player, origin: Origin, hold: Callable[[Path], HeldPolicy | None]
     ) -> Invited:
-        if name in self._held or name in self._known:
-            raise UsageError(f"two of the pool are called {name}", fix="Give one of them another name")
+        if name in self._held or name in self._resolved:
+            raise UsageError(f"two members of the pool are called {name}", fix="Rename one of them")
         others = [slot for slot in self.slots if slot != self._learner]
         players = {slot: found for slot in others if (found := seated(player, slot)) is not None}
         if any(each.worker_type == "human" for each in players.values()):
-            raise UsageError(
-                f"{name}: a person cannot sit through a training", fix="Leave it out of the pool"
-            )
+            raise UsageError(f"{name}: a person cannot play in a training", fix="Remove it from the pool")
         config = replace(self._config, workers=players, origin=origin)
-        resolved = resolve_operator(config, {self._learner: _nobody})
+        resolved = resolve_operator(config, {self._learner: _placeholder})
         for each in players.values():
-            resolve_secrets(each)  # after the check of trust, so that a refused file learns nothing of a key
+            resolve_secrets(each)  # after the check of trust, so that a refused file cannot read a key
         folder = _checkpoint_alone(player)
         held = None if folder is None else hold(folder)
         if held is not None:
             self.hold(name, held)
         else:
-            self._known[name] = resolved
+            self._resolved[name] = resolved
         words = ", ".join(dict.fromkeys(_words(each) for each in players.values()))
-        assert player is not None  # no file names an object of this process
+        assert player is not None  # None means an object of this process, which no file can name
         return Invited(name, words, "" if folder is None else str(folder), player.to_record())
 
     def game(self, episode: int, seed: int, seat: AgentID, others: str) -> Game:
-        """Return an episode to play."""
+        """Return an episode for :meth:`begin`."""
         return Game(episode, seed, seat, others)
 
     def begin(self, games: Sequence[Game]) -> Progress:
-        """Begin episodes, and play until each waits for the training or is over.
+        """Begin episodes, and play until each episode waits for the training's action or is over.
 
         Raises:
             UsageError: A worker could not be started.
         """
         for game in games:
-            self._on[game.episode] = game
+            self._games[game.episode] = game
         for name in dict.fromkeys(game.others for game in games):
             plans = [
                 EpisodePlan(game.episode, game.seed, self.seats.index(game.seat))
                 for game in games
                 if game.others == name
             ]
-            self._loop.run_until_complete(self._table_of(name)).controller.add(plans)
+            self._loop.run_until_complete(self._engine_of(name)).controller.add(plans)
         return self._progress()
 
     def step(self, actions: Mapping[int, Any]) -> Progress:
-        """Play the training's actions in all waiting episodes, until each waits again or is over.
+        """Play the training's actions, until each episode waits for the next action or is over.
 
         Args:
-            actions: Action by episode.
+            actions: Actions by episode number, one for each waiting episode.
         """
         codec = self.slots[self._learner].action_codec
         for index, action in actions.items():
-            self._desk.answer(index, codec.decode(codec.encode(action)))
+            self._queue.answer(index, codec.decode(codec.encode(action)))
         return self._progress()
 
     def abandon(self) -> None:
         """Abort all episodes in flight without results."""
-        for table in self._tables.values():
-            table.controller.abort()
+        for engine in self._engines.values():
+            engine.controller.abort()
         self._progress()
 
     def close(self) -> None:
         """Stop all workers and everything that they started."""
         if self._loop.is_closed():
             return
-        tables, self._tables = list(self._tables.values()), {}
-        for table in tables:
-            table.controller.stop()
-        closing = [table.close() for table in tables]
+        engines, self._engines = list(self._engines.values()), {}
+        for engine in engines:
+            engine.controller.stop()
+        closing = [engine.close() for engine in engines]
         self._loop.run_until_complete(_all_of(closing))
         self._loop.close()
 
@@ -278,54 +280,54 @@ class LearnerSession:
 
     def _progress(self) -> Progress:
         self._loop.run_until_complete(self._until_all_wait())
-        return self._desk.taken()
+        return self._queue.drain()
 
     async def _until_all_wait(self) -> None:
-        desk = self._desk
-        while desk.decisions.keys() != self._on.keys():
-            for table in self._tables.values():
-                if table.task.done():
-                    table.task.result()  # raises the error that ended the task
-            await desk.wait()
+        queue = self._queue
+        while queue.decisions.keys() != self._games.keys():
+            for engine in self._engines.values():
+                if engine.task.done():
+                    engine.task.result()  # raises the error that ended the task
+            await queue.wait()
 
-    async def _table_of(self, name: str) -> _Table:
-        """Return the engine for games with a pool member; policies held by the training share one engine."""
+    async def _engine_of(self, name: str) -> _Engine:
+        """Return the engine for games with a pool member; policies in the training's process share one."""
         key = "" if name in self._held else name
-        table = self._tables.pop(key, None)
-        if table is None:
+        engine = self._engines.pop(key, None)
+        if engine is None:
             if key:
-                await self._make_room(len(process_groups(self._known[name])))
-            table = await (self._own_table() if not key else self._worker_table(name))
-        self._tables[key] = table  # moved to the end, as the one used last
-        return table
+                await self._make_room(len(process_groups(self._resolved[name])))
+            engine = await (self._held_policies_engine() if not key else self._worker_engine(name))
+        self._engines[key] = engine  # moved to the end, as the one used last
+        return engine
 
     async def _make_room(self, workers: int) -> None:
-        """Stop workers of idle pool members, longest unused first, until new workers are within the limit.
+        """Stop workers of idle pool members, longest unused first, until new workers fit within the limit.
 
         A member plays the same when it is started again, because a worker's decisions depend only on its
         episode.
         """
-        playing = {game.others for game in self._on.values()}
-        idle = [name for name in self._tables if name and name not in playing]
-        held = sum(table.workers for table in self._tables.values())
+        playing = {game.others for game in self._games.values()}
+        idle = [name for name in self._engines if name and name not in playing]
+        held = sum(engine.workers for engine in self._engines.values())
         while idle and held + workers > self._most_workers:
-            table = self._tables.pop(idle.pop(0))
-            held -= table.workers
-            table.controller.stop()
-            await table.close()
+            engine = self._engines.pop(idle.pop(0))
+            held -= engine.workers
+            engine.controller.stop()
+            await engine.close()
 
-    async def _own_table(self) -> _Table:
-        agents = dict.fromkeys(self.slots, _nobody)
+    async def _held_policies_engine(self) -> _Engine:
+        agents = dict.fromkeys(self.slots, _placeholder)
         resolved = self._seated(resolve_operator(self._config, agents))
         supervisor = Supervisor("training", SessionEvents(_no_log, self._on_call, _no_person))
         bound = await bind_workers(resolved, supervisor)
         for agent, slot in self.slots.items():
             if agent != self._learner:
                 _bind(bound, agent, f"{agent}:held", _HeldSlot(slot, self._held_by, bound.policies.collect))
-        return self._table(bound, supervisor)
+        return self._start_engine(bound, supervisor)
 
-    async def _worker_table(self, name: str) -> _Table:
-        resolved = self._seated(self._known[name])
+    async def _worker_engine(self, name: str) -> _Engine:
+        resolved = self._seated(self._resolved[name])
 
         def log(level: int, logger: str, text: str) -> None:
             if level >= logging.WARNING:
@@ -334,36 +336,36 @@ class LearnerSession:
         supervisor = Supervisor(name, SessionEvents(log, self._on_call, _no_person))
         secrets = {slot: resolve_secrets(each) for slot, each in resolved.assignments.items()}
         try:
-            return self._table(await bind_workers(resolved, supervisor, secrets), supervisor)
+            return self._start_engine(await bind_workers(resolved, supervisor, secrets), supervisor)
         except BaseException:
             await supervisor.close()
             raise
 
     def _seated(self, resolved: ResolvedOperator) -> ResolvedOperator:
-        """Return the operator with a seating for each of the training's seats, swapped with the learner."""
+        """Return the operator with one seating per seat of the training, in which learner and seat swap."""
         own = {slot: slot for slot in self.slots}
         return replace(
             resolved, seatings=[{**own, seat: self._learner, self._learner: seat} for seat in self.seats]
         )
 
-    def _table(self, bound: BoundOperator, supervisor: Supervisor) -> _Table:
-        _bind(bound, self._learner, "learner", _LearnerSlot(self._desk, bound.policies.collect))
-        # A lost worker ends its episode, because the training cannot take its own actions back.
+    def _start_engine(self, bound: BoundOperator, supervisor: Supervisor) -> _Engine:
+        _bind(bound, self._learner, "learner", _LearnerSlot(self._queue, bound.policies.collect))
+        # If a worker crashes, its episode ends: to replay it, the training would have to undo its actions.
         controller = SessionController(
             bound, self._on_event, concurrency=self._concurrency, begin_again=False
         )
         task = self._loop.create_task(controller.run())
-        task.add_done_callback(lambda _: self._desk.nudge())
-        return _Table(controller, supervisor, task)
+        task.add_done_callback(lambda _: self._queue.nudge())
+        return _Engine(controller, supervisor, task)
 
     def _held_by(self, episode: int) -> HeldPolicy:
-        return self._held[self._on[episode].others]
+        return self._held[self._games[episode].others]
 
     def _on_event(self, event: SessionEvent) -> None:
         if isinstance(event, EpisodeFinished):
-            self._desk.finish(self._came_out(self._on.pop(event.index), event))
+            self._queue.finish(self._game_over(self._games.pop(event.index), event))
 
-    def _came_out(self, game: Game, event: EpisodeFinished) -> GameOver:
+    def _game_over(self, game: Game, event: EpisodeFinished) -> GameOver:
         episode = parse_episode(orjson.loads(event.line), "a training's game")
         error = ""
         if event.status is not EpisodeStatus.COMPLETED:
@@ -391,8 +393,8 @@ async def _all_of(jobs: Sequence[Coroutine[Any, Any, None]]) -> None:
 
 
 @dataclass(frozen=True)
-class _Table:
-    """An engine with its workers."""
+class _Engine:
+    """A session controller that plays games with one pool member, its workers, and its asyncio task."""
 
     controller: SessionController
     supervisor: Supervisor
@@ -400,7 +402,7 @@ class _Table:
 
     @property
     def workers(self) -> int:
-        """Number of its worker processes."""
+        """Number of worker processes of the engine."""
         return len(self.supervisor.processes())
 
     async def close(self) -> None:
@@ -408,8 +410,8 @@ class _Table:
         await self.supervisor.close()
 
 
-class _Desk:
-    """Decisions that wait for the training, and news that it has not received yet."""
+class _TrainingQueue:
+    """Decisions that wait for the training's action, and results that the training has not received yet."""
 
     def __init__(self) -> None:
         self.decisions: dict[int, Decision] = {}
@@ -443,41 +445,41 @@ class _Desk:
         self._news.clear()
         await self._news.wait()
 
-    def taken(self) -> Progress:
-        told = Progress(self._outcomes, sorted(self._over, key=lambda over: over.episode), self.decisions)
+    def drain(self) -> Progress:
+        progress = Progress(self._outcomes, sorted(self._over, key=lambda over: over.episode), self.decisions)
         self._outcomes, self._over = [], []
-        return told
+        return progress
 
 
 class _LearnerSlot:
-    """The training as the policy of a slot of one engine."""
+    """Policy of the learner's slot: passes decisions to the training."""
 
     carrier = None
     exclusive = False
     wants_results = True
 
-    def __init__(self, desk: _Desk, sink: Sink) -> None:
-        self._desk, self._sink = desk, sink
+    def __init__(self, queue: _TrainingQueue, sink: Sink) -> None:
+        self._queue, self._sink = queue, sink
 
     def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
         """Do nothing, because the training itself has begun the episode."""
 
     def ask(self, decisions: Sequence[Decision]) -> None:
         for decision in decisions:
-            self._desk.ask(decision, self._sink)
+            self._queue.ask(decision, self._sink)
 
     def result(self, outcome: StepOutcome) -> None:
-        self._desk.tell(outcome)
+        self._queue.tell(outcome)
 
     def end(self, summary: EpisodeSummary) -> None:
-        self._desk.forget(summary.episode_index)
+        self._queue.forget(summary.episode_index)
 
     def settle(self) -> None:
-        """Do nothing, because nothing is held back for the training."""
+        """Do nothing, because no decision is delayed for a batch."""
 
 
 class _HeldSlot:
-    """Policies that the training holds, as the policy of one slot: a different one in each episode."""
+    """Policy of a slot that passes decisions to policies in the training's process, one for each episode."""
 
     carrier = None
     exclusive = False
@@ -509,11 +511,11 @@ class _HeldSlot:
             policy.end(summary.episode_index, summary.agent_id)
 
     def settle(self) -> None:
-        """Do nothing, because nothing is held back."""
+        """Do nothing, because every decision is answered at once."""
 
 
-def _meant_by(entry: str, env_id: str) -> tuple[dict[str, Player], Origin]:
-    """Return the players of an entry of a pool, by name, and the file that names them."""
+def _players_of_entry(entry: str, env_id: str) -> tuple[dict[str, Player], Origin]:
+    """Return the players of one pool entry, by name, and the file that names them."""
     place = Path(entry).expanduser()
     if place.suffix in _FILES and not place.is_dir():
         tournament = load_tournament(place)
@@ -527,22 +529,22 @@ def _meant_by(entry: str, env_id: str) -> tuple[dict[str, Player], Origin]:
 
 
 def _checkpoint_alone(player: Player) -> Path | None:
-    """Return the folder of a policy if the player has no other setting, else ``None``."""
+    """Return the folder of a player's checkpoint if the player has no other setting, else ``None``."""
     if not isinstance(player, WorkerAssignment) or set(player.settings) != {"checkpoint"}:
         return None
     return Path(str(player.settings["checkpoint"]))
 
 
 def _words(player: WorkerAssignment) -> str:
-    """Return a description of a player for a list: ``openspiel_worker, simulations 10``."""
+    """Return a short description of a player, such as ``openspiel_worker, simulations 10``."""
     settings = {name: value for name, value in player.settings.items() if name != "checkpoint"}
     if "behavior" in settings:
         return str(settings["behavior"])
     return ", ".join([player.worker_id, *(f"{name} {shown(value)}" for name, value in settings.items())])
 
 
-def _nobody(observation: Any) -> Any:
-    """Stand in for the policy that is bound to a slot before the first episode."""
+def _placeholder(observation: Any) -> Any:
+    """Act as a placeholder policy, which is replaced before the first episode."""
     raise AssertionError("the training decides here")
 
 
@@ -551,7 +553,7 @@ def _no_log(level: int, logger: str, text: str) -> None:
 
 
 def _no_person(slot: WorkerSlot, request: pb.HumanRequest) -> None:
-    """Answer a question to a person with ``None``, because no person plays here."""
+    """Answer a request for a person's action with ``None``, because no person plays in a training."""
     decision = slot.on_human(request)
     if decision is not None:
         slot.answer_human(decision, None)
@@ -563,24 +565,24 @@ def open_session(
     hold: Callable[[Path], HeldPolicy | None],
     **keywords: Any,
 ) -> tuple[LearnerSession, list[Invited]]:
-    """Open a session and add the members of a pool.
+    """Open a learner session and add the members of its pool.
 
     Args:
         env_id: The environment.
-        pool: Entries as for :meth:`LearnerSession.invite`.
-        hold: As for :meth:`LearnerSession.invite`.
+        pool: Entries of the pool, each as :meth:`LearnerSession.invite` takes it.
+        hold: Loads a policy into the training's process, see :meth:`LearnerSession.invite`.
         keywords: Further arguments of :class:`LearnerSession`.
 
     Raises:
-        UsageError: Something is wrong; the message says in one line what it is and what to do.
+        UsageError: The environment or a member of the pool cannot be used.
     """
     session = LearnerSession(env_id, **keywords)
     try:
         return session, [each for entry in pool for each in session.invite(entry, hold)]
     except NotAllowedError as error:
         session.close()
-        # The option --trust of a training's command does not apply to what its pool names.
-        allow = f"Look at it; then allow it: mosaic trust add {error.needs[0].subject.name}"
+        # The option --trust of mosaic train does not apply to code that the pool's files name.
+        allow = f"Read the code, then allow it: mosaic trust add {error.needs[0].subject.name}"
         raise UsageError(error.message, fix=allow) from error
     except BaseException:
         session.close()

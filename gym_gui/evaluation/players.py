@@ -1,4 +1,4 @@
-"""The forms in which a policy may be given from Python."""
+"""Converts policies that are passed to ``gym_gui.evaluate`` into slots of an operator."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from gym_gui.services.policies.policy_library import PolicyLibrary
 from gym_gui.services.policy_files import read_policy_file
 
 Policy = Callable[..., Any] | WorkerAssignment | Mapping[str, Any] | str | Path | object
-"""A policy in one of these forms: a function of the observation; an Operator, Actor or controller object,
-or a class of such objects (of which each episode gets a new one); a checkpoint's path or
+"""A policy in one of these forms: a function from observation to action; an Operator, Actor or controller
+object, or a class of such objects (each episode gets a new object); a checkpoint's path or
 ``library:NAME``; a slot as in an experiment file; ``group:NAME``, which means each policy of a group of
 trainings."""
 
@@ -25,7 +25,14 @@ _SHORT = {"agent": SINGLE_AGENT, "agent" + GOAL_SUFFIX: SINGLE_AGENT + GOAL_SUFF
 
 @dataclass(frozen=True)
 class Players:
-    """Given policies, sorted: workers by slot, objects in this process, and managers by agent."""
+    """Policies of one operator, sorted by how they run.
+
+    Attributes:
+        slots: Workers by slot.
+        objects: Policy objects in this process, by slot.
+        managers: Workers that set goals, by agent.
+        names: Names of all policies, joined by commas.
+    """
 
     slots: Mapping[str, WorkerAssignment]
     objects: Mapping[str, Policy]
@@ -45,7 +52,7 @@ class Players:
         objects = {a: p for a, p in given.items() if a not in slots}
         for policy in objects.values():
             check_policy(policy)
-        # A manager's slot exists only if the operator names a manager; an object replaces the named one.
+        # A manager's slot exists only if the operator names a manager; an object replaces that worker.
         managers = {
             a.removesuffix(GOAL_SUFFIX): slots.pop(a, None) or WorkerAssignment(worker_type="random")
             for a in given
@@ -55,12 +62,12 @@ class Players:
 
 
 def is_configured(policy: Policy) -> bool:
-    """Return whether the policy is a slot of an experiment file or a checkpoint, not an object here."""
+    """Return whether the policy is a slot of an experiment file or a checkpoint, not a Python object."""
     return isinstance(policy, (WorkerAssignment, Mapping, str, Path))
 
 
 def as_assignment(policy: Policy) -> WorkerAssignment:
-    """Return the slot for a configured policy."""
+    """Return the worker assignment for a policy that is a path, a name or a slot of an experiment file."""
     if isinstance(policy, WorkerAssignment):
         return policy
     if isinstance(policy, Mapping):
@@ -79,7 +86,7 @@ def as_assignment(policy: Policy) -> WorkerAssignment:
 
 
 def _seats(policy: Policy) -> dict[str, Policy]:
-    """Return the policy by agent if the caller names no agents: for a joint policy, each of its agents."""
+    """Return the policy by agent; a joint policy plays all of its agents, any other policy the only agent."""
     if isinstance(policy, (str, Path)) and not str(policy).startswith(GROUP_PREFIX):
         file = read_policy_file(Path(PolicyLibrary().path_of(str(policy))))
         if file is not None and len(file.agents) > 1:

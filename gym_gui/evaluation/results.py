@@ -1,4 +1,4 @@
-"""Results of an evaluation, for interactive use and for programs."""
+"""Defines the results of ``gym_gui.evaluate``, for notebooks and scripts."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class Results:
         ]
 
     def returns(self, agent: str = "agent_0", *, of: str = "") -> NDArray[np.float64]:
-        """Return the returns of one agent's seat, float (episodes,); NaN if an episode has none.
+        """Return one agent's return in each episode, float (episodes,); NaN if an episode has none.
 
         Args:
-            agent: The seat.
+            agent: Id of the agent.
             of: Name of the operator if several were evaluated; by default the first.
 
         Raises:
@@ -74,7 +74,7 @@ class Results:
         return np.array([np.nan if v is None else v for v in values])
 
     def against(self, *others: Results) -> Summary:
-        """Compare with other evaluations on shared seeds; printing the result prints the comparison."""
+        """Compare with other evaluations on shared seeds; printing the summary prints the comparison."""
         return summarize([self.run, *(o.run for o in others)])
 
     @cached_property
@@ -87,10 +87,10 @@ class Results:
         return write_report(self.summary, self.folder, [self.run])
 
     def to_pandas(self, *, steps: bool = False) -> Any:
-        """Return a ``pandas.DataFrame`` with a row per episode and the columns of an export.
+        """Return a ``pandas.DataFrame`` with one row per episode and the columns of ``mosaic export``.
 
         Args:
-            steps: Whether to return a row per decision instead, including those of managers.
+            steps: Whether to return one row per decision instead, including decisions of managers.
 
         Raises:
             MissingDependencyError: pandas is not installed.
@@ -98,13 +98,15 @@ class Results:
         return to_pandas(self.run, steps=steps)
 
     def __str__(self) -> str:
-        return f"{self.summary}\n" + "\n".join(f"{name + ':':<6}{path}" for name, path in self._places())
+        return f"{self.summary}\n" + "\n".join(
+            f"{name + ':':<6}{path}" for name, path in self._labeled_paths()
+        )
 
     def _repr_html_(self) -> str:
-        return notebook_html(self.summary, self._places())
+        return notebook_html(self.summary, self._labeled_paths())
 
-    def _places(self) -> list[tuple[str, Path]]:
-        """Return the paths of run folder and page; without the page if it cannot be written."""
+    def _labeled_paths(self) -> list[tuple[str, Path]]:
+        """Return labels and paths of the run folder and, if it can be written, the report page."""
         with suppress(UsageError):
             return [("Run", self.folder), ("Page", self.page)]
         return [("Run", self.folder)]

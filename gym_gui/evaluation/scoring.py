@@ -1,4 +1,4 @@
-"""Scores of trained policies in their own environments."""
+"""Scores trained policies in the environments that they were trained in."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def score_policy(
     max_steps: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> PolicyScore:
-    """Play a trained policy in the environment of its training; no run folder is kept.
+    """Play a trained policy in the environment of its training and return its score; keep no run folder.
 
     Args:
         policy: The policy.
@@ -36,7 +36,7 @@ def score_policy(
         Return of each episode; for a joint policy, the sum over the agents that it plays.
 
     Raises:
-        UsageError: The policy cannot play there alone, or its worker is not installed.
+        UsageError: The policy cannot play its environment alone, or its worker is not installed.
         PolicyFailure: An episode failed.
     """
     about = policy.description
@@ -63,10 +63,10 @@ def score_policy(
 
 
 def see_allowed(policy: PolicyFile) -> None:
-    """Refuse a policy whose environment is code that the user has not allowed, without importing it.
+    """Raise an error if the policy's environment is code that the user has not allowed; import none of it.
 
     Raises:
-        NotAllowedError: The environment is such code.
+        NotAllowedError: The user has not allowed the environment's code.
         UsageError: The environment does not exist.
     """
     origin = _origin(policy)

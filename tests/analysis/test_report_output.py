@@ -109,7 +109,7 @@ def test_who_played_with_the_whole_picture_before_them_is_named(tmp_path: Path, 
     rows = [runs.match("soccer", i, goals) for i in range(4)]
     rows[2]["saw_everything"] = ["blue_0"]
     summary = _summary((runs.write_run(tmp_path, runs.Plan({"soccer": rows}, task="Soccer 2v2")),))
-    said = "blue_0 was played by a person who saw the whole picture, in 1 of 4 episodes"
+    said = "blue_0 was played by a person who saw what is hidden from that seat, in 1 of 4 episodes"
     for told in (_text(summary, 300), render_html(summary), json.dumps(summary.to_json())):
         assert said in told
 
@@ -122,7 +122,7 @@ def test_games_in_which_moves_were_taken_back_count_nowhere(tmp_path: Path, runs
     summary = _summary((folder,))
     (operator,) = summary.operators
     assert (operator.recorded, operator.completed) == (4, 4)
-    assert "3 episodes left out: moves were taken back there" in _text(summary, 300)
+    assert "3 episodes left out, because a player took back moves there" in _text(summary, 300)
     assert len(completed_episodes(open_run(folder).operators["soccer"])) == 4
 
 
@@ -142,7 +142,7 @@ def test_who_was_handed_the_state_of_the_simulator_is_marked_in_every_table(
         json.dumps(summary.to_json(), ensure_ascii=False),
     ):
         assert marked[0] in told
-        assert "blue_0 was handed the simulator" in told
+        assert "blue_0 received the simulator" in told
 
 
 def test_the_table_is_plain_where_there_is_no_terminal(mixed: tuple[Path, Path]) -> None:

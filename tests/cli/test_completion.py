@@ -87,10 +87,10 @@ def test_a_home_that_takes_no_completion_is_one_sentence(
 def test_a_shell_that_completes_nothing_is_one_sentence(
     mosaic: Mosaic, asked_from: Callable[[str], None], option: str
 ) -> None:
-    for shell, says in (("sh", "sh does not complete commands"), ("", "no shell was found")):
+    for shell, says in (("sh", "sh does not complete commands"), ("", "no shell with completion")):
         asked_from(shell)
         said = mosaic.refused(option)
-        assert says in said and "from bash, zsh or fish" in said
+        assert says in said and "in bash, zsh or fish" in said
 
 
 def test_the_script_of_the_shell_that_asks_is_printed(

@@ -65,13 +65,13 @@ def test_a_training_in_the_background(mosaic: Mosaic, store: Store) -> None:
     none = mosaic("daemon", "--status")
     assert (none.status, none.out.splitlines()) == (
         1,
-        ["No trainer daemon runs. It starts with the first training that is asked of it."],
+        ["No trainer daemon is running. It starts with the first training in the background."],
     )
     command = ["train", "--worker", "search_trainer", "--algo", "search", "--env", "CartPole-v1"]
     queued = mosaic(*command, "--steps", "1000000000", "--background", "--priority", "3")
     assert queued.status == 0, queued.err
     run_id = queued.out.split()[1]
-    assert f"End it:    mosaic daemon --cancel {run_id}" in queued.out
+    assert f"Cancel:  mosaic daemon --cancel {run_id}" in queued.out
     eventually(lambda: only_run(store).step > 0, "it trains")
     shown = mosaic("daemon", "--status")
     assert shown.status == 0
@@ -92,8 +92,8 @@ def test_a_training_in_the_background(mosaic: Mosaic, store: Store) -> None:
     eventually(lambda: only_run(store).state == "completed", "it went on")
     stopped = mosaic("daemon", "--stop")
     assert stopped.status == 0
-    assert "Trainings that run go on without it." in stopped.out
-    assert mosaic("daemon", "--stop").out == "No trainer daemon runs.\n"
+    assert "Running trainings go on." in stopped.out
+    assert mosaic("daemon", "--stop").out == "No trainer daemon is running.\n"
     assert find(store) is None
 
 
@@ -110,7 +110,7 @@ def test_a_group_in_the_background(mosaic: Mosaic, store: Store) -> None:
     assert {(run.seed, run.group) for run in runs_of(store)} == {(1, "search"), (2, "search"), (3, "search")}
     other = mosaic(*command, "--seeds", "4", "--set", "spread=2")
     assert other.status == 2
-    assert "of this group was trained otherwise: spread 2 in place of 1.0" in other.err
+    assert "of this group was trained with other settings: spread 2 in place of 1.0" in other.err
     told = mosaic("report", "search_CartPole-v1", "--json").json()
     assert [len(each["scores"]) for each in told["algorithms"][0]["trained"]] == [3]
     assert told["report"] is None  # its trainings lie among others
@@ -119,14 +119,14 @@ def test_a_group_in_the_background(mosaic: Mosaic, store: Store) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["daemon", "--status", "--stop"], "--status, --stop and --cancel are different things"),
+        (["daemon", "--status", "--stop"], "--status, --stop and --cancel cannot be combined"),
         (["daemon", "--cancel", "x"], "no trainer daemon serves"),
         (["daemon", "--tcp", "127.0.0.1:0"], "only with TLS. Give a certificate and its key"),
         (["daemon", "--tcp", "h:0", "--cert", "no.pem", "--key", "no.pem"], "no.pem cannot be used"),
         (["daemon", "--queue", "0"], "--queue"),
         (
             ["train", "--env", "CartPole-v1", "--background", "--out", "x"],
-            "--out and --overwrite mean nothing",
+            "--out and --overwrite cannot be combined",
         ),
         (["train", "--env", "CartPole-v1", "--background", "--set", "gama=1"], "gamma"),
     ],

@@ -289,9 +289,9 @@ def test_dry_run_shows_the_first_prompt_and_makes_up_no_price(mosaic: Mosaic) ->
         "10 episodes",
         "[system]",
         "<observation>",
-        "Price:   not known",
-        "1 slot at a price that is not known",
-        "No model was asked, and no run was kept.",
+        "Price:   unknown",
+        "1 slot with an unknown price",
+        "No model was called, and no run was recorded.",
     ):
         assert part in done.out
     # Of two games, one in each seat, both count: the shortest has 5 moves.
@@ -303,7 +303,7 @@ def test_dry_run_shows_the_first_prompt_and_makes_up_no_price(mosaic: Mosaic) ->
 def test_dry_run_of_a_replay_would_pay_nothing(mosaic: Mosaic, run: Path) -> None:
     before = sorted(mosaic.home.rglob("*"))
     done = mosaic("run", "--replay", run, "--dry-run")
-    assert done.status == 0 and "Nothing was run." in done.out
+    assert done.status == 0 and "Nothing was played." in done.out
     assert sorted(mosaic.home.rglob("*")) == before
 
 
@@ -417,7 +417,7 @@ def test_calls_without_a_reply_stop_the_run_which_goes_on_when_the_server_is_bac
         file = experiment(mosaic.home, operator, num_episodes=EPISODES, concurrency=1)
         done = mosaic("run", file, **{VARIABLE: KEY})
         assert done.status == 1 and "10 calls in a row" in done.err and server.url in done.err
-        assert "go on with" in done.err
+        assert "resume with" in done.err
         (run,) = (mosaic.home / "runs").iterdir()
         assert json.loads((run / "run.json").read_text())["status"] == "stopped"
         assert len(server.requests) < 20

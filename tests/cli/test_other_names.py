@@ -65,7 +65,7 @@ def test_a_run_in_other_names_is_played_recorded_shown_and_read_again(mosaic: Mo
     assert f"lake: {len(calls(run, 'lake'))} decisions read again" in done.out
     page, transcript = ((run / name).read_text() for name in ("report.html", "transcript.html"))
     assert "actions and objects, as far as there are any, had other names (rename_seed 3)" in page
-    assert "For player_0 which actions are legal was not told." in page
+    assert "For player_0 the legal actions were not listed." in page
     assert f"hole: {pairs['hole']}" in transcript and f"{pairs['down']} (down)" in transcript
     assert mosaic("verify", run).status == 0
     again = mosaic("run", "--replay", run, "--json")

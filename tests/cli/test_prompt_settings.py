@@ -112,9 +112,9 @@ def test_nothing_else_that_is_told_of_calls_has_an_interval(recorded: Path) -> N
 @pytest.mark.full
 def test_the_table_is_wherever_a_report_is_read(mosaic: Mosaic, recorded: Path) -> None:
     printed = mosaic("report", recorded).out
-    table = printed[printed.index("Settings, each beside the first") :]
+    table = printed[printed.index("Settings, each compared with the first") :]
     assert "-4.08" in table and "worse" in table and "0.0029" in table
-    assert "Settings, each beside the first" in (recorded / "report.html").read_text()
+    assert "Settings, each compared with the first" in (recorded / "report.html").read_text()
     done = mosaic("report", recorded, "-o", mosaic.home / "report.md")
     assert done.status == 0, done.err
     assert "Tokens / ep." in (mosaic.home / "report.md").read_text()

@@ -111,7 +111,7 @@ def test_dry_run_says_what_would_be_done_and_does_nothing(mosaic: Mosaic) -> Non
     done = mosaic("run", path, "--dry-run", "--episodes", "7")
     assert done.status == 0
     assert "7 episodes" in done.out
-    assert "Nothing was run" in done.out
+    assert "Nothing was played" in done.out
     plan = mosaic("run", path, "--dry-run", "--json").json()
     assert plan["environments"] == {"op_0": "CartPole-v1"}
     assert sorted(mosaic.home.iterdir()) == [path]

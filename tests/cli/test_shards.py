@@ -148,7 +148,7 @@ def test_what_is_missing_is_played_by_itself_or_where_the_rest_is(mosaic: Mosaic
     done = mosaic("runs", "merge", first, third, second, "--partial", "-o", "merged")
     assert done.status == 0 and done.out.startswith("3 shards, 5 episodes.\nRun:  merged/"), done.err
     merged = mosaic.home / done.out.split("Run:")[1].strip()
-    assert "Resume it:       mosaic run --resume" in mosaic("runs", "show", merged).out
+    assert "Resume:   mosaic run --resume" in mosaic("runs", "show", merged).out
 
     assert mosaic("run", "--resume", second).out.startswith("Shard: 2 of 3, 2 episodes\n")
     whole = run_of(mosaic, "runs", "merge", first, second, third)
@@ -160,14 +160,14 @@ def test_what_is_missing_is_played_by_itself_or_where_the_rest_is(mosaic: Mosaic
 def test_a_part_says_what_it_is(mosaic: Mosaic) -> None:
     file = experiment(mosaic.home, *TWO, num_episodes=1)
     said = mosaic("run", file, "--shard", "2/3", "--dry-run").out
-    assert "Of this, shard 2 of 3: 0 episodes.\n" in said
+    assert "Part to play, shard 2 of 3: 0 episodes.\n" in said
     done = mosaic("run", file, "--shard", "2/3")
     assert done.status == 0 and done.out.startswith("Shard: 2 of 3, 0 episodes\nRun:  "), "valid, and empty"
     (run,) = (mosaic.home / "runs").iterdir()
     assert list(run.rglob("*.jsonl")) == []
     assert "shard 2/3 of chance, turns: CartPole-v1; 0 episodes" in mosaic("runs", "list").out
     shown = mosaic("runs", "show", run).out
-    assert "Shard:     2 of 3" in shown and f"One run of all:  mosaic runs merge {run.parent}" in shown
+    assert "Shard:     2 of 3" in shown and f"Merge:    mosaic runs merge {run.parent}" in shown
     assert mosaic("verify", run).status == 0
     assert "Nothing is left to play: all 0 episodes" in mosaic("run", "--resume", run).out
 
@@ -193,20 +193,20 @@ def test_a_slip_is_one_line(mosaic: Mosaic, played: Path) -> None:
         "run", file, "--shard", "3/2"
     )
     for slip in ("3", "2-1/2", "1-2-2/2", "1,/2"):
-        assert ". Write for example " in mosaic.refused("run", file, "--shard", slip)
-    assert "looks at one part" in mosaic.refused("run", file, "--shard", "1-2/2", "--dry-run")
+        assert ". Write for example" in mosaic.refused("run", file, "--shard", slip)
+    assert "--dry-run takes one shard" in mosaic.refused("run", file, "--shard", "1-2/2", "--dry-run")
     parts = mosaic.home / "parts"
     parts.mkdir()
     refused = mosaic.refused("run", file, "--shard", "1/2", "--dry-run", "--resume", parts)
-    assert "--dry-run with --shard does not take --resume" in refused
+    assert "--dry-run --shard cannot be combined with --resume" in refused
     refused = mosaic.refused("tournament", "--shard", "1/2", "--dry-run", "--resume", parts)
     assert "a tournament file is needed" in refused
     assert "there is no folder nowhere" in mosaic.refused(
         "run", file, "--shard", "1/2", "--resume", "nowhere"
     )
-    assert "knows which shard it is" in mosaic.refused("run", "--resume", played, "--shard", "1/2")
-    assert "does not go with --replay" in mosaic.refused("run", "--replay", played, "--shard", "1/2")
-    assert "is not a shard" in mosaic.refused("runs", "merge", played)
+    assert "names its shard itself" in mosaic.refused("run", "--resume", played, "--shard", "1/2")
+    assert "cannot be combined with --replay" in mosaic.refused("run", "--replay", played, "--shard", "1/2")
+    assert "is no shard" in mosaic.refused("runs", "merge", played)
 
 
 def test_a_part_is_gone_on_with_only_as_it_was_begun(mosaic: Mosaic) -> None:

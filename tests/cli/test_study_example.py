@@ -48,7 +48,10 @@ def test_the_report_finds_the_order_that_is_known(mosaic: Mosaic, tmp_path: Path
     }
     assert found == BETTER
     twins = judged["feedback", "twin"]
-    assert twins["difference"]["value"] == 0 and "they did the same on all of them" in twins["detail"]
+    assert (
+        twins["difference"]["value"] == 0
+        and "both sides had the same results on all seeds" in twins["detail"]
+    )
 
 
 def test_with_three_seeds_nobody_is_called_better(mosaic: Mosaic, tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_who_stops_it_goes_on_with_it(mosaic: Mosaic, server: Sshd) -> None:
     eventually(lambda: playing(mosaic, "one") and playing(mosaic, "two"), "both hosts play")
     first.send_signal(signal.SIGINT)
     assert first.wait(60) == 130, (mosaic.home / "said").read_text()
-    assert b"stopped; what was played is kept where it is" in (mosaic.home / "said").read_bytes()
+    assert b"stopped; finished episodes are kept" in (mosaic.home / "said").read_bytes()
     names = [f for each in ("one", "two") for f in (mosaic.home / each).glob("*/work/*/1/run")]
     assert names and not any(Path("/proc", file.read_text().strip()).exists() for file in names)
     done = mosaic("run", "--resume", submission_of(mosaic), "--json")
@@ -193,7 +193,9 @@ def test_who_stops_it_twice_does_not_wait(mosaic: Mosaic, server: Sshd) -> None:
     os.kill(shard, signal.SIGSTOP)
     try:
         first.send_signal(signal.SIGINT)
-        eventually(lambda: b"do not wait for that" in (mosaic.home / "said").read_bytes(), "it says so", 20)
+        eventually(
+            lambda: b"to not wait for the hosts" in (mosaic.home / "said").read_bytes(), "it says so", 20
+        )
         first.send_signal(signal.SIGINT)
         assert first.wait(15) == 130, (mosaic.home / "said").read_text()
     finally:
@@ -307,13 +309,13 @@ def test_what_does_not_go_together_is_one_line(mosaic: Mosaic) -> None:
     hosts.write_text("hosts: [one]")
     assert "there is no executor 'slurn'" in mosaic.refused("run", file, "--executor", "slurn")
     assert "needs a list of hosts" in mosaic.refused("run", file, "--executor", "ssh")
-    assert "--profile goes with --executor" in mosaic.refused("run", file, "--profile", hosts)
+    assert "--profile needs --executor" in mosaic.refused("run", file, "--profile", hosts)
     arguments = ("run", file, "--executor", "ssh", "--profile", hosts)
-    assert "--shard does not go with" in mosaic.refused(*arguments, "--shard", "1/2")
-    assert "--processes does not go with" in mosaic.refused(*arguments, "--processes", "2")
+    assert "--shard cannot be combined with" in mosaic.refused(*arguments, "--shard", "1/2")
+    assert "--processes cannot be combined with" in mosaic.refused(*arguments, "--processes", "2")
     timed = experiment(mosaic.home, name="timed.json", time_budget_s=5)
     assert "time_budget_s holds for the whole run" in mosaic.refused("run", timed, *arguments[2:])
-    assert "--time-budget does not go with" in mosaic.refused(*arguments, "--time-budget", "5")
+    assert "--time-budget cannot be combined with" in mosaic.refused(*arguments, "--time-budget", "5")
     budget = experiment(mosaic.home, name="budget.json", token_budget=5)
     assert "token_budget holds for the whole run" in mosaic.refused("run", budget, "--shard", "1/2")
 
@@ -343,7 +345,7 @@ def test_a_submission_is_watched_by_its_record(mosaic: Mosaic) -> None:
     submission.save()
     done = mosaic("runs", "watch", folder)
     assert done.status == 1
-    assert "1 of 2 shards are here, and no process follows the others." in done.out
+    assert "1 of 2 shards are collected; no process follows the others." in done.out
     assert f"mosaic run --resume {folder}" in done.out
     submission.run = str(mosaic.home / "runs" / "01X")
     submission.save()

@@ -103,7 +103,7 @@ def test_who_stops_them_goes_on_with_them_and_one_is_ended_by_its_run_folder(
     eventually(lambda: all(file.exists() for file in seeds(mosaic, "events.jsonl")), "both are seen here")
     first.send_signal(signal.SIGINT)
     assert first.wait(90) == 130, (mosaic.home / "said").read_text()
-    assert "checkpoints are kept where they are" in (mosaic.home / "said").read_text()
+    assert "checkpoints are kept" in (mosaic.home / "said").read_text()
     ask(mosaic.home / GROUP / "seed2", "stop")
     done = mosaic("train", "--resume", submission_of(mosaic), "--json")
     assert done.status == 130, done.err

@@ -49,7 +49,7 @@ def test_a_group_is_trained_and_gone_on_with(searching: Mosaic) -> None:
     before = sorted(searching.home.rglob("*"))
     other = searching(*SEARCH, "--seeds", "3", "--set", "spread=0.5")
     line = searching.is_refused(other, before)
-    assert "was trained otherwise: spread 0.5 in place of 1.0. Give the group another name" in line
+    assert "was trained with other settings: spread 0.5 in place of 1.0. Choose another name" in line
     reported = searching("report", "search_CartPole-v1")
     assert reported.status == 0, reported.err
     assert "search has a mean return of " in reported.out
@@ -66,7 +66,7 @@ def test_a_training_that_fails_leaves_the_others(searching: Mosaic) -> None:
     told = searching("report", "bad_CartPole-v1")
     assert (told.status, told.line) == (
         2,
-        "mosaic: no training of bad_CartPole-v1 is done. Wait for it, or say its mosaic train again",
+        "mosaic: no training of bad_CartPole-v1 is done. Wait until one is, or run its mosaic train again",
     )
 
 
@@ -74,13 +74,13 @@ def test_a_training_that_fails_leaves_the_others(searching: Mosaic) -> None:
     ("arguments", "words"),
     [
         (("--seeds", "0"), "a group has 1 to 1,000 trainings, not 0"),
-        (("--seeds", "x"), "--seeds x is no number of seeds. Say how many (5), or list them (1,2,5)"),
+        (("--seeds", "x"), "--seeds x is no number of seeds. Give a number (5) or a list (1,2,5)"),
         (("--seeds", "1,-2"), "is no number of seeds"),
         (("--seeds", "1,1"), "--seeds 1,1 names a seed twice"),
-        (("--seeds", "1,2", "--seed", "4"), "--seeds lists the seeds, so --seed says nothing"),
-        (("--group", "x"), "--group names a group of trainings"),
+        (("--seeds", "1,2", "--seed", "4"), "--seed cannot be combined with a list"),
+        (("--group", "x"), "--group needs a group of trainings"),
         (("--seeds", "2", "--group", "a/b"), "contains /"),
-        (("--seeds", "2", "--resume", "x"), "cannot be given beside it"),
+        (("--seeds", "2", "--resume", "x"), "cannot be given"),
     ],
 )
 def test_what_is_no_group_is_refused(searching: Mosaic, arguments: tuple[str, ...], words: str) -> None:
@@ -162,7 +162,7 @@ def test_runs_and_groups_are_not_reported_together(mosaic: Mosaic, played: Path)
     done = mosaic("report", played.name, "ppo_CartPole-v1")
     assert (done.status, done.line) == (
         2,
-        "mosaic: runs and groups of trainings cannot be in one report. Report on each kind by itself",
+        "mosaic: runs and groups of trainings cannot be in one report. Make one report of each kind",
     )
     assert "--reference is for groups of trainings" in mosaic("report", played.name, "--reference", "x").line
     assert "ppo_CartPole-v1" in mosaic("report", "ppo_CartPole").line

@@ -50,17 +50,20 @@ def test_one_line_where_there_is_nobody_to_compare(mosaic: Mosaic) -> None:
 def test_power_of_what_is_named(mosaic: Mosaic) -> None:
     done = mosaic("power", "--difference", "10", "--spread", "25", "--comparisons", "3", "--seeds", "40")
     assert done.out.splitlines()[:2] == [
-        "Spread 25.0 from seed to seed, 3 comparisons.",
-        "  A difference of 10.0 (asked for) is found 80 % of the time on 69 seeds, 52 % on 40.",
+        "Spread 25.0 over seeds, 3 comparisons.",
+        "  A difference of 10.0 (asked for) is detected 80 % of the time on 69 seeds, 52 % on 40.",
     ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "a run to start from, or a difference and its spread are needed"),
-        (("--difference", "nan", "--spread", "1"), "a difference and a spread are numbers, and not 0"),
-        (("--difference", "0", "--spread", "1"), "a difference and a spread are numbers, and not 0"),
+        ((), "RUN, or --difference and --spread, are needed"),
+        (
+            ("--difference", "nan", "--spread", "1"),
+            "a difference and a spread are finite numbers other than 0",
+        ),
+        (("--difference", "0", "--spread", "1"), "a difference and a spread are finite numbers other than 0"),
         (("nowhere",), "no run at nowhere"),
     ],
 )

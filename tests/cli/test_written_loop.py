@@ -133,4 +133,6 @@ def test_what_stands_in_a_record_is_never_run(mosaic: Mosaic, run: Path) -> None
 def test_what_mosaic_alone_can_play_is_refused_in_one_line(mosaic: Mosaic, run: Path) -> None:
     refused = mosaic.refused("replay", run, "--operator", "rooms", "--as-python")
     assert "cannot be played without MOSAIC" in refused
-    assert "goes with neither" in mosaic.refused("replay", run, "--as-python", "--video", "x.mp4")
+    assert "cannot be combined with --video or --json" in mosaic.refused(
+        "replay", run, "--as-python", "--video", "x.mp4"
+    )

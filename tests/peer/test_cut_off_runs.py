@@ -124,7 +124,7 @@ def interrupted(run: MosaicRun, number: int) -> dict[tuple[str, int], str]:
     """End a run with a signal, and return the episodes that it has kept."""
     run.signal(number)
     assert run.wait() == 130
-    assert f"go on with: mosaic run --resume {run.folder}" in run.err
+    assert f"resume with: mosaic run --resume {run.folder}" in run.err
     header = run.header()
     assert header["status"] == "stopped" and header["finished_at"]
     assert {e.status for e in run.episodes("patient").values()} == {EpisodeStatus.COMPLETED}

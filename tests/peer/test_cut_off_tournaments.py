@@ -49,7 +49,7 @@ def test_ctrl_c_and_on_again(tmp_path: Path, offspring: Offspring, monkeypatch: 
     eventually(lambda: len(_rows(run)) >= 2, "games are written")
     run.signal(signal.SIGINT)
     assert run.wait() == 130
-    assert f"go on with: mosaic tournament --resume {run.folder}" in run.err
+    assert f"resume with: mosaic tournament --resume {run.folder}" in run.err
     before = _rows(run)
     assert run.header()["status"] == "stopped" and 2 <= len(before) < 2 * GAMES
     part = standings_of(run.open())

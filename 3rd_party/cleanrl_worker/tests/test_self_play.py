@@ -218,7 +218,7 @@ def test_agents_that_act_at_once_are_sides_as_well(tmp_path: Path) -> None:
         (["--env-id=CartPole-v1"], "is for one agent"),
         ([f"--env-id={GAME}", "--pool=/nowhere"], "/nowhere"),
         ([f"--env-id={GAME}", "--pool=nonsense"], "not 'nonsense'"),
-        ([f"--env-id={GAME}", "--pool=random,random"], "two of the pool are called random"),
+        ([f"--env-id={GAME}", "--pool=random,random"], "two members of the pool are called random"),
         ([f"--env-id={GAME}", "--pool=nowhere.yaml"], "nowhere.yaml"),
         ([f"--env-id={GAME}", "--snapshot-every=0"], "there is no opponent to meet"),
         ([f"--env-id={GAME}", "--seat=player_3"], "has no agent player_3"),

@@ -1,4 +1,4 @@
-"""Charts of results as data, for the window and for pages: positions of shapes, and texts."""
+"""Draws charts of results as lists of shapes and texts in pixels, for the window and for pages."""
 
 from __future__ import annotations
 

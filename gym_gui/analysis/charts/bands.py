@@ -1,4 +1,4 @@
-"""Charts of lines with bands: performance profiles and learning curves of algorithms."""
+"""Draws charts of lines with bands: performance profiles and learning curves of algorithms."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ SWATCH: Final = 10
 
 
 class Band(NamedTuple):
-    """Line with a band.
+    """Line of a chart, with an optional band around it.
 
     Attributes:
         name: Name of the line.
-        role: Color role of the line.
+        role: Name of the line's color.
         x: Ascending x values.
         y: y values.
         low: Lower edge of the band at each x, empty without a band.
@@ -61,7 +61,7 @@ class Band(NamedTuple):
 
 @dataclass(frozen=True)
 class BandChart(Chart):
-    """Chart of lines over one axis, each with its band and with its name above the chart.
+    """Chart of lines with bands over a common x axis; the names of the lines are above the chart.
 
     Attributes:
         along: Label of the x axis.
@@ -90,12 +90,12 @@ class BandChart(Chart):
 
     @property
     def heights(self) -> tuple[float, float]:
-        """Least and usual height in pixels; the number of lines only adds their names."""
+        """Least and usual height in pixels: space for the chart, and a line of text for each name."""
         names = len(self.bands) * LINE_PX
         return names + 180, names + 260
 
     def draw(self, width: float, height: float, measure: Measure) -> Drawing:
-        """Draw names, grid, bands and lines."""
+        """Draw names, grid, bands and lines in a size in pixels."""
         head = len(self.bands) * LINE_PX + 2 * GAP
         bottom = height - FOOT
         lows = [v for b in self.bands for row in (b.y, b.low, b.high, *b.thin) for v in row]
@@ -137,7 +137,7 @@ class BandChart(Chart):
 
     def _sentence(self, band: Band) -> str:
         if not band.x:
-            return f"{band.name}: nothing is known."
+            return f"{band.name}: no data."
 
         def at(i: int) -> str:
             value = wording.percent(band.y[i]) if self.percent else wording.number(band.y[i])
@@ -147,7 +147,7 @@ class BandChart(Chart):
 
 
 def algorithm_charts(report: AlgorithmReport) -> list[Chart]:
-    """Return the charts of IQMs, profiles and learning curves of a report."""
+    """Return the charts of a report on algorithms: IQMs, performance profiles and learning curves."""
     charts: list[Chart] = [score_chart(report), profile_chart(report), *curve_charts(report)]
     return [chart for chart in charts if chart]
 
@@ -162,14 +162,14 @@ def score_chart(report: AlgorithmReport) -> IntervalChart:
 
 
 def profile_chart(report: AlgorithmReport) -> BandChart:
-    """Return a chart of the share of trainings that reach each score."""
+    """Return a performance profile: for each score, the share of trainings that reach it."""
     roles = _roles(report)
     profiles = tuple(_profile(report, i, roles) for i in range(len(report.algorithms)))
     return BandChart(
         "Performance profile",
         f"{report.measure} at least",
         profiles if len(report.levels) > 1 else (),
-        "Share of trainings that reach a score. Band: 95 % at each score by itself.",
+        "Share of trainings that reach a score. Band: 95 % interval at each score separately.",
         percent=True,
     )
 
@@ -196,12 +196,12 @@ def curve_charts(report: AlgorithmReport) -> Iterator[BandChart]:
             "steps",
             bands,
             "IQM over trainings of the mean return of their last 100 training episodes. "
-            f"Band: 95 % at each step by itself; with fewer than {MIN_INTERVAL} trainings, each training.",
+            f"Band: 95 % interval at each step separately; with fewer than {MIN_INTERVAL}, each training.",
         )
 
 
 def _roles(report: AlgorithmReport) -> Mapping[str, str]:
-    """Return each algorithm's color role, in the order of the report; colors repeat if there are many."""
+    """Return the name of each algorithm's color; colors repeat if there are many algorithms."""
     return {a.name: SERIES[i % len(SERIES)] for i, a in enumerate(report.algorithms)}
 
 

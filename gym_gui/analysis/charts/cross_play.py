@@ -1,4 +1,4 @@
-"""Charts of teams of two policies: the policy in one seat against the policy in the others."""
+"""Draws charts of cross-play: the mean score of each team of two policies, as a matrix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gym_gui.core.drawing.colors import kind_role
 
 @dataclass(frozen=True)
 class CrossPlayChart(SquareChart):
-    """Matrix chart: the row's policy has one seat, the column's the others; the diagonal is self-play."""
+    """Matrix of teams: the row's policy plays one seat, the column's the others; diagonal: self-play."""
 
     square: ClassVar[int] = 44
     found: CrossPlay
@@ -24,7 +24,7 @@ class CrossPlayChart(SquareChart):
 
     @classmethod
     def of(cls, found: CrossPlay) -> CrossPlayChart:
-        """Return the chart of a tournament."""
+        """Return the chart of a tournament's cross-play."""
         return cls(found, matrix_title(found))
 
     def __bool__(self) -> bool:
@@ -35,7 +35,7 @@ class CrossPlayChart(SquareChart):
         """Caption that explains how to read the chart."""
         partly = any(each.played < each.planned for each in self.found.fixtures)
         return (
-            "The diagonal is self-play. Green: more than the middle of all; red: less."
+            "The diagonal is self-play. Green: above the middle of all values; red: below."
             f"{f' {PARTLY}' if partly else ''}"
         )
 
@@ -49,7 +49,7 @@ class CrossPlayChart(SquareChart):
         return [mate.policy for mate in self.found.policies]
 
     def shade(self, i: int, j: int) -> Shade | None:
-        """Return the square with a team's value."""
+        """Return the square with the value of the team of policies ``i`` and ``j``; ``None`` if unplanned."""
         row, column = self.names[i], self.names[j]
         team = self.found.cell(row, column)
         played, planned = self.found.on_record(row, column)

@@ -1,4 +1,4 @@
-"""Charts of estimates with their intervals, one row for each."""
+"""Draws charts of estimates with their intervals, one row per estimate."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from gym_gui.core.drawing.colors import kind_role
 
 AXIS: Final = 28
 PITCH: Final = (30, 180)
-"""Least and largest height of a row."""
+"""Least and largest height of a row, in pixels."""
 USUAL_PITCH: Final = 52
 LABEL_SHARE: Final = 0.32
 LABEL_MOST: Final = 200
 
 
 class Interval(NamedTuple):
-    """Estimate with the name of its owner and its color role."""
+    """Estimate of an operator, team, algorithm or policy, with its name and the name of its color."""
 
     name: str
     role: str
@@ -52,7 +52,7 @@ class Interval(NamedTuple):
         """Return the estimate as a sentence."""
         e = self.estimate
         if e.value is None:
-            return f"{self.name}: {e.note or 'nothing to estimate from'}."
+            return f"{self.name}: {e.note or 'no data'}."
         digits = wording.decimals(e.value, e.low, e.high)
         text = f"{self.name}: {wording.number(e.value, digits)}"
         if e.low is not None and e.high is not None:
@@ -63,7 +63,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class IntervalChart(Chart):
-    """Chart with a row for each estimate: a bar for the interval and a mark for the value."""
+    """Chart with one row per estimate: a bar for the interval and a mark for the value."""
 
     title: str
     rows: tuple[Interval, ...]
@@ -81,7 +81,7 @@ class IntervalChart(Chart):
         return max(len(self.rows), 2) * PITCH[0] + AXIS, max(len(self.rows), 4) * USUAL_PITCH + AXIS
 
     def draw(self, width: float, height: float, measure: Measure) -> Drawing:
-        """Draw the rows; a few rows are centered vertically."""
+        """Draw the rows in a size in pixels; a few rows are centered vertically."""
         least, most = PITCH
         pitch = min(max((height - AXIS) / len(self.rows), least), most)
         top = max((height - AXIS - pitch * len(self.rows)) / 2, 0.0)
@@ -138,11 +138,11 @@ def _ground(words: Words, y: float, measure: Measure) -> Box:
 def interval_charts(
     operators: Sequence[OperatorSummary], roles: Mapping[str, str] | None = None
 ) -> list[IntervalChart]:
-    """Return charts of one environment's operators: without competing teams, and with them.
+    """Return up to two charts for one environment: operators without competing teams, and competing teams.
 
     Args:
         operators: Operators in the order of the rows.
-        roles: Color roles by key (:func:`~gym_gui.analysis.charts.shapes.operator_roles`).
+        roles: Names of colors by operator key (:func:`~gym_gui.analysis.charts.shapes.operator_roles`).
     """
     roles = operator_roles(operators) if roles is None else roles
     alone = [o for o in operators if len(o.teams) <= 1]

@@ -1,4 +1,4 @@
-"""Chart of games won, drawn and lost, by team."""
+"""Draws a chart of the games that each team won, drew and lost."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BAR: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class TeamOutcome:
-    """Results of one team: its name with its players, and its shares of games."""
+    """Name of a team with its players, and its shares of games won, drawn and lost."""
 
     name: str
     won: Share
@@ -49,7 +49,7 @@ class TeamOutcome:
 
 @dataclass(frozen=True)
 class OutcomeChart(Chart):
-    """Chart with one bar for each team: won, drawn and lost from left to right, each labeled."""
+    """Chart with one bar per team, divided into labeled parts for games won, drawn and lost."""
 
     teams: tuple[TeamOutcome, ...]
     title: str = "Outcomes by team"
@@ -68,7 +68,7 @@ class OutcomeChart(Chart):
         return height, height
 
     def draw(self, width: float, height: float, measure: Measure) -> Drawing:
-        """Draw name and counts above each team's bar."""
+        """Draw each team's name, counts and bar in a size in pixels."""
         marks: list[Mark] = []
         spots: list[Spot] = []
         for key, team in enumerate(self.teams):
@@ -95,7 +95,7 @@ def _parts(key: int, team: TeamOutcome, bar: Area, measure: Measure) -> list[Spo
         area = bar._replace(x=left, width=max(wide - 2, 1.0))
         left += wide
         marks: list[Mark] = [Box(area, role, radius=STEP)]
-        if role == "raised":  # Hardly visible on the background without an edge.
+        if role == "raised":  # the color hardly differs from the background, so draw an edge
             marks = [Box(area, "muted", radius=STEP), Box(area.inset(1), role, radius=STEP - 1)]
         share = f"{word} {wording.percent(games.value)}"
         if measure(share, SMALL_PX) + 2 * ROW <= area.width:
@@ -106,7 +106,7 @@ def _parts(key: int, team: TeamOutcome, bar: Area, measure: Measure) -> list[Spo
 
 
 def outcome_chart(operators: Sequence[OperatorSummary]) -> OutcomeChart:
-    """Return the outcomes of one environment's competing teams; teams without games are left out."""
+    """Return the chart of one environment's competing teams; teams without games are left out."""
     found: list[TeamOutcome] = []
     for operator in operators:
         for team in operator.teams if len(operator.teams) > 1 else ():

@@ -1,4 +1,4 @@
-"""Chart of two operators or teams on the same seeds: a bar for each pair, upwards if the first is ahead."""
+"""Draws a chart of two operators or teams on the same seeds: one bar per seed, upwards if the first leads."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FOOT: Final = 24
 
 
 class Side(NamedTuple):
-    """Name and color role of one of the two sides."""
+    """Name of one of the two operators or teams of a pair chart, and the name of its color."""
 
     name: str
     role: str
@@ -53,7 +53,10 @@ class _Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class PairChart(Chart):
-    """Chart of first minus second on each seed; of more than 240 pairs a selection, largest first."""
+    """Chart of the difference first minus second on each seed.
+
+    If there are more than 240 pairs, the chart has a selection of them, sorted from the largest difference.
+    """
 
     title: str
     first: Side
@@ -65,7 +68,7 @@ class PairChart(Chart):
 
     @property
     def nothing(self) -> str:
-        """Sentence in place of a chart if all differences are 0; else empty."""
+        """Sentence that replaces the chart if all differences are 0; else empty."""
         c = self.comparison
         if not c.differences:
             return ""
@@ -89,7 +92,7 @@ class PairChart(Chart):
         return 120, 240
 
     def draw(self, width: float, height: float, measure: Measure) -> Drawing:
-        """Draw the bars, the grid with the line of no difference, and the labels of both directions."""
+        """Draw the bars, the grid with the zero line, and the labels, in a size in pixels."""
         pairs = self._shown()
         bottom = height - FOOT
         scale = Scale.over([pair.difference for pair in pairs], bottom - STEP, HEAD, zero=True)
@@ -156,7 +159,13 @@ class PairChart(Chart):
 def pair_chart(
     c: Comparison, operators: Mapping[str, OperatorSummary], roles: Mapping[str, str] | None = None
 ) -> PairChart:
-    """Return the chart of a comparison; ``operators`` and color ``roles`` are by operator key."""
+    """Return the chart of a comparison.
+
+    Args:
+        c: The comparison of two operators or of two teams of one operator.
+        operators: Operators by key.
+        roles: Names of colors by operator key; by default, colors that differ between the two operators.
+    """
     if c.kind == "operators":
         both = (operators[c.first], operators[c.second])
         roles = operator_roles(both) if roles is None else roles

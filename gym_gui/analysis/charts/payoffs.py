@@ -1,4 +1,4 @@
-"""Chart of the points that each policy makes against each other one."""
+"""Draws a matrix of the points that each policy makes against each other policy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.analysis.words.standings_text import made
 
 @dataclass(frozen=True)
 class PayoffChart(SquareChart):
-    """Matrix chart of rows against columns, both by rank, shaded by the distance from half the points."""
+    """Matrix of the row's points against the column, sorted by rank; half of the points is uncolored."""
 
     standings: Standings
     title: str = "Points of the row against the column"
@@ -27,13 +27,13 @@ class PayoffChart(SquareChart):
         partly = any(each.played < each.planned for each in self.standings.fixtures)
         return (
             "Green: the row makes more than half of the points; red: less. "
-            f"The stronger, the further from half.{f' {PARTLY}' if partly else ''}"
+            f"The stronger the color, the further from half.{f' {PARTLY}' if partly else ''}"
         )
 
     def describe(self) -> str:
         """Return the number of policies, the best by rating, and how many pairings have games."""
         best = self.standings.policies[0]
-        first = f" {clean(best.policy)} stands first." if best.games else ""
+        first = f" {clean(best.policy)} is first." if best.games else ""
         met = [each for each in self.standings.fixtures if each.played]
         of = len(self.standings.fixtures)
         left = f" {len(met)} of {wording.count(of, 'pairing')} begun." if len(met) < of else ""
@@ -45,7 +45,7 @@ class PayoffChart(SquareChart):
         return [standing.policy for standing in self.standings.policies]
 
     def shade(self, i: int, j: int) -> Shade | None:
-        """Return the square with the row's points against the column."""
+        """Return the square with the points of policy ``i`` against policy ``j``; ``None`` if unplanned."""
         names = self.names
         if i == j:
             return None

@@ -1,4 +1,4 @@
-"""Chart of a tournament's ratings with their intervals."""
+"""Draws a chart of a tournament's ratings with their intervals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_RATINGS: Final = 60
 def rating_chart(standings: Standings) -> IntervalChart:
     """Return a chart of the ratings by rank, at most :data:`MOST_RATINGS`."""
     kinds = [each.kind for each in standings.policies]
-    few = len(kinds) <= len(FURTHER_COLORS) + 1  # with many, colors would repeat and mean nothing
+    few = len(kinds) <= len(FURTHER_COLORS) + 1  # with more policies, colors would repeat
     roles = roles_apart(kinds) if few else [kind_role(kind) for kind in kinds]
     rows = [
         Interval(clean(each.policy), role, replace(each.rating, note=each.note or each.rating.note))

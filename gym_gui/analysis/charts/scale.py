@@ -1,4 +1,4 @@
-"""Maps numbers to pixels, with round numbers on the axis."""
+"""Maps numbers to pixels for the axes of charts, with ticks at round numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gym_gui.analysis.words import wording
 
 MOST_TICKS: Final = 5
 SAME: Final = 1e-6
-"""Difference, absolute and relative to their size, below which numbers are drawn as equal."""
+"""Absolute and relative difference below which two numbers are drawn as equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Scale:
 
     @classmethod
     def over(cls, values: Iterable[float], start: float, end: float, *, zero: bool = False) -> Scale:
-        """Return a scale that spans the values, and 0 if ``zero`` is set."""
+        """Return a scale from pixel ``start`` to ``end`` that spans the values, and 0 if ``zero`` is set."""
         known = [value for value in values if math.isfinite(value)] or [0.0]
         low, high = min(known), max(known)
         if zero:
@@ -46,7 +46,7 @@ class Scale:
         return self.start + (value - low) / (high - low) * (self.end - self.start)
 
     def words(self) -> list[str]:
-        """Return the ticks as text."""
+        """Return the label of each tick."""
         return tick_words(self.ticks)
 
 
@@ -70,7 +70,7 @@ def ticks_within(
 
 
 def tick_words(ticks: Sequence[float]) -> list[str]:
-    """Return evenly spaced numbers as text, with as many digits as needed to tell them apart."""
+    """Return evenly spaced numbers as text, with as many decimals as needed to distinguish them."""
     step = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
     digits = 0
     while digits < 8 and abs(round(step, digits) - step) > step * 1e-6:
@@ -79,7 +79,7 @@ def tick_words(ticks: Sequence[float]) -> list[str]:
 
 
 def spread(low: float, high: float) -> tuple[float, float]:
-    """Return the ends of an axis: the given ones, or wider ones if they are almost equal."""
+    """Return the ends of an axis; almost equal ends are moved apart."""
     size = max(abs(low), abs(high))
     if high - low > max(SAME, SAME * size):
         return low, high
@@ -89,6 +89,6 @@ def spread(low: float, high: float) -> tuple[float, float]:
 
 
 def round_step(rough: float) -> float:
-    """Round up to 1, 2, 2.5 or 5 times a power of ten."""
+    """Round a positive number up to 1, 2, 2.5 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(rough))
     return next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= rough * (1 - 1e-9))

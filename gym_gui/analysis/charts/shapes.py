@@ -1,4 +1,4 @@
-"""Elements of charts: shapes and texts in pixels, each with a named color."""
+"""Defines the elements of charts: shapes and texts in pixels, each with the name of its color (its role)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ Measure = Callable[[str, int], float]
 TEXT_PX, LABEL_PX, SMALL_PX = 13, 12, 11
 STEP, ROW, GAP = 4, 8, 12
 LINE_PX = 18
-"""Height of a line of text."""
+"""Height of a line of text, in pixels."""
 
 
 class Area(NamedTuple):
-    """Rectangle in pixels."""
+    """Rectangle in pixels, with its upper left corner at ``x``, ``y``."""
 
     x: float
     y: float
@@ -42,7 +42,7 @@ class Area(NamedTuple):
         return 0 <= x - self.x < self.width and 0 <= y - self.y < self.height
 
     def inset(self, by: float) -> Area:
-        """Return a rectangle that is smaller by this much on every side."""
+        """Return the rectangle made smaller by ``by`` pixels on every side."""
         return Area(self.x + by, self.y + by, max(self.width - 2 * by, 0.0), max(self.height - 2 * by, 0.0))
 
 
@@ -69,7 +69,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Line of text; ``anchor`` says which part of it is at ``x``, and ``y`` is its baseline."""
+    """Line of text with its baseline at ``y``; its start, middle or end (``anchor``) is at ``x``."""
 
     x: float
     y: float
@@ -81,7 +81,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Line through points, each (x, y)."""
+    """Polyline through points, each (x, y)."""
 
     points: tuple[tuple[float, float], ...]
     role: str
@@ -103,12 +103,12 @@ Mark = Line | Box | Words | Curve | Patch
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Drawn part of a chart that reacts to the pointer.
+    """Part of a chart (a row, bar or square) with a sentence that appears under the pointer.
 
     Attributes:
         key: Number of the row, pair or team of the chart.
         area: Area that reacts to the pointer.
-        sentence: Text that appears when the pointer is there.
+        sentence: Text that appears when the pointer is in ``area``.
         marks: Shapes and texts of the part.
     """
 
@@ -120,12 +120,12 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Chart drawn in one size.
+    """Shapes and texts of a chart, drawn in one size.
 
     Attributes:
         width: Width in pixels.
         height: Height in pixels.
-        marks: Grid and texts, below everything else.
+        marks: Grid and texts in the background.
         spots: Parts that react to the pointer, in keyboard order.
     """
 
@@ -136,7 +136,7 @@ class Drawing:
 
 
 class Chart(ABC):
-    """Chart of a summary that can be drawn in any size. It is false if there is nothing to draw.
+    """Chart of results that can be drawn in any size. The object is false if there is nothing to draw.
 
     Attributes:
         title: Title above the chart.
@@ -146,12 +146,12 @@ class Chart(ABC):
 
     @property
     def nothing(self) -> str:
-        """Sentence in place of an empty chart that says why it is empty; empty if nothing is known yet."""
+        """Sentence that says why the chart is empty, to replace it; empty if there is no reason."""
         return ""
 
     @property
     def caption(self) -> str:
-        """Sentences that accompany the chart; may be empty."""
+        """Sentences below the chart; may be empty."""
         return ""
 
     @abstractmethod
@@ -168,15 +168,15 @@ class Chart(ABC):
 
     @abstractmethod
     def draw(self, width: float, height: float, measure: Measure) -> Drawing:
-        """Draw the chart in a size in pixels."""
+        """Return the chart drawn in a size in pixels; ``measure`` gives the width of texts."""
 
 
 @cache
 def role_colors(tokens: Tokens) -> dict[str, str]:
-    """Return the color of each role.
+    """Return the color of each role of a theme, such as ``#1f77b4``, by role.
 
-    Roles are the tokens, the kinds of agents, further colors for agents of one kind, a second shade of each
-    kind, and text colors on bars.
+    Roles are the theme's tokens, the kinds of agents, further colors for several agents of one kind, a second
+    shade of each kind (``-second``), and text colors on bars (``on-``).
     """
     seconds = {f"{role}-second": mixed(hue, tokens.text, 0.4) for role, hue in HUES.items()}
     inks = {
@@ -187,12 +187,12 @@ def role_colors(tokens: Tokens) -> dict[str, str]:
 
 
 def same_hue(one: str, other: str) -> bool:
-    """Return whether two roles of kinds have the same color, as some kinds share one."""
+    """Return whether two roles have the same color; some kinds of agents share a color."""
     return KIND_COLORS.get(one, one) == KIND_COLORS.get(other, other)
 
 
 def operator_roles(operators: Sequence[OperatorSummary]) -> dict[str, str]:
-    """Return each operator's color role by its key; operators of one kind differ, as on their cards.
+    """Return the color role of each operator, by operator key; operators of one kind get different colors.
 
     Args:
         operators: All operators of a report, in recorded order.
@@ -202,7 +202,7 @@ def operator_roles(operators: Sequence[OperatorSummary]) -> dict[str, str]:
 
 
 def cut(text: str, room: float, measure: Measure, pixels: int = LABEL_PX) -> str:
-    """Shorten a text with an ellipsis if it is wider than ``room``."""
+    """Return a text, shortened with an ellipsis if it is wider than ``room`` pixels."""
     if measure(text, pixels) <= room:
         return text
     fits, too_long = 0, len(text)
@@ -214,12 +214,12 @@ def cut(text: str, room: float, measure: Measure, pixels: int = LABEL_PX) -> str
 
 
 def baseline(middle: float, pixels: int = LABEL_PX) -> float:
-    """Return the baseline of a line of text with its middle at this y."""
+    """Return the y of the baseline of a line of text whose middle is at ``middle``."""
     return middle + 0.36 * pixels
 
 
 def rough_width(text: str, pixels: int) -> float:
-    """Estimate the width of a text without its font, as a :data:`Measure` for wide letters."""
+    """Estimate the width of a text in pixels without its font, as a :data:`Measure`; rather too wide."""
     return pixels * sum(map(_share, text))
 
 

@@ -1,4 +1,4 @@
-"""Matrix charts with a shaded square and a number for each pair of names."""
+"""Draws matrix charts: a colored square with a number for each pair of names."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from gym_gui.analysis.words.report_text import clean
 
 HEAD: Final = 22
 _INSET: Final = 4
-"""Space between a number and the edges of its square."""
+"""Space between a number and the edges of its square, in pixels."""
 
 
 class Shade(NamedTuple):
-    """Content of a square.
+    """Content of one square of a matrix chart.
 
     Attributes:
-        away: Distance from the middle, from -1 (red) to 1 (green).
+        away: Strength of the color, from -1 (red) over 0 (none) to 1 (green).
         number: Number in the square, as short as possible.
         sentence: Text that appears when the pointer is on the square.
-        played: Share of games played. This share of the square is filled; with 0 it is hollow.
+        played: Share of games played, which is the share of the square that is filled.
     """
 
     away: float
@@ -45,19 +45,19 @@ class Shade(NamedTuple):
     played: float = 1.0
 
 
-PARTLY: Final = "Hollow: not played yet; filled in part: so much of it is played."
-"""Legend for squares whose games are not all played."""
+PARTLY: Final = "Hollow: not played yet; partly filled: share of games played."
+"""Legend for squares of which not all games are played."""
 
 
 def share_played(played: int, planned: int) -> float:
-    """Return how far a square is filled; a partly played one is never drawn quite empty or quite full."""
+    """Return which share of a square to fill; between 0.15 and 0.85 if some of the games are played."""
     if not planned or played >= planned:
         return 1.0
     return min(max(played / planned, 0.15), 0.85) if played else 0.0
 
 
 def played_words(played: int, planned: int) -> str:
-    """Return how much of a pairing is played, as the end of a sentence; empty if all of it is."""
+    """Return the number of games played, such as ``3 of 10 games played``; empty if all are played."""
     if played >= planned:
         return ""
     games = wording.count(planned, "game")
@@ -84,12 +84,12 @@ class SquareChart(Chart):
 
     @property
     def heights(self) -> tuple[float, float]:
-        """Least and usual height in pixels: a row of squares for each name."""
+        """Least and usual height in pixels: a heading, and a row of squares for each name."""
         rows = len(self.names)
         return HEAD + rows * 12, HEAD + rows * self.square
 
     def draw(self, width: float, height: float, measure: Measure) -> Drawing:
-        """Draw names at the left, column numbers above, and the squares."""
+        """Draw names at the left, column numbers above, and the squares, in a size in pixels."""
         names = self.names
         labels = [f"{i + 1} {clean(name)}" for i, name in enumerate(names)]
         left = min(max(measure(label, 12) for label in labels) + GAP, width * 0.4)
@@ -128,7 +128,7 @@ def _spot(number: int, area: Area, shade: Shade, measure: Measure) -> Spot:
 
 
 def _outline(area: Area) -> Iterator[Mark]:
-    """Yield the outline of a square that is not filled yet."""
+    """Yield the four lines around a square that is not completely filled."""
     right, below = area.x + area.width, area.y + area.height
     yield Line(area.x, area.y, right, area.y)
     yield Line(right, area.y, right, below)

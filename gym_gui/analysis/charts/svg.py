@@ -1,4 +1,4 @@
-"""Writes charts as SVG, for pages and for stand-alone pictures."""
+"""Writes charts as SVG, for HTML pages and for separate image files."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from gym_gui.analysis.words.html_markup import safe
 from gym_gui.core.drawing.colors import Tokens
 
 WIDTH: Final = 540
-"""Width of a chart on a page, in the SVG's own units."""
+"""Width of a chart on a page, in units of the SVG's ``viewBox``."""
 
 Ink = Callable[[str, str], str]
-"""Function that returns the attribute for a role's color; it gets the role and ``fill`` or ``stroke``."""
+"""Function that returns the SVG attribute for a color, given its role and ``fill`` or ``stroke``."""
 
 
 def by_class(role: str, _property: str) -> str:
-    """Return a class attribute; the style sheet has the role's color."""
+    """Return a ``class`` attribute with the role, whose color is in the page's style sheet."""
     return f'class="{role}"'
 
 
 def written_out(tokens: Tokens) -> Ink:
-    """Return a function that writes every color into the picture itself."""
+    """Return an :data:`Ink` that writes colors as attributes, for files without style sheet."""
     colors = role_colors(tokens)
     return lambda role, target: f'{target}="{colors[role]}"'
 
 
 def svg(chart: Chart) -> str:
-    """Return a chart for a page, colored by :data:`~gym_gui.analysis.pages.page_style.STYLE`."""
+    """Return a chart as an SVG element for a page with :data:`~gym_gui.analysis.pages.page_style.STYLE`."""
     drawing = chart.draw(WIDTH, chart.heights[1], rough_width)
     label = safe(f"{chart.title}. {chart.describe()}")
     size = f'viewBox="0 0 {drawing.width:.0f} {drawing.height:.0f}"'

@@ -1,1 +1,1 @@
-"""Tables of results as declared columns: one list for terminal, page, window and files."""
+"""Declares the columns of result tables, which terminal, page, window and files share."""

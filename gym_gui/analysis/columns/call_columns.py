@@ -1,4 +1,4 @@
-"""Columns of results on calls to language models."""
+"""Declares the columns of result tables on calls to language models: number, tokens, cost."""
 
 from __future__ import annotations
 
@@ -110,9 +110,9 @@ CALL_COLUMNS: tuple[ResultColumn, ...] = (
     ResultColumn(
         "Cost",
         _cost,
-        "What calls to models cost, as far as prices are known",
+        "Cost of all model calls whose price is known",
         _cost_values,
         wanted=_any_calls,
     ),
 )
-"""Columns with a row for each operator that called models; the window shows some beside other columns."""
+"""Columns of the table of operators that called models; the window shows some of them in its main table."""

@@ -1,4 +1,4 @@
-"""Classes for columns of results, independent of where they are shown."""
+"""Defines rows, columns and cells of result tables, for terminal, page, window and files alike."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.analysis.words.wording import C, Locale
 
 
 class Place(Flag):
-    """Places where a column may be shown."""
+    """Outputs in which a column may appear: terminal, HTML page, window."""
 
     TERMINAL = auto()
     PAGE = auto()
@@ -26,7 +26,7 @@ EVERYWHERE = REPORTS | Place.WINDOW
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """Row of results: an operator, one of its teams, or an option that its managers chose."""
+    """Row of a result table: an operator, one of its teams, or an option that its managers chose."""
 
     operator: OperatorSummary
     team: TeamSummary | None = None
@@ -34,7 +34,7 @@ class ResultRow:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of the workers that play."""
+        """Kinds of the workers that play for the operator or team."""
         if self.team is None:
             return self.operator.kinds
         types = {slot.slot: slot.worker_type for slot in self.operator.slots}
@@ -42,7 +42,7 @@ class ResultRow:
 
     @property
     def competes(self) -> bool:
-        """Whether teams play against each other, so that the sum over all agents says nothing."""
+        """Whether the operator has several teams, so that a sum over all agents is meaningless."""
         return len(self.operator.teams) > 1
 
     @property
@@ -56,24 +56,24 @@ class ResultRow:
 
 
 def teams_of(operator: OperatorSummary) -> list[ResultRow]:
-    """Return a row for each team, if there are several."""
+    """Return one row per team of the operator; empty if there are not several teams."""
     return [ResultRow(operator, team) for team in operator.teams] if len(operator.teams) > 1 else []
 
 
 def options_of(operator: OperatorSummary) -> list[ResultRow]:
-    """Return a row for each option that was chosen."""
+    """Return one row per option that managers of the operator chose."""
     return [ResultRow(operator, option=option) for option in operator.options]
 
 
 class Cell(NamedTuple):
-    """Content of a cell.
+    """Content of one cell of a result table.
 
     Attributes:
         text: The text in its shortest form.
-        full: A longer text, for places with more space.
-        below: A smaller line below the text, for places with more space.
-        alarming: Whether the cell is highlighted.
-        kinds: Kinds of workers, for places that show badges.
+        full: A longer text, for outputs with more space; may be empty.
+        below: A smaller line below the text, for outputs with more space; may be empty.
+        alarming: Whether the cell is highlighted as a problem.
+        kinds: Kinds of workers, for outputs that show badges.
     """
 
     text: str
@@ -89,16 +89,16 @@ def _always(_rows: Sequence[ResultRow], _place: Place) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResultColumn:
-    """Column of results.
+    """Column of a result table.
 
     Attributes:
         heading: Heading of the column.
         cell: Function that returns the cell of a row.
         about: Tooltip of the heading.
         values: Function that returns an operator's values for files, by column name.
-        places: Places where the column is shown.
-        headings: Other headings for some places.
-        wanted: Function that says whether the column has content for given rows in a place.
+        places: Outputs in which the column appears.
+        headings: Headings for outputs in which the heading differs.
+        wanted: Function that returns whether an output shows the column for given rows.
         of_teams: Whether the column has content for rows of teams.
         of_options: Whether the column has content for rows of options.
         words: Whether the column holds words, which are left-aligned.
@@ -118,7 +118,7 @@ class ResultColumn:
     tip: Callable[[ResultRow], str | None] | None = None
 
     def heading_in(self, place: Place) -> str:
-        """Return the heading in a place."""
+        """Return the column's heading in an output."""
         return self.headings.get(place, self.heading)
 
     def show(self, row: ResultRow, locale: Locale = C) -> Cell:
@@ -132,5 +132,5 @@ class ResultColumn:
 def columns_in(
     place: Place, columns: Sequence[ResultColumn], rows: Sequence[ResultRow]
 ) -> list[ResultColumn]:
-    """Return the columns that a place shows for these rows, from left to right."""
+    """Return the columns that an output shows for given rows, from left to right."""
     return [column for column in columns if place in column.places and column.wanted(rows, place)]

@@ -1,4 +1,4 @@
-"""Columns on the options that managers chose."""
+"""Declares the columns of the table of options that managers chose (two-level control)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.wording import Locale
 
 
-def _of(row: ResultRow) -> OptionSummary:
+def _option(row: ResultRow) -> OptionSummary:
     assert row.option is not None
     return row.option
 
 
 def option_in_words(option: OptionSummary, locale: Locale = wording.C) -> str:
-    """Return an option in one cell, e.g. ``explore: chosen 12 times, 7.3 moves, done 10, …``."""
+    """Return an option in one cell, such as ``explore: chosen 12 times, 7.3 moves, done 10, …``."""
     moves = wording.number(option.moves, 1, locale)
     return (
         f"{option.option}: chosen {wording.count(option.chosen, 'time', locale)}, {moves} moves, "
@@ -26,14 +26,14 @@ def option_in_words(option: OptionSummary, locale: Locale = wording.C) -> str:
 
 def _figure(heading: str, value: Callable[[OptionSummary], float | None], digits: int | None) -> ResultColumn:
     def cell(row: ResultRow, locale: Locale) -> Cell:
-        return Cell(wording.number(value(_of(row)), digits, locale))
+        return Cell(wording.number(value(_option(row)), digits, locale))
 
     return ResultColumn(heading, cell, places=REPORTS, of_options=True)
 
 
 def _words(heading: str, value: Callable[[OptionSummary], str]) -> ResultColumn:
     def cell(row: ResultRow, _: Locale) -> Cell:
-        return Cell(value(_of(row)))
+        return Cell(value(_option(row)))
 
     return ResultColumn(heading, cell, places=REPORTS, of_options=True, words=True)
 
@@ -48,4 +48,4 @@ OPTION_COLUMNS: tuple[ResultColumn, ...] = (
     _figure("Episode over", lambda each: each.episode, 0),
     _figure("Return", lambda each: each.mean_return, None),
 )
-"""Columns with a row for each chosen option: how often, its moves, what ended it, and its return."""
+"""Columns of the table of chosen options: number of choices, mean moves, reasons for the end, return."""

@@ -1,7 +1,7 @@
-"""Columns of results: one list for terminal, page, window and files.
+"""Declares the columns of the table of operators, for terminal, page, window and files.
 
 To add a column, add it here and, if needed, add its value to
-:class:`~gym_gui.analysis.findings.summary.OperatorSummary`. All places that show results then have it.
+:class:`~gym_gui.analysis.findings.summary.OperatorSummary`. All outputs then have the column.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _name_values(o: OperatorSummary) -> Mapping[str, Any]:
 
 
 def _players(row: ResultRow) -> str | None:
-    """Return the tooltip of an operator: all players with their slots, and the models."""
+    """Return the tooltip of an operator: its policy in each slot, and its language models."""
     if row.team is not None or row.option is not None:
         return None
     players = [f"{s.slot}: {s.policy or s.worker_id} ({s.worker_type})" for s in row.operator.slots]
@@ -61,7 +61,7 @@ def _by_team(row: ResultRow) -> bool:
 
 
 def _some_alone(rows: Sequence[ResultRow], place: Place) -> bool:
-    """Return whether to show totals: a narrow table leaves them out if all operators have competing teams."""
+    """Return whether to show returns of all agents; a terminal omits them if teams compete everywhere."""
     return place is not Place.TERMINAL or not all(row.competes for row in rows)
 
 
@@ -94,17 +94,17 @@ def _interval(row: ResultRow, locale: Locale) -> Cell:
 
 
 def _basis(row: ResultRow) -> str | None:
-    """Return the tooltip of an estimate: its numbers of episodes and seeds, and its method."""
+    """Return the tooltip of an estimate: number of episodes, number of seeds, and method."""
     e = row.estimate
     if e is None:
         return None
     could = bounds_in_words(row.operator) if row.team is None else ""
     about = f"{wording.count(e.n, 'episode')}, {wording.count(e.units, 'independent seed')}. {e.method}"
-    return f"{about}\nMean of {could}, with what was seen for those missing" if could else about
+    return f"{about}\nMean of {could}, with observed values in place of missing ones" if could else about
 
 
 def bounds_in_words(operator: OperatorSummary, locale: Locale = C) -> str:
-    """Return e.g. ``all 20: 75.8 to 92.3``, the mean's bounds with missing episodes; empty if none is."""
+    """Return the bounds of the mean if episodes are missing (``all 20: 75.8 to 92.3``); else empty."""
     b = operator.bounds
     if b is None:
         return ""
@@ -168,7 +168,7 @@ def _any_success(rows: Sequence[ResultRow], _: Place) -> bool:
 
 
 def _success(row: ResultRow, locale: Locale) -> Cell:
-    """Return the share of successes, or its range if episodes have no result."""
+    """Return the share of successful episodes, or its range if some episodes have no result."""
     share, could = row.operator.success, row.operator.success_bounds
     if share is None:
         return Cell(locale.none)
@@ -195,7 +195,7 @@ def _length_values(o: OperatorSummary) -> Mapping[str, Any]:
 
 
 def _unusable(row: ResultRow, locale: Locale) -> Cell:
-    """Return the share of unusable decisions, or their number if no total is known, or that of answers."""
+    """Return the share of unusable decisions; if the total is unknown, the number of decisions or answers."""
     o = row.operator
     if o.unusable_decisions is None:
         return Cell(wording.count(o.invalid_actions, "answer", locale))
@@ -224,8 +224,8 @@ def _any_causes(rows: Sequence[ResultRow], _: Place) -> bool:
 def _causes(row: ResultRow, locale: Locale) -> Cell:
     """Return the number of unusable decisions by cause."""
     known = row.operator.unusable_causes
-    told = [f"{wording.number(known[c], 0, locale)} {word}" for c, word in _CAUSES.items() if known.get(c)]
-    return Cell(", ".join(told) or locale.none)
+    counts = [f"{wording.number(known[c], 0, locale)} {word}" for c, word in _CAUSES.items() if known.get(c)]
+    return Cell(", ".join(counts) or locale.none)
 
 
 def _cause_values(o: OperatorSummary) -> Mapping[str, Any]:
@@ -302,12 +302,14 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
     ResultColumn(
         "95 % interval",
         _interval,
-        "Bootstrap over seeds; where every value is equal there is none",
+        "Bootstrap interval over seeds; none if all values are equal",
         places=Place.WINDOW,
         of_teams=True,
         tip=_basis,
     ),
-    ResultColumn("Episodes", _episodes, "Those that ended as the environment says", _episode_values),
+    ResultColumn(
+        "Episodes", _episodes, "Completed episodes; of all recorded ones if some failed", _episode_values
+    ),
     ResultColumn(
         "Mean return, 95 %",
         _mean,
@@ -335,7 +337,7 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
     ResultColumn(
         "Success",
         _success,
-        "Share of successes, by the environment's own word; where episodes failed, what it could be",
+        "Share of episodes that the environment reports as a success; a range if episodes failed",
         _success_values,
         wanted=_any_success,
     ),
@@ -343,7 +345,7 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
     ResultColumn(
         "Options",
         _options,
-        "Decisions of managers in an episode; what they asked for stands below",
+        "Mean number of manager decisions per episode; the chosen options are listed below",
         _option_values,
         places=Place.WINDOW,
         wanted=_any_options,
@@ -357,7 +359,7 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
     ResultColumn(
         "Why unusable",
         _causes,
-        "Decisions without a playable reply: not to be read, not legal, too late, or none came",
+        "Decisions without a playable reply, by cause: unreadable, illegal, too late, no reply",
         _cause_values,
         wanted=_any_causes,
         words=True,
@@ -366,13 +368,13 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
     ResultColumn(
         "Decision p50",
         _latency,
-        "Median time from the question to the answer",
+        "Median time from the request for a decision to its answer",
         _decision_values,
         headings={Place.TERMINAL: "Decision"},
         wanted=_timed,
     ),
 )
-"""Columns with a row for each operator of a task; in the window its teams are below it."""
+"""Columns of the table of operators; in the window, rows of teams follow their operator."""
 
 
 # ---------------------------------------------------------------------------------- all of them
@@ -382,7 +384,7 @@ RESULT_COLUMNS = (*OPERATOR_COLUMNS, *CALL_COLUMNS)
 
 
 def file_row(operator: OperatorSummary) -> dict[str, Any]:
-    """Return an operator as a row of a file: plain values by column name."""
+    """Return an operator's values for a row of a file, by column name."""
     row: dict[str, Any] = {}
     for column in RESULT_COLUMNS:
         if column.values is not None:

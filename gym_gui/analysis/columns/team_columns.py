@@ -1,4 +1,4 @@
-"""Columns for a separate table of an operator's teams."""
+"""Declares the columns of the table of teams: return, score, games won, drawn and lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _members(row: ResultRow, _: Locale) -> Cell:
 
 
 def _team_return(row: ResultRow, locale: Locale) -> Cell:
-    """Return the mean return: only the number if there is a score, else with its interval."""
+    """Return the team's mean return; with its interval only if no team has a score."""
     assert row.team is not None
     full = wording.estimate_or_why(row.team.mean, locale)
     scored = any(team.score for team in row.operator.teams)
@@ -82,4 +82,4 @@ TEAM_COLUMNS: tuple[ResultColumn, ...] = (
     ResultColumn("Drawn", _team_drew, wanted=_any_win, of_teams=True),
     ResultColumn("Lost", _team_lost, wanted=_any_win, of_teams=True),
 )
-"""Columns with a row for each team of an operator, in a separate table."""
+"""Columns of the table with one row per team of an operator."""

@@ -1,1 +1,1 @@
-"""Computes reports from recorded runs."""
+"""Computes the statistics of reports from recorded runs."""

@@ -1,4 +1,4 @@
-"""Compares two algorithms by their trainings: which is better, by how much, and how certain it is."""
+"""Compares pairs of algorithms by the scores of their trainings: difference, p-value and verdict."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def compare_pairs(
     groups: Mapping[str, Sequence[TrainedScores]],
     measure: str,
 ) -> Iterator[AlgorithmComparison]:
-    """Compare every pair of algorithms; all comparisons form one family.
+    """Compare every pair of algorithms, with p-values corrected for all pairs (Holm).
 
     Args:
         order: Names of the algorithms, best first.
-        samples: Scores by name, an array for each environment.
-        groups: Trainings by name.
+        samples: Scores by algorithm, one array (trainings,) per environment.
+        groups: Trainings by algorithm.
         measure: Name of the score.
     """
     pairs = list(combinations(order, 2))
@@ -96,16 +96,16 @@ def _two_sided(
 
 
 def _undecidable(samples: Sequence[Sequence[Floats]], groups: Sequence[TrainedScores]) -> str:
-    """Return why nothing can be decided, as text; empty if a verdict is possible."""
+    """Return why the trainings of two algorithms allow no verdict, as text; empty if they allow one."""
     failed = [group for group in groups if any(m.state in ("failed", "damaged") for m in group.missing)]
     if failed:
-        told = [f"{_count(group, 'failed', 'damaged')} of {group.group}" for group in failed]
-        return f"{wording.names(told)} failed, and what fails is not counted"
+        parts = [f"{_count(group, 'failed', 'damaged')} of {group.group}" for group in failed]
+        return f"{wording.names(parts)} failed, and failed trainings are not counted"
     unfinished = [group for group in groups if group.missing]
     if unfinished:
-        told = [f"{len(group.missing)} of {group.group}" for group in unfinished]
+        parts = [f"{len(group.missing)} of {group.group}" for group in unfinished]
         alone = sum(len(group.missing) for group in unfinished) == 1
-        return f"{wording.names(told)} {'is' if alone else 'are'} not done"
+        return f"{wording.names(parts)} {'is' if alone else 'are'} not finished"
     least = min(len(x) for sample in samples for x in sample)
     if least < MIN_TRAININGS:
         return f"at least {MIN_TRAININGS} trainings of each are needed"
@@ -119,7 +119,7 @@ def _count(group: TrainedScores, *states: str) -> int:
 def _is_better(
     first: Sequence[Floats], second: Sequence[Floats], difference: Estimate, p: float | None
 ) -> bool:
-    """Return whether test and interval agree that the first is better; without variation the sign counts."""
+    """Return whether test and interval agree that the first is better; without interval, the sign decides."""
     if p is None or p >= ALPHA or difference.value is None:
         return False
     ends = stratified.difference_ends(first, second, shown=False)

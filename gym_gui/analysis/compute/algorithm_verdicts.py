@@ -1,4 +1,4 @@
-"""Builds the first sentences of a report on algorithms."""
+"""Builds the verdicts at the beginning of a report on algorithms."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from gym_gui.analysis.words import wording
 
 
 def verdicts_of(report: AlgorithmReport) -> list[Verdict]:
-    """Return the verdicts of the best algorithm against the others, or the result of a single algorithm."""
-    told = [
+    """Return the verdicts of the best algorithm against the others; for a single one, its mean score."""
+    verdicts = [
         Verdict(c.claim, c.detail, c.verdict != "undecided")
         for c in report.comparisons
         if c.first == report.algorithms[0].name
     ]
-    return told or [_alone(report)]
+    return verdicts or [_alone(report)]
 
 
 def others_of(report: AlgorithmReport) -> list[Verdict]:
-    """Return the verdicts of the comparisons without the best algorithm."""
+    """Return the verdicts of all comparisons in which the best algorithm has no part."""
     return [
         Verdict(c.claim, c.detail, c.verdict != "undecided")
         for c in report.comparisons

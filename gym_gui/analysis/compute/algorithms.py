@@ -1,4 +1,4 @@
-"""Compares algorithms by the scores of their trainings: the unit is the training, not the episode."""
+"""Compares algorithms by the scores of their trainings; the statistical unit is the training."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def compare_algorithms(
 
     Args:
         groups: Trainings, one group for each algorithm and environment.
-        scales: Scores that count as 0 and as 1 in each environment; required for several environments.
-        reference: Words for the score that counts as 1, such as ``the mean of PPO there``.
+        scales: Scores that count as 0 and as 1, by environment; required for several environments.
+        reference: Description of the score that counts as 1, such as ``the mean of PPO there``.
         scored: Name of the score if it is not normalized.
 
     Raises:
@@ -65,13 +65,13 @@ def compare_algorithms(
     environments = shared_environments(groups)
     scales = {env_id: scale for env_id, scale in (scales or {}).items() if env_id in environments}
     if len(environments) > 1 and set(scales) != set(environments):
-        raise UsageError("scores of several environments have to be normalised to be taken together")
+        raise UsageError("scores of several environments must be normalised before they are combined")
     if len(environments) == 1:
         scales, reference = {}, ""
     _check_scales(scales, reference)
     by_name = _by_algorithm(groups)
     samples = {name: _sample(of, environments, scales) for name, of in by_name.items()}
-    order = sorted(samples, key=lambda name: -_place(samples[name]))
+    order = sorted(samples, key=lambda name: -_mean_score(samples[name]))
     levels = _levels([samples[name] for name in order])
     ranks = _ranks([samples[name] for name in order], environments)
     algorithms = [
@@ -110,7 +110,7 @@ def _by_algorithm(groups: Sequence[TrainedScores]) -> dict[str, dict[str, Traine
 
 def _check(groups: Sequence[TrainedScores]) -> None:
     if not groups:
-        raise UsageError("no group of trainings was named", fix="Make one: mosaic train --seeds 5")
+        raise UsageError("no group of trainings was named", fix="Train one: mosaic train --seeds 5")
     seen: set[tuple[str, str]] = set()
     for group in groups:
         key = (group.algorithm, group.env_id)
@@ -119,12 +119,13 @@ def _check(groups: Sequence[TrainedScores]) -> None:
         seen.add(key)
         if not group.scores:
             raise UsageError(
-                f"no training of {group.group} is done", fix="Wait for it, or say its mosaic train again"
+                f"no training of {group.group} is done",
+                fix="Wait until one is, or run its mosaic train again",
             )
     if not shared_environments(groups):
         raise UsageError(
             "these algorithms share no environment",
-            fix="Train each in one of the others' environments, or report on each by itself",
+            fix="Train all of them in one environment, or make a report of each",
         )
 
 
@@ -135,14 +136,14 @@ def _check_scales(scales: Mapping[str, Scale], reference: str) -> None:
                 f"{reference or 'the reference'} is no better than random play in {env_id} "
                 f"({wording.number(scale.reference)} against {wording.number(scale.random)}), "
                 "so scores cannot be normalised by it",
-                fix="Name another with --reference",
+                fix="Choose another algorithm with --reference",
             )
 
 
 def _sample(
     of: Mapping[str, TrainedScores], environments: Sequence[str], scales: Mapping[str, Scale]
 ) -> list[Floats]:
-    """Return an algorithm's scores, normalized if there is a scale, as one array for each environment."""
+    """Return an algorithm's scores, one array (trainings,) per environment; normalized if it has a scale."""
     found: list[Floats] = []
     for env_id in environments:
         scores = np.array([score for _, score in sorted(of[env_id].scores.items())])
@@ -151,7 +152,7 @@ def _sample(
     return found
 
 
-def _place(sample: Sequence[Floats]) -> float:
+def _mean_score(sample: Sequence[Floats]) -> float:
     return stratified.mean_of_tasks(sample)
 
 
@@ -196,7 +197,7 @@ def _with_ends(
 
 
 def _levels(samples: Sequence[Sequence[Floats]]) -> tuple[float, ...]:
-    """Return evenly spaced scores from the lowest to the highest score of all samples."""
+    """Return evenly spaced scores from the lowest to the highest of all, for performance profiles."""
     every = np.concatenate([x for sample in samples for x in sample])
     low, high = float(every.min()), float(every.max())
     return tuple(map(float, np.linspace(low, high, _LEVELS))) if high > low else (low,)
@@ -207,7 +208,7 @@ def _profile(
 ) -> Iterator[tuple[float, float | None, float | None]]:
     n = sum(map(len, sample))
     for level in levels:
-        # The last of the equal steps may miss the highest score by a rounding error.
+        # By a rounding error, the last level may be slightly above the highest score.
         reached = float(np.mean([np.mean(x >= level - 1e-9 * abs(level)) for x in sample]))
         if min(map(len, sample)) < MIN_TRAININGS:
             yield reached, None, None
@@ -243,20 +244,20 @@ def _notes(
 ) -> Iterator[str]:
     if not stratified.enough(*samples):
         yield (
-            f"Of fewer than {MIN_INTERVAL} trainings, or {MIN_TRAININGS} in an environment, there is no "
-            "interval: they may all be of one kind."
+            f"Fewer than {MIN_INTERVAL} trainings, or {MIN_TRAININGS} in an environment, give no interval, "
+            "because they may all be of one kind."
         )
     for group in groups:
         for missing in group.missing:
             why = f": {missing.reason}" if missing.reason else ""
             yield f"Seed {missing.seed} of {group.group} has no score ({missing.state}{why})."
         if group.env_id not in environments:
-            yield f"{group.group} is in no comparison: not every algorithm was trained in {group.env_id}."
+            yield f"{group.group} is not compared: not every algorithm was trained in {group.env_id}."
     for env_id in environments:
         here = [group for group in groups if group.env_id == env_id]
         if len({group.steps for group in here}) > 1:
-            told = wording.names([f"{group.algorithm} for {group.steps:,}" for group in here])
-            yield f"In {env_id} trainings took different numbers of steps: {told}."
+            listed = wording.names([f"{group.algorithm} for {group.steps:,}" for group in here])
+            yield f"In {env_id} trainings took different numbers of steps: {listed}."
     if (
         len({len(group.scores) for group in groups if group.env_id in environments}) > 1
         and len(environments) > 1

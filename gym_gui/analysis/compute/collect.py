@@ -1,4 +1,4 @@
-"""Reads a run folder row by row and keeps only what the statistics need."""
+"""Reads the episodes of an operator and keeps the numbers that the statistics need."""
 
 from __future__ import annotations
 
@@ -15,14 +15,21 @@ from gym_gui.core.experiment.slot_patterns import is_pattern
 from gym_gui.core.records import AgentRecord, EpisodeRecord
 
 MOST: Final = 1e150
-"""Largest absolute value of a finite return: the square of a larger one cannot be computed with."""
+"""Largest absolute return that counts as finite, so that its square does not overflow."""
 _REFUSED: Final = re.compile(r"(.+?): unusable action at step ")
-"""Pattern of the error of an episode that failed because of an unusable answer."""
+"""Pattern of the error of an episode that failed because a policy gave an unusable answer."""
 
 
 @dataclass(slots=True)
 class OptionTally:
-    """Counts how often a manager chose an option and how the option ended."""
+    """Counts of a manager's option over all episodes.
+
+    Attributes:
+        chosen: Number of times the option was chosen.
+        ended: Number of times by reason for the option's end.
+        moves: Sum of the controller's moves.
+        earned: Sum of the rewards.
+    """
 
     chosen: int = 0
     ended: Counter[str] = field(default_factory=Counter[str])
@@ -31,7 +38,7 @@ class OptionTally:
 
 
 class SquadResult(NamedTuple):
-    """Result of one squad in one episode, and the team whose seats the squad had."""
+    """Return, score and outcome of a configured team in one episode, and the team whose seats it had."""
 
     return_: float | None
     score: float | None
@@ -47,11 +54,11 @@ class Played(NamedTuple):
         seed: The environment's seed.
         total: Return of all agents, ``None`` if not finite.
         length: Environment steps.
-        success: Whether the episode succeeded, according to the environment.
+        success: Whether the environment reports a success; ``None`` if it reports nothing.
         squads: Result by configured team.
         returns: Return by configured slot.
-        digest: Digest of everything that happened in the episode; ``None`` if it was not recorded.
-        round: Number of the schedule's round: the episodes that play one seed once in every seating.
+        digest: Digest of the episode's trajectory; ``None`` if it was not recorded.
+        round: Number of the round of the schedule; in a round, one seed is played once in every seating.
         unusable: Decisions without a playable answer; ``None`` if an earlier version did not count them.
     """
 
@@ -68,24 +75,24 @@ class Played(NamedTuple):
 
     @property
     def sample(self) -> Sample:
-        """Seed, round and digest, which show whether the episode is independent of others."""
+        """Seed, round and digest, by which dependent episodes are recognized."""
         return Sample(self.seed, self.round, self.digest)
 
 
 class Unfinished(NamedTuple):
-    """A failed or aborted episode."""
+    """A failed or aborted episode, with the reason."""
 
     episode: int
     seed: int | None
     status: EpisodeStatus
     reason: str
     lost: bool = False
-    """Whether a process failed rather than a policy; resuming the run plays the episode again."""
+    """Whether a process was lost, so that resuming the run plays the episode again."""
     round: int = 0
 
     @property
     def failed(self) -> bool:
-        """Whether the episode itself failed, not just a process that played it."""
+        """Whether the episode failed for another reason than a lost process."""
         return self.status is EpisodeStatus.FAILED and not self.lost
 
 
@@ -95,7 +102,7 @@ def _count() -> Counter[str]:
 
 @dataclass
 class OperatorData:
-    """Compact data of an operator's episodes.
+    """Numbers from all recorded episodes of an operator.
 
     Attributes:
         played: Completed episodes that count, by index.
@@ -107,19 +114,19 @@ class OperatorData:
         agents: Worker and policy of each configured slot.
         invalid: Unusable answers by slot, in all recorded episodes.
         unusable: Decisions by slot whose last answer was unusable, in all recorded episodes.
-        causes: Unusable decisions by cause; unknown for episodes of earlier versions.
-        uncounted: Slot by seat of each episode of earlier versions, which did not count decisions.
+        causes: Unusable decisions by cause; episodes recorded by earlier versions have no causes.
+        uncounted: Slot by seat of each episode that an earlier version recorded without counts of decisions.
         call_tokens: Tokens of model calls by episode, input and output together.
         input_tokens: Tokens read by slot.
         output_tokens: Tokens written by slot.
-        saw_everything: Episodes by slot in which a person played who saw more than the seat may know.
-        saw_state: Episodes by slot in which the slot received the simulator's state.
-        seatings: How often the schedule plays a seed, once in each seating.
+        saw_everything: Number of episodes by slot in which a person saw what is hidden from the seat.
+        saw_state: Number of episodes by slot in which the slot received the simulator's state.
+        seatings: Number of seatings in which the schedule plays each seed.
         longest: Environment steps of the longest episode, whatever its status.
         seats: Slot by seat of each episode with swapped seats.
         seat_names: The game's name for a seat, by slot; only slots whose seat has a name.
-        options: Tally by manager's slot and option, from the step rows.
-        stepless: Number of completed episodes with missing steps, from the step rows.
+        options: Counts by manager's slot and option, from the step rows.
+        stepless: Number of completed episodes of which step rows are missing.
     """
 
     played: list[Played] = field(default_factory=list[Played])
@@ -148,22 +155,22 @@ class OperatorData:
     stepless: int = 0
 
     def seat_title(self, seat: str) -> str:
-        """Return the game's name for a seat or a one-seat team, e.g. ``White``; else ``seat`` unchanged."""
+        """Return the game's name for a seat or one-seat team, such as ``White``; else ``seat`` unchanged."""
         agents = self.squads.get(seat, (seat,))
         return self.seat_names.get(agents[0], seat) if len(agents) == 1 else seat
 
     def team_title(self, team: str) -> str:
-        """Return the title of a configured team or slot: its seat's name unless seats are swapped."""
+        """Return the title of a configured team or slot: the name of its seat, unless seats are swapped."""
         return team if self.swapped else self.seat_title(team)
 
     @property
     def swapped(self) -> bool:
-        """Whether seats were swapped."""
+        """Whether the operator's policies swap seats."""
         return self.seatings > 1
 
     @property
     def completed(self) -> list[Played]:
-        """All completed episodes by index, also those that do not count."""
+        """All completed episodes in the order of their indices, also those that do not count."""
         return sorted((*self.played, *self.halved), key=lambda e: e.episode)
 
     @property
@@ -173,7 +180,7 @@ class OperatorData:
 
 
 def collect_episodes(operator: OperatorRun) -> OperatorData:
-    """Read ``episodes.jsonl``; results are assigned to configured teams and slots, not to seats."""
+    """Read an operator's ``episodes.jsonl``; results go to configured teams and slots instead of seats."""
     data = OperatorData(seat_names=operator.seat_names)
     for episode in operator.episodes():
         if episode.left_out:
@@ -221,9 +228,9 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
 
 
 def _in_rounds(data: OperatorData) -> None:
-    """Number the rounds; if seats are swapped, a seed counts only if it is complete in every seating.
+    """Number the rounds, and with swapped seats set aside rounds that lack a seating.
 
-    A single seating would credit a squad with the value of its seats.
+    With some seatings missing, a team's result would include the advantage of its seats.
     """
     data.played = played = [e._replace(round=e.episode // data.seatings) for e in data.played]
     data.unfinished = [e._replace(round=e.episode // data.seatings) for e in data.unfinished]
@@ -267,10 +274,10 @@ def _finite_sum(values: Iterable[float | None]) -> float | None:
 
 
 def _squad(episode: EpisodeRecord, seats: str, slot_of: Mapping[str, str]) -> str:
-    """Return the configured team that played in the seats of team ``seats``.
+    """Return the name of the configured team that played in the seats of team ``seats``.
 
-    A team's seats have the names of its configured slots. The result is the team whose seat names
-    equal the names of the slots that played here.
+    Seats have the names of configured slots, so this is the team whose seats have the names of the slots that
+    played.
     """
     sat = {seat: slot for seat, slot in slot_of.items() if not is_pattern(slot)}
     present = {sat.get(seat, seat) for seat in episode.teams[seats].agents}

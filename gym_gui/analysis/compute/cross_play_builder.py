@@ -1,4 +1,4 @@
-"""Builds :class:`~gym_gui.analysis.findings.cross_play.CrossPlay` from the run folder of cross-play."""
+"""Computes self-play, cross-play and lifts (:class:`CrossPlay`) from the run folder of a cross-play."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from gym_gui.analysis.words import wording
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import TOURNAMENT
 
-_SHOWN_REASONS = 3
+_MAX_REASONS = 3
 
 
 def cross_play_of(run: Run) -> CrossPlay:
-    """Compute self-play, cross-play, play with held-out partners and lifts; the run may still be running.
+    """Compute the results of a cross-play, which may still be running.
+
+    A policy's lift is the change in a team's score when the policy replaces one of the team's copies.
 
     Raises:
-        RunFormatError: The folder does not say who played with whom, or a row is damaged.
+        RunFormatError: The folder does not record the teams, or a row is damaged.
     """
     played = read_team_values(run)
     pool, held_out = played.pool, played.held_out
@@ -44,7 +46,7 @@ def cross_play_of(run: Run) -> CrossPlay:
         measure=played.measure,
         seats=played.found.seats,
         called=played.found.called,
-        verdicts=tuple(map(_said, gaps.values())),
+        verdicts=tuple(map(_verdict, gaps.values())),
         lifted=tuple(_lift_sentences(lifts, order)),
         policies=tuple(mates),
         teams=tuple(_teams(played, lifts, order)),
@@ -64,7 +66,7 @@ def cross_play_of(run: Run) -> CrossPlay:
     )
 
 
-def _said(gap: Comparison) -> Verdict:
+def _verdict(gap: Comparison) -> Verdict:
     return Verdict(gap.claim[:1].upper() + gap.claim[1:], gap.detail, gap.verdict != "undecided")
 
 
@@ -76,7 +78,7 @@ _NOTHING = Estimate(None, None, None, 0, 0, "mean", note="no game")
 
 
 def _lifts(played: TeamValues) -> dict[tuple[str, str], Comparison]:
-    """Compare each policy in one seat of another policy's team with the team's own copy, as one family."""
+    """Compare each policy in one seat of another policy's team with its own copy (Holm-corrected)."""
     found = played.lifts()
     pairs = [(_sides(joins, team, played), pairs) for (joins, team), pairs in found.items()]
     return dict(zip(found, compare_family(pairs), strict=True))
@@ -129,7 +131,7 @@ def _seated(played: TeamValues, order: Sequence[str]) -> Iterator[SeatTeam]:
 
 
 def _algorithms(played: TeamValues, run: Run) -> Iterator[TrainedTeams]:
-    """Yield, for each group, the results of its trainings with themselves, with siblings and with others."""
+    """Yield for each group of trainings the scores with itself, with siblings, with others and held-out."""
     groups: dict[str, list[str]] = defaultdict(list)
     for policy, of in trainings_of(run).items():
         if policy in played.pool:
@@ -147,7 +149,7 @@ def _algorithms(played: TeamValues, run: Run) -> Iterator[TrainedTeams]:
 
 
 def _spread(played: TeamValues, partners: Mapping[str, Sequence[str]]) -> Spread | None:
-    """Return the spread over policies of their mean with partners; ``None`` if a policy has no game."""
+    """Return mean, minimum and maximum of the policies' mean scores; ``None`` if a policy has no game."""
     made: list[float] = []
     for policy, others in partners.items():
         values = [value.mean for value in played.mean_of([(policy, other) for other in others]).values()]
@@ -158,16 +160,18 @@ def _spread(played: TeamValues, partners: Mapping[str, Sequence[str]]) -> Spread
 
 
 def _lift_sentences(lifts: Mapping[tuple[str, str], Comparison], order: Sequence[str]) -> Iterator[str]:
-    """Yield sentences that say whose team does better or worse with each policy than with its own."""
+    """Yield a sentence per policy on the teams that it makes better or worse than their own policy does."""
     for policy in order:
         mine = [(team, lift) for (joins, team), lift in lifts.items() if joins == policy]
         for verdict, does, by in (("first", "lifts", " by"), ("second", "costs", "")):
-            told = [f"{team}{by} {_size(lift)}" for team, lift in mine if lift.verdict == verdict]
-            if told:
-                of = wording.names([f"the team of {told[0]}", *(f"that of {each}" for each in told[1:])])
+            effects = [f"{team}{by} {_size(lift)}" for team, lift in mine if lift.verdict == verdict]
+            if effects:
+                of = wording.names(
+                    [f"the team of {effects[0]}", *(f"that of {each}" for each in effects[1:])]
+                )
                 yield f"{policy} in one seat {does} {of} in {mine[0][1].measure}."
     if lifts and all(lift.verdict == "undecided" for lift in lifts.values()):
-        yield "For no policy is it decided whether it lifts another policy's team, or costs it something."
+        yield "For no policy is it decided whether another policy's team is better or worse with it."
 
 
 def _size(lift: Comparison) -> str:
@@ -178,24 +182,24 @@ def _size(lift: Comparison) -> str:
 def _notes(played: TeamValues, run: Run) -> Iterator[str]:
     found = played.found
     if run.record.status == "running":
-        yield "The games are not finished: means are of those played so far, and short ones come first."
+        yield "The games are not finished: means are of the games so far, in which short games prevail."
     elif (missing := found.planned - played.count) > 0:
         are = "is" if missing == 1 else "are"
         yield f"{wording.count(missing, 'game')} of {found.planned:,} {are} not counted."
     for name, times in found.failed.items():
         yield (
-            f"{name} failed in {wording.count(times, 'game')}: nothing is decided from what seeds are left."
+            f"{name} failed in {wording.count(times, 'game')}: nothing is decided from the remaining seeds."
         )
     if found.lost:
         yield f"{wording.count(found.lost, 'game')} failed through no fault of a policy, or were stopped."
-    for reason, times in found.reasons.most_common(_SHOWN_REASONS):
+    for reason, times in found.reasons.most_common(_MAX_REASONS):
         yield f"{times} x {' '.join(reason.split())}"
     if 0 < len(played.seeds) < MIN_TEAM_SEEDS:
-        yield f"Of fewer than {MIN_TEAM_SEEDS} seeds no team has an interval: too few of them may differ."
+        yield f"With fewer than {MIN_TEAM_SEEDS} seeds no team has an interval: too few of them may differ."
     if found.halved:
         left = wording.count(found.halved, "game")
         yield f"{left} left out: their seed was not completed in every seating."
     yield (
-        "All of this is said of these policies, on seeds like these: others of the same algorithms may do "
-        "otherwise."
+        "These results hold for these policies on seeds like these; other policies of the same algorithms "
+        "may differ."
     )

@@ -1,4 +1,4 @@
-"""Finds policies that beat each other in a circle, which no rating can show."""
+"""Finds cycles among policies (A beats B, B beats C, C beats A), which no rating can show."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 MOST = 10
 WRONG = 0.05
-"""Largest expected number of circles found by chance in a pool of equal policies."""
+"""Largest expected number of cycles that chance produces in a pool of equal policies."""
 
 
 def find_cycles(policies: Sequence[str], beaten: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
-    """Return circles of policies that surely beat each other: all circles of three, else the shortest one.
+    """Return the cycles of certain wins: all cycles of three policies, else the shortest longer cycle.
 
     Args:
-        policies: The pool; a circle begins with the member that comes first in the pool.
+        policies: The pool; a cycle begins with the member that comes first in the pool.
         beaten: Winner and loser of each pair whose difference is certain.
     """
     loses: dict[str, set[str]] = {name: set() for name in policies}
@@ -31,15 +31,15 @@ def find_cycles(policies: Sequence[str], beaten: Iterable[tuple[str, str]]) -> l
     ]
     if threes:
         return threes
-    rings = [ring for name in policies if (ring := _back_to(name, loses)) is not None]
+    rings = [ring for name in policies if (ring := _shortest_cycle(name, loses)) is not None]
     return [min(rings, key=len)] if rings else []
 
 
 def error_of_a_win(policies: int, usual: float) -> float:
-    """Return the error rate of one comparison that keeps chance circles of equal policies rare.
+    """Return the error rate of one comparison at which equal policies rarely form a cycle by chance.
 
     Args:
-        policies: Number of policies; chance can close more circles among more policies.
+        policies: Number of policies; more policies can form more cycles.
         usual: Error rate for few policies.
     """
     error = usual
@@ -49,13 +49,13 @@ def error_of_a_win(policies: int, usual: float) -> float:
 
 
 def _expected(policies: int, error: float) -> float:
-    """Return the expected number of chance circles: of length k, ``n (n - 1) … / k`` times ``error ** k``."""
+    """Return the expected number of chance cycles: for each length k, ``n (n - 1) … / k * error ** k``."""
     ways = np.cumprod(np.minimum(np.arange(policies, 0, -1)[:100] * error, 2.0))
     return float((ways / np.arange(1, len(ways) + 1))[2:].sum())
 
 
-def _back_to(start: str, loses: Mapping[str, set[str]]) -> tuple[str, ...] | None:
-    """Return the shortest circle from a policy back to it, over sure wins; ``None`` if there is none."""
+def _shortest_cycle(start: str, loses: Mapping[str, set[str]]) -> tuple[str, ...] | None:
+    """Return the shortest cycle of certain wins that begins with a policy; ``None`` if there is none."""
     ways: deque[tuple[str, ...]] = deque([(start,)])
     seen: set[str] = set()
     while ways:

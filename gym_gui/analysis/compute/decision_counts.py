@@ -1,7 +1,7 @@
-"""Counts decisions by the source of the action, and their latencies, from the step rows.
+"""Counts decisions by the source of their action, and computes latencies, from ``steps.jsonl``.
 
-There may be millions of rows. Most rows are decoded in blocks, and only the counted fields. Rows of managers,
-rows of earlier versions and malformed rows are read one by one.
+There may be millions of rows, so whole blocks are decoded, and only the counted fields. Rows of managers, of
+earlier versions, and malformed rows are read one by one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import integer, mapping
 
 _CHOICE: Final = "option_arguments"
-"""Key that only a manager's row has."""
+"""Key that only the rows of managers have."""
 
 
 class _Row(Struct, gc=False):
@@ -40,12 +40,12 @@ _ROWS: Final = Decoder(_Row)
 
 
 def collect_decisions(operator: OperatorRun, data: OperatorData) -> Decisions:
-    """Count ``steps.jsonl`` of an operator's recorded episodes in constant memory.
+    """Count the decisions of an operator's recorded episodes in constant memory.
 
     Args:
         operator: Operator whose steps are counted.
-        data: The operator's episodes. Added to it are the managers' options, the number of episodes with
-            missing steps, and the unusable decisions that earlier versions did not count.
+        data: The operator's episodes. The function adds counts of the managers' options, the number of
+            episodes with missing steps, and unusable decisions that earlier versions did not count.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -126,13 +126,13 @@ class _Counts:
     def decisions(self) -> Decisions:
         counts = {str(source): n for source, n in sorted(self._sources.items())}
         replaced = sum(self._sources[source] for source in FALLBACKS)
-        # An episode that failed because of an unusable answer has no step of that decision.
+        # An episode that failed because of an unusable answer has no step row for that decision.
         total = sum(counts.values()) + max(0, self._data.unusable.total() - replaced)
         return Decisions(total, counts, self._latencies.quantile(0.5), self._latencies.quantile(0.95))
 
 
 def _add_option(data: OperatorData, episode: int, row: Mapping[str, Any]) -> None:
-    """Count a manager's choice of an option."""
+    """Add a manager's choice of an option to the counts of an operator."""
     seat = str(row.get("agent_id"))
     key = (data.seats.get(episode, {}).get(seat, seat), str(row.get("option")))
     tally = data.options.setdefault(key, OptionTally())
@@ -145,7 +145,7 @@ def _add_option(data: OperatorData, episode: int, row: Mapping[str, Any]) -> Non
 
 
 class LatencySketch:
-    """Quantiles of many positive numbers within 2 %, in constant memory.
+    """Estimates quantiles of many positive numbers with an error of at most 2 %, in constant memory.
 
     Source:
         Masson et al., "DDSketch", VLDB 2019: counts in geometric bins.
@@ -166,7 +166,7 @@ class LatencySketch:
             self._settle()
 
     def _settle(self) -> None:
-        """Count the waiting numbers in their bins, all at once: one by one takes as long as reading them."""
+        """Count the numbers that were added since the last call, in one vectorized step."""
         values = np.maximum(np.array(self._fresh, np.float64), self._FLOOR)
         found, counts = np.unique(np.ceil(np.log(values) / self._LOG_BASE), return_counts=True)
         self._bins.update(dict(zip(found.astype(int).tolist(), counts.tolist(), strict=True)))

@@ -1,4 +1,4 @@
-"""Treats a payoff matrix as a game: Nash averaging and alpha-rank by OpenSpiel, and OpenSkill ratings.
+"""Rates policies by Nash averaging and alpha-rank (OpenSpiel) of their payoff matrix, and by OpenSkill.
 
 Sources:
     Balduzzi, Tuyls, Perolat & Graepel, "Re-evaluating Evaluation", NeurIPS 2018. Omidshafiei et al.,
@@ -19,7 +19,7 @@ from gym_gui.analysis.compute.games import Game, points
 Floats = NDArray[np.float64]
 
 ALPHA = 100.0
-"""Selection intensity of alpha-rank: how strongly its populations adopt the better policy."""
+"""Selection intensity of alpha-rank: with larger values, populations adopt better policies more often."""
 INSTALL = "mosaic install tournaments"
 _LEAST = 1e-9
 
@@ -31,7 +31,7 @@ def nash_averaging(payoffs: Floats) -> Floats | None:
         payoffs: float (n, n), antisymmetric: payoff of the row against the column.
 
     Returns:
-        float (n,), each policy's share; ``None`` if OpenSpiel's module cannot be imported or used.
+        float (n,), probability of each policy; ``None`` if OpenSpiel's module cannot be imported or fails.
     """
     try:
         found: Any = import_module("open_spiel.python.algorithms.nash_averaging")
@@ -40,7 +40,7 @@ def nash_averaging(payoffs: Floats) -> Floats | None:
         return None
     if not payoffs.any():
         return np.full(len(payoffs), 1 / len(payoffs))
-    # The module's public function takes a game of OpenSpiel; this is what it does with the game's matrix.
+    # The module's public function takes an OpenSpiel game; this private one takes the payoff matrix.
     try:
         shares = found._max_entropy_symmetric_nash(payoffs, eps=_LEAST)
     except (cvxpy.error.SolverError, AttributeError):
@@ -50,13 +50,20 @@ def nash_averaging(payoffs: Floats) -> Floats | None:
 
 
 def alpha_rank(payoffs: Floats) -> Floats | None:
-    """Return alpha-rank's stationary distribution; arguments and result as in :func:`nash_averaging`."""
+    """Return alpha-rank's stationary distribution over policies.
+
+    Args:
+        payoffs: float (n, n): payoff of the row against the column.
+
+    Returns:
+        float (n,), probability of each policy; ``None`` if OpenSpiel's module cannot be imported.
+    """
     try:
         found: Any = import_module("open_spiel.python.egt.alpharank")
     except ImportError:
         return None
-    # One population whose members play each other: the payoff of a game is the row's.
-    with np.errstate(over="ignore"):  # overflow of exp, in a share that is then 0
+    # One population whose members play each other, so one payoff matrix is enough.
+    with np.errstate(over="ignore"):  # exp may overflow for a probability that is then 0
         shares: Any = found.compute([payoffs], m=50, alpha=ALPHA)[2]
     return np.asarray(shares, dtype=np.float64).ravel()
 
@@ -65,7 +72,7 @@ def openskill(games: Sequence[Game]) -> Mapping[str, float] | None:
     """Return OpenSkill's rating of each policy, from the games in the order in which they were played.
 
     Returns:
-        Mean minus three standard deviations; ``None`` if the package is not installed.
+        Mean minus three standard deviations by policy; ``None`` if the package is not installed.
     """
     try:
         model: Any = import_module("openskill.models").PlackettLuce()

@@ -1,4 +1,4 @@
-"""Computes estimates and shares from values and their independent units."""
+"""Computes means, interquartile means and shares with intervals, from values of independent seeds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.analysis.statistics.summary_numbers import Estimate, Share
 from gym_gui.analysis.statistics.units import Sample, units_of
 
 ON_THIS_SEED = "on this seed only"
-"""Note of an estimate whose sample repeats one seed."""
+"""Note of an estimate whose episodes all have the same seed."""
 
 
 def estimate(
@@ -29,14 +29,14 @@ def estimate(
     """Return an estimate, with an interval if the sample allows one.
 
     Args:
-        values: One per episode.
-        samples: Seed, round and digest of each value, which show which values are independent.
+        values: One value per episode.
+        samples: Seed, round and digest of each value, by which dependent values are recognized.
         statistic: Statistic that is estimated.
         paired: Whether the values are differences of two sides.
-        confidence: Confidence of a mean's interval. It is higher if looks are taken while seeds are added,
-            so that all looks together keep the usual one. With 1 there is no interval.
-        least: Fewest units for an interval of a mean.
-        bounds: Declared range of the values, not only the observed one.
+        confidence: Confidence level of a mean's interval. With interim looks, it is higher, so that all
+            looks together keep the usual level. With 1 there is no interval.
+        least: Smallest number of independent seeds for an interval of a mean.
+        bounds: Smallest and largest possible value, if they are declared.
     """
     n = len(values)
     if n == 0:
@@ -66,7 +66,7 @@ def estimate(
 
 
 def _why_none(values: Sequence[float], units: int, statistic: str, least: int) -> str:
-    """Return why there is no interval. Equal values show that others are rare, not that none exist."""
+    """Return why there is no interval, as a note for the estimate."""
     if units < intervals.MIN_UNITS:
         return "not enough episodes"
     if min(values) == max(values):
@@ -77,7 +77,7 @@ def _why_none(values: Sequence[float], units: int, statistic: str, least: int) -
 
 
 def share(hits: Sequence[bool], samples: Sequence[Sample]) -> Share | None:
-    """Return a share with its exact interval, one unit for each seed; ``None`` without episodes."""
+    """Return the share of hits with its exact interval over seeds; ``None`` without episodes."""
     n = len(hits)
     if n == 0:
         return None

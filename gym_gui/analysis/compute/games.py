@@ -1,4 +1,4 @@
-"""Reads the games of a tournament's run folder: the policy in each seat and the results."""
+"""Reads the games of a tournament from its run folder: policies by seat, and results."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Game:
     Attributes:
         policies: The policy in each seat.
         results: The result of each policy, by seat; higher is better.
-        sample: Tells whether this game is independent of other games.
-        order: When the game was played, among all games.
+        sample: Seed, round and digest of the game, by which dependent games are recognized.
+        order: Start time of the game, by which games are sorted.
     """
 
     policies: tuple[str, ...]
@@ -43,14 +43,14 @@ class Games:
         policies: The pool, in its order.
         seats: Names of the seats.
         players: Kind of worker, by policy.
-        games: Completed games that count, by the operator whose episodes they are.
-        halved: Number of completed games that do not count: some seating of their seed is missing.
+        games: Completed games that count, by operator (pairing).
+        halved: Number of completed games that do not count, because a seating of their seed is missing.
         failed: Number of games that failed because of a policy, by policy.
         lost: Number of games that failed for another reason or were stopped.
         reasons: Reasons why games failed, with their counts.
         planned: Number of games that the tournament plans in total.
-        seatings: How often a pairing plays each seed: once if policies of a team stay in their seats.
-        called: The game's names for seats, for the seats that it names.
+        seatings: Number of seatings in which a pairing plays each seed; 1 if policies keep their seats.
+        called: The game's names for seats (such as ``White``), by seat.
         fixtures: Pairing and its number of recorded games, by operator.
     """
 
@@ -88,12 +88,12 @@ def is_tournament(run: Run) -> bool:
 
 
 def is_cross_play(run: Run) -> bool:
-    """Return whether a tournament's policies fill the seats of one team."""
+    """Return whether a run is a cross-play: a tournament whose policies fill the seats of one team."""
     return (mapping(run.record.extra.get(TOURNAMENT)) or {}).get("schedule") == "cross_play"
 
 
 def policies_by_side(run: Run, operator_id: str) -> dict[str, str]:
-    """Return the policy of each side in a pairing of a tournament; empty if no sides compete."""
+    """Return the policy of each side in a pairing of a tournament, by side; empty for cross-play."""
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     met = strings((mapping(about.get("pairings")) or {}).get(operator_id)) or ()
     return {} if is_cross_play(run) else dict(zip(mapping(about.get("sides")) or {}, met, strict=False))
@@ -103,7 +103,7 @@ def collect_games(run: Run) -> Games:
     """Read the games of a tournament.
 
     Raises:
-        RunFormatError: The folder does not say who met whom, or a row is damaged.
+        RunFormatError: The folder does not record the pairings, or a row is damaged.
     """
     found, pairings = pool_of(run)
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
@@ -115,10 +115,10 @@ def collect_games(run: Run) -> Games:
 
 
 def pool_of(run: Run) -> tuple[Games, dict[str, tuple[str, ...]]]:
-    """Return the pool of a tournament, with no game read yet, and the policies of each pairing by operator.
+    """Return the pool of a tournament, without games, and the policies of each pairing by operator.
 
     Raises:
-        RunFormatError: The folder does not say who met whom.
+        RunFormatError: The folder does not record the pairings.
     """
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     sides = {side: strings(slots) for side, slots in (mapping(about.get("sides")) or {}).items()}
@@ -128,8 +128,8 @@ def pool_of(run: Run) -> tuple[Games, dict[str, tuple[str, ...]]]:
     if len(sides) < 2 or not all(sides.values()) or len(pool) < 2:
         raise RunFormatError(where, "it does not say who played for which side")
     found = Games(tuple(pool), tuple(sides), seatings=1 if about.get("seats") == "fixed" else len(sides))
-    said = [run.operators[each].seat_names for each in pairings if each in run.operators]
-    names = said[0] if said else dict[str, str]()
+    seat_names = [run.operators[each].seat_names for each in pairings if each in run.operators]
+    names = seat_names[0] if seat_names else dict[str, str]()
     alone = {side: slots[0] for side, slots in sides.items() if slots is not None and len(slots) == 1}
     found.called.update({side: names[slot] for side, slot in alone.items() if slot in names})
     met_in: dict[str, tuple[str, ...]] = {}
@@ -192,7 +192,7 @@ def _note_failure(found: Games, episode: EpisodeRecord, who: Mapping[str, str]) 
 
 
 def _game(episode: EpisodeRecord, who: Mapping[str, str], number: int) -> Game | None:
-    """Return a completed episode as a game; ``None`` if it lacks a result for some side."""
+    """Return a completed episode as a game; ``None`` if the result of a side is missing."""
     policies = tuple(who.get(team.agents[0], "") for team in episode.teams.values() if team.agents)
     results = side_results(episode)
     if results is None or len(policies) != len(results) or "" in policies:
@@ -203,12 +203,12 @@ def _game(episode: EpisodeRecord, who: Mapping[str, str], number: int) -> Game |
 
 
 def side_results(episode: EpisodeRecord) -> tuple[float, ...] | None:
-    """Return each team's result in an episode, in team order; higher is better. ``None``: it is unknown."""
+    """Return each team's result in an episode, in team order; higher is better. ``None`` if unknown."""
     teams = episode.teams
     outcome: Mapping[str, Any] = episode.outcome or {}
     if len(teams) == 2 and all(name in outcome for name in teams):
         return tuple(_WORTH[outcome[name]] for name in teams)
-    # With more than two sides the outcome covers only the first; scores and returns cover the others too.
+    # With more than two sides, the outcome covers the first side only; scores and returns cover all sides.
     for values in ([team.score for team in teams.values()], [team.return_ for team in teams.values()]):
         known = [value for value in values if value is not None]
         if len(known) == len(teams):
@@ -217,7 +217,7 @@ def side_results(episode: EpisodeRecord) -> tuple[float, ...] | None:
 
 
 def matches(games: Sequence[Game]) -> Iterator[tuple[Game, int, int]]:
-    """Yield each game with each pair of its seats."""
+    """Yield each game with the indices of each two of its seats."""
     for game in games:
         for i in range(len(game.policies)):
             for j in range(i + 1, len(game.policies)):

@@ -1,4 +1,4 @@
-"""Builds the first sentences of a report: which player is better, by task."""
+"""Builds the verdicts at the beginning of a report: which operator is better, by task."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _MODELS = ("llm", "vlm")
 
 
 def headline(entries: Sequence[Entry], comparisons: Sequence[Comparison]) -> list[Verdict]:
-    """Return the first verdicts of a report.
+    """Return the verdicts at the beginning of a report.
 
-    For each task: the best operator against the others, the pairs of teams, and operators compared with none.
-    Verdicts about what is not compared come first.
+    For each task, these are the best operator against the others, the pairs of teams, and operators without
+    comparison. Verdicts that something is not compared come first.
     """
     best: dict[str, str] = {}
     title = {entry.key: entry.title for entry in entries}
     for c in comparisons:
         if c.kind == "operators":
             best.setdefault(title[c.first], c.first)
-    told = [c for c in comparisons if c.kind == "teams" or best[title[c.first]] == c.first]
+    shown = [c for c in comparisons if c.kind == "teams" or best[title[c.first]] == c.first]
     verdicts = [
-        Verdict(c.claim, c.detail, c.verdict != "undecided", title[c.operator or c.first]) for c in told
+        Verdict(c.claim, c.detail, c.verdict != "undecided", title[c.operator or c.first]) for c in shown
     ]
     compared = {key for c in comparisons for key in (c.operator, c.first, c.second)}
     lone = [e for e in entries if e.key not in compared and e.training is None]
     verdicts += [replace(_alone(e), task=e.title) for e in lone]
-    # A refusal concerns two tasks, so it stands below neither.
+    # A refusal concerns two tasks, so it is listed before the tasks.
     refused = [*_unanswered(entries), *_apart(entries), *_refused(entries)]
     tasks = list(dict.fromkeys(title.values()))
     if len(tasks) < 2:
@@ -41,19 +41,19 @@ def headline(entries: Sequence[Entry], comparisons: Sequence[Comparison]) -> lis
 
 
 def _unanswered(entries: Sequence[Entry]) -> Iterator[Verdict]:
-    """Yield a verdict for each model that never gave a playable answer: its results are not its own."""
+    """Yield a verdict for each model that never gave a playable answer; its results come from fallbacks."""
     for entry in entries:
         for slot, agent in entry.data.agents.items():
             refused, answered = entry.data.unusable[slot], entry.data.output_tokens[slot]
             if agent.worker_type in _MODELS and refused and not answered:
                 who = entry.label if len(entry.data.agents) == 1 else f"{slot} of {entry.label}"
                 decisions = wording.count(refused, "decision")
-                detail = f", in {decisions}: what was played in its place says nothing of it"
+                detail = f", in {decisions}: the actions played in its place say nothing about it"
                 yield Verdict(f"{who} never gave an answer that could be played", detail, False)
 
 
 def _apart(entries: Sequence[Entry]) -> Iterator[Verdict]:
-    """Yield a verdict that runs are not compared, if they were played in different environments."""
+    """Yield a verdict that runs are not compared, if no common environment connects them."""
     groups: list[tuple[set[str], set[str]]] = []  # ids of runs, and the environments that connect them
     for run_id in dict.fromkeys(entry.run.run_id for entry in entries):
         runs, tasks = {run_id}, {entry.task.name for entry in entries if entry.run.run_id == run_id}
@@ -62,14 +62,14 @@ def _apart(entries: Sequence[Entry]) -> Iterator[Verdict]:
             runs, tasks = runs | group[0], tasks | group[1]
         groups.append((runs, tasks))
     if len(groups) > 1:
-        told = (
+        shown = (
             f"{wording.names(sorted(tasks))} in {wording.count(len(runs), 'run')}" for runs, tasks in groups
         )
-        yield Verdict("Runs of different environments are not compared", f": {', '.join(told)}", False)
+        yield Verdict("Runs of different environments are not compared", f": {', '.join(shown)}", False)
 
 
 def _refused(entries: Sequence[Entry]) -> Iterator[Verdict]:
-    """Yield which operators are not compared because an environment was set up in several ways.
+    """Yield verdicts on operators that are not compared because their environments have different settings.
 
     Several refusals in one environment become one sentence.
     """

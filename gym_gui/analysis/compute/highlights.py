@@ -1,4 +1,4 @@
-"""Chooses the episodes of an operator that are worth watching: the best, the median and the worst."""
+"""Chooses episodes of an operator to show: the best, the median and the worst."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class _Ranked(NamedTuple):
 
 
 def highlights_of(data: OperatorData) -> tuple[Highlight, ...]:
-    """Return the best, the median and the worst of the episodes that count; among equal ones the earliest.
+    """Return the best, the median and the worst episode that counts; among equal episodes, the earliest.
 
-    If teams compete, the sum over all agents says nothing. The first team's lead over the best other team
-    is used instead.
+    Episodes are ranked by the return of all agents; if teams compete, by the first team's lead over the best
+    other team.
     """
     measure, ranked = _ranked(data)
     if not ranked:

@@ -1,4 +1,4 @@
-"""Repeats comparisons (looks) while seeds are added, and ends each as soon as it is decided."""
+"""Evaluates comparisons repeatedly (interim looks) while seeds are added, until each is decided."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from gym_gui.analysis.statistics.sequential_test import ALPHA, Look, SequentialT
 from gym_gui.core.record_fields import count, items, mapping, strings
 
 LOOKS = "looks"
-"""Key of ``run.json`` under which a run records when it looked and what it saw."""
+"""Key of ``run.json`` under which a run records its interim looks: numbers of seeds and comparisons."""
 
 PairsOnSeeds = Callable[[int], tuple[Sides, Pairs]]
-"""Function that returns the results of two sides on a given number of seeds."""
+"""Function that returns the paired results of two sides on a given number of seeds."""
 
 Pair = frozenset[str]
-"""Keys of two sides, in no order."""
+"""Unordered pair of the keys of two sides."""
 
 
 @dataclass(frozen=True)
 class Planned:
-    """Looks that a run took at one comparison: number of seeds at each look, and the planned maximum."""
+    """Interim looks that a run took at one comparison: number of seeds at each look, and planned maximum."""
 
     seeds: tuple[int, ...]
     largest: int
@@ -40,9 +40,9 @@ def looks_are_planned(run: Run) -> bool:
 
 
 def looked_beside(run: Run, operator_id: str) -> frozenset[str]:
-    """Return the operators that were looked at together with this one, including itself.
+    """Return the ids of the operators in the same interim looks as an operator, which is included.
 
-    Empty as long as the run has not taken a look.
+    The set is empty before the run's first look.
     """
     looks = [mapping(each) or {} for each in items(run.record.extra.get(LOOKS)) or []]
     groups = (strings(look.get("operators")) or () for look in looks)
@@ -50,7 +50,7 @@ def looked_beside(run: Run, operator_id: str) -> frozenset[str]:
 
 
 def recorded_looks(run: Run) -> dict[Pair, Planned]:
-    """Return the looks that a run has taken, by the ids of the two compared operators."""
+    """Return the interim looks that a run has taken, by the ids of the two compared operators."""
     seeds: dict[Pair, list[int]] = {}
     largest: dict[Pair, int] = {}
     for each in items(run.record.extra.get(LOOKS)) or []:
@@ -66,10 +66,10 @@ def recorded_looks(run: Run) -> dict[Pair, Planned]:
 
 
 class FamilyAtLooks:
-    """Family of comparisons whose sequential tests continue from look to look.
+    """Family of comparisons with sequential tests, which are evaluated at several interim looks.
 
-    Holm's procedure corrects for all comparisons of the family from the first look on, including decided ones
-    and those without data. A decided comparison keeps its verdict and the seeds that decided it.
+    Holm's procedure corrects for all comparisons of the family at every look, including decided comparisons
+    and comparisons without data. A decided comparison keeps its verdict and the seeds that decided it.
 
     Args:
         pairs: The comparisons of the family.
@@ -87,14 +87,14 @@ class FamilyAtLooks:
         self.decided: dict[Pair, Comparison] = {}
 
     def look(self, seeds: int, entries: Sequence[tuple[Sides, Pairs]]) -> dict[Pair, Look]:
-        """Look at all comparisons that are not decided yet.
+        """Evaluate all comparisons that are not decided yet.
 
         Args:
             seeds: Number of seeds that each side has played.
-            entries: Sides and their results on these seeds; decided comparisons are skipped.
+            entries: Sides with their paired results on these seeds; decided comparisons are skipped.
 
         Returns:
-            The look at each comparison that was not decided before.
+            Result of the sequential test, for each comparison that was not decided before.
         """
         found: dict[Pair, Look] = {}
         level = ALPHA / max(1, self._family - len(self.decided))
@@ -116,7 +116,7 @@ class FamilyAtLooks:
         return found
 
     def comparison(self, sides: Sides, pairs: Pairs) -> Comparison:
-        """Return the current comparison; a decided one is returned as it was when it was decided."""
+        """Return the comparison of two sides; if it is decided, as it was at the deciding look."""
         pair = _pair(sides)
         if pair in self.decided:
             return self.decided[pair]
@@ -126,19 +126,19 @@ class FamilyAtLooks:
 
     def _adjusted(self) -> dict[Pair, float]:
         ps = [self._stages[pair].p if pair in self._stages else 1.0 for pair in self._tests]
-        # Levels are met exactly: a p of 0.05 / 15 must not miss 0.05 by a rounding error.
+        # p-values may equal the level exactly: 15 times 0.05 / 15 must not exceed 0.05 by a rounding error.
         return dict(zip(self._tests, (p * (1 - 1e-9) for p in stats.holm(ps)), strict=True))
 
 
 def compare_at_looks(
     run: Run, ids: Mapping[Pair, Pair], entries: Mapping[Pair, PairsOnSeeds], finished: bool
 ) -> dict[Pair, Comparison]:
-    """Replay the looks that a run has taken.
+    """Compute the comparisons of a run by repeating its interim looks.
 
     Args:
         run: The run.
         ids: Ids of the operators in the run, by the keys of the sides.
-        entries: The family: for each pair, the results of its sides on the first seeds of the schedule.
+        entries: The family: for each pair, a function that returns its results on the first seeds.
         finished: Whether the run has ended.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Computes learning curves: returns of an algorithm's trainings over their steps, with a band."""
+"""Computes learning curves: interquartile mean return of an algorithm's trainings over steps, with a band."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gym_gui.analysis.statistics.stats import iqm
 
 POINTS = 50
 LAST_EPISODES = 100
-"""Number of episodes in a curve's moving mean; the progress of a running training uses the same."""
+"""Number of episodes in the moving mean of a learning curve, and of the progress of a running training."""
 _RESAMPLES = 999
 
 
 def curve_band(group: TrainedScores) -> CurveBand | None:
-    """Return the curve of an algorithm in one environment; ``None`` if a training recorded no episodes.
+    """Return an algorithm's learning curve in one environment; ``None`` if a training has no episodes.
 
     The curve begins where every training has finished an episode and ends where the shortest training ends.
     """
@@ -55,7 +55,7 @@ def returns_at(curve: LearningCurve, steps: Sequence[float] | Floats) -> Floats:
     """Return the mean return of the last :data:`LAST_EPISODES` episodes that ended by each step.
 
     Args:
-        curve: Episodes; at least one must have ended by the first step.
+        curve: Episodes of a training; at least one must have ended by the first step.
         steps: Steps in ascending order.
     """
     sums = np.concatenate([[0.0], np.cumsum(curve.returns)])

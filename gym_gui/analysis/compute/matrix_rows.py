@@ -1,4 +1,4 @@
-"""Summarizes the rows of a matrix: results, and rows that could not be played."""
+"""Summarizes the rows of a matrix experiment: results, and rows that could not be played."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_NAMED = 12
 
 
 def matrix_of(run: Run) -> MatrixTable | None:
-    """Return the matrix whose rows a run's operators play; ``None`` if the run is no matrix.
+    """Return the matrix of a run, whose operators are its rows; ``None`` if the run has no matrix.
 
     Raises:
         RunFormatError: The matrix cannot be read.
@@ -35,12 +35,12 @@ def matrix_of(run: Run) -> MatrixTable | None:
 
 
 def is_match(entry: Entry) -> bool:
-    """Return whether an operator is a matrix row with competing sides: its sides are then compared."""
+    """Return whether an operator is a matrix row with competing sides, which are compared with each other."""
     return len(entry.data.squads) > 1 and entry.run.record.experiment.get("matrix") is not None
 
 
 def rows_not_played(runs: Iterable[Run]) -> list[Verdict]:
-    """Return which rows were not played, one sentence for each reason. Reports show this first."""
+    """Return one sentence per reason on the matrix rows that were not played."""
     found: list[Verdict] = []
     for run in runs:
         table = matrix_of(run)
@@ -56,7 +56,7 @@ def rows_not_played(runs: Iterable[Run]) -> list[Verdict]:
 def row_summaries(
     entries: Sequence[Entry], operators: Sequence[OperatorSummary], comparisons: Sequence[Comparison]
 ) -> list[RowSummary]:
-    """Summarize each row of the matrices.
+    """Return the results of each matrix row of the entries' runs.
 
     Raises:
         RunFormatError: A matrix cannot be read.
@@ -120,4 +120,4 @@ MATRIX_COLUMNS: tuple[Column[RowSummary], ...] = (
     ),
     Column("Better", lambda row: "not played" if not row.operator else row.better or "-", words=True),
 )
-"""Columns of a table with one row for each matrix row; a difference is first side minus second side."""
+"""Columns of the table of matrix rows; a difference is that of the first side minus the second side."""

@@ -1,4 +1,4 @@
-"""Adds up the tokens and, if prices are known, the costs of calls to models."""
+"""Adds up the tokens and costs of calls to language models, from ``calls.jsonl``."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from gym_gui.core.record_fields import count, mapping, number, text
 
 @dataclass
 class CallTally:
-    """Calls to models by one agent in one episode, or the sum of several tallies.
+    """Number, tokens and costs of model calls, by one agent in one episode or by several in several.
 
     Attributes:
         total: Number of calls.
         failed: Number of calls without a reply.
-        replayed: Number of calls answered from a cassette (recorded replies); they cost nothing.
+        replayed: Number of calls answered with recorded replies, which cost nothing.
         input_tokens: Input tokens, including those of replayed calls.
         output_tokens: Output tokens, including those of replayed calls.
-        usd: Sum of the known prices of calls that were sent.
+        usd: Sum of the known prices of calls that were sent, in US dollars.
         unpriced: Number of calls that were sent and answered, but whose price is unknown.
-        cached_tokens: Input tokens that the server had kept from earlier prompts.
+        cached_tokens: Input tokens that the server had cached from earlier prompts.
         models: Number of answered calls by requested model and answering model.
         unsure: Number of requests without a reply, for which the provider may have charged.
-        unsure_usd: Largest possible cost of the unsure requests, as far as prices are known.
+        unsure_usd: Largest possible cost of the unsure requests with known prices, in US dollars.
         estimated: Number of calls whose tokens are estimated from the lengths of the texts.
     """
 
@@ -59,7 +59,7 @@ class CallTally:
         self.estimated += other.estimated
 
     def note(self, call: dict[str, object]) -> None:
-        """Add a row of ``calls.jsonl``."""
+        """Add one call, given as a row of ``calls.jsonl``."""
         tokens = mapping(call.get("tokens")) or {}
         price, failed = number(call.get("usd")), bool(text(call.get("error")))
         replayed = call.get("replayed") is True
@@ -83,7 +83,7 @@ class CallTally:
         """Return an immutable copy for a summary; ``None`` if there were no calls."""
         if not self.total:
             return None
-        # If all prices are unknown, so is the sum; if some are, it is a lower bound.
+        # If all prices are unknown, the sum is unknown; if some are unknown, the sum is a lower bound.
         sent = self.total - self.replayed - self.failed
         unknown = self.unpriced or self.unsure
         usd = None if unknown and self.unpriced == sent and not self.usd else self.usd
@@ -104,13 +104,15 @@ class CallTally:
 
 
 def asked_and_answered(call: Mapping[str, object]) -> tuple[str, str]:
-    """Return the model that a row of ``calls.jsonl`` requested and the model that answered."""
+    """Return the requested model and the answering model of a row of ``calls.jsonl``."""
     asked = text(call.get("model")) or ""
     return asked, text(call.get("model_reported")) or text(call.get("fallback")) or asked
 
 
 def collect_calls(operator: OperatorRun) -> dict[tuple[int, str], CallTally]:
-    """Read ``calls.jsonl``: calls by episode and agent, including those of lost or unfinished episodes.
+    """Return an operator's model calls by episode and agent, including those of unfinished episodes.
+
+    Calls that name no episode have the episode index -1; calls that name no agent have the agent ``""``.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -120,7 +122,7 @@ def collect_calls(operator: OperatorRun) -> dict[tuple[int, str], CallTally]:
         call = line.value
         if call.get("kind") == "dry":
             continue
-        # Calls of some workers name neither episode nor agent; they count for the operator all the same.
+        # Calls of some workers name neither episode nor agent, but still count for the operator.
         index = count(call.get("episode"))
         key = -1 if index is None else index, text(call.get("agent")) or ""
         found.setdefault(key, CallTally()).note(call)

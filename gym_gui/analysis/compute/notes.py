@@ -1,4 +1,4 @@
-"""Builds the notes that a reader of a report needs beside its numbers."""
+"""Builds the notes of a report: sentences on missing episodes, unequal seeds, hidden information, ..."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _MOST_LISTED, _MOST_NAMED = 12, 4
 
 
 def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
-    """Yield the notes of one operator, shown beside its figures."""
+    """Yield the notes on one operator, which a report shows beside the operator's numbers."""
     data = entry.data
-    yield from _of_units(data)
+    yield from _unit_notes(data)
     if len(data.squads) < 2:
         usable = totals(entry)
         samples = [sample for _, sample in usable]
         codes, seeds = units_of(samples).codes, [sample.seed for sample in samples]
         if note := outlier_note([total for total, _ in usable], codes, seeds, "mean return"):
             yield note
-    yield from _of_failures(operator)
+    yield from _failure_notes(operator)
     if operator.halved:
         yield (
             f"{wording.count(operator.halved, 'completed episode')} left out: "
@@ -47,32 +47,30 @@ def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
         )
     if data.taken_back:
         yield (
-            f"{wording.count(data.taken_back, 'episode')} left out: moves were taken back there, "
-            "and what came before was played already."
+            f"{wording.count(data.taken_back, 'episode')} left out, because a player took back moves there."
         )
     if data.out_of_time:
         yield (
-            f"{wording.count(data.out_of_time, 'episode')} left out: a player ran out of time there, "
-            "so that a clock decided and not the game: on another machine it may end otherwise."
+            f"{wording.count(data.out_of_time, 'episode')} left out, because a player ran out of time there: "
+            "on another machine it may end differently."
         )
     if len(data.squads) > 1 and data.played and not data.swapped:
         yield "Seats were fixed: a difference between teams may be the seat's, not the policy's."
-    if told := _told_rewards(entry):
+    if slots := _slots_with_rewards(entry):
         yield (
-            f"Told rewards whatever the game (tell_rewards: always): {', '.join(told)}. "
-            "Where seats hide things from each other, rewards say what a seat may not know."
+            f"Rewards were in the prompts of {', '.join(slots)} (tell_rewards: always). "
+            "If seats hide information from each other, rewards may reveal it."
         )
-    yield from _of_other_tellings(entry)
+    yield from _altered_prompt_notes(entry)
     for slot, episodes in data.saw_everything.items():
         yield (
-            f"{data.team_title(slot)} was played by a person who saw the whole picture, in "
-            f"{whole(episodes)} of {wording.count(operator.recorded, 'episode')}: "
-            "more than that seat may know."
+            f"{data.team_title(slot)} was played by a person who saw what is hidden from that seat, in "
+            f"{whole(episodes)} of {wording.count(operator.recorded, 'episode')}."
         )
     for slot, episodes in data.saw_state.items():
         yield (
-            f"{data.team_title(slot)} was handed the simulator's whole state, in {whole(episodes)} of "
-            f"{wording.count(operator.recorded, 'episode')}: it plans with what other players do not see."
+            f"{data.team_title(slot)} received the simulator's whole state, in {whole(episodes)} of "
+            f"{wording.count(operator.recorded, 'episode')}; other players observe less."
         )
     for team in operator.teams if data.swapped else ():
         measure = "score" if team.score else "return"
@@ -84,8 +82,8 @@ def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
             yield f"Mean {measure} of {team.title}: {', '.join(parts)}."
 
 
-def _told_rewards(entry: Entry) -> list[str]:
-    """Return the slots whose policy gets rewards in its prompt even if they reveal hidden information."""
+def _slots_with_rewards(entry: Entry) -> list[str]:
+    """Return the slots whose prompts contain rewards even if rewards may reveal hidden information."""
     return [slot for slot, given in _settings(entry).items() if given.get("tell_rewards") == "always"]
 
 
@@ -102,8 +100,8 @@ _RENAMED = {
 }
 
 
-def _of_other_tellings(entry: Entry) -> Iterable[str]:
-    """Yield a note for each way in which the description of the game was altered for some slots.
+def _altered_prompt_notes(entry: Entry) -> Iterable[str]:
+    """Yield a note for each way in which the prompts of some slots were altered.
 
     Actions or objects may have other names, and the list of legal actions may be hidden.
     """
@@ -113,12 +111,12 @@ def _of_other_tellings(entry: Entry) -> Iterable[str]:
             seed = given.get("rename_seed") or 0
             by_way.setdefault(f"{what} had other names (rename_seed {seed})", []).append(slot)
         if given.get("hide_legal") is True:
-            by_way.setdefault("which actions are legal was not told", []).append(slot)
+            by_way.setdefault("the legal actions were not listed", []).append(slot)
     for way, slots in by_way.items():
         yield f"For {wording.names(slots)} {way}."
 
 
-def _of_units(data: OperatorData) -> Iterable[str]:
+def _unit_notes(data: OperatorData) -> Iterable[str]:
     episodes = wording.count(len(data.played), "episode")
     scope = units_of([e.sample for e in data.played]).scope
     rounds = Counter(e.seed for e in data.played)
@@ -134,7 +132,7 @@ def _of_units(data: OperatorData) -> Iterable[str]:
         )
 
 
-def _of_failures(o: OperatorSummary) -> Iterable[str]:
+def _failure_notes(o: OperatorSummary) -> Iterable[str]:
     lost = o.failed + o.without_return
     if not lost and not o.aborted:
         return
@@ -143,20 +141,20 @@ def _of_failures(o: OperatorSummary) -> Iterable[str]:
         f"{whole(o.without_return)} gave no finite return" if o.without_return else "",
         f"{whole(o.aborted)} were stopped" if o.aborted else "",
     ]
-    told = f"of {wording.count(o.recorded, 'episode')}, {' and '.join(part for part in parts if part)}"
+    words = f"of {wording.count(o.recorded, 'episode')}, {' and '.join(part for part in parts if part)}"
     if lost and o.failure_score is not None and not o.aborted:
         success = " and as no success" if o.success else ""
-        yield f"{told}, each counted as {wording.number(o.failure_score)}{success}."
+        yield f"{words}, each counted as {wording.number(o.failure_score)}{success}."
         return
     if o.bounds is None and o.success_bounds is None:
-        yield f"{told}; they are in no mean."
+        yield f"{words}; no mean includes them."
         return
     could = [
         f"a mean return of {_range(o.bounds)}" if o.bounds else "",
         f"a success of {_percents(o.success_bounds)}" if o.success_bounds else "",
     ]
     yield (
-        f"{told}; with the worst and the best that was seen in their place it would have "
+        f"{words}; with the worst and best observed values in their place it would have "
         f"{' and '.join(part for part in could if part)}."
     )
 
@@ -179,10 +177,10 @@ def summary_notes(
     comparisons: Sequence[Comparison],
     operators: Sequence[OperatorSummary],
 ) -> Iterable[str]:
-    """Yield the notes of the report as a whole."""
+    """Yield the notes on runs and comparisons, which a report shows at its end."""
     for run in runs:
-        yield from _begun_again(run)
-    yield from _of_versions(runs)
+        yield from _restart_notes(run)
+    yield from _version_notes(runs)
     if len({o.task for o in operators}) > 1:  # one name may stand for an operator in each environment
         operators = [replace(o, name=f"{o.name} in {o.task}") for o in operators]
     names = {o.key: o.name for o in operators}
@@ -192,8 +190,8 @@ def summary_notes(
             yield f"{names.get(c.first, c.first)} against {names.get(c.second, c.second)}: {c.outliers}"
         if c.kind == "operators":
             first, second = by_key[c.first], by_key[c.second]
-            yield from _of_counts(c, first, second)
-            yield from _of_conflicts(c, first, second)
+            yield from _count_notes(c, first, second)
+            yield from _conflict_notes(c, first, second)
 
 
 def families_note(
@@ -223,14 +221,14 @@ def missing_notes(
     several = len({o.task for o in operators}) > 1
     names = {o.key: f"{o.name} in {o.task}" if several else o.name for o in operators}
     if len(runs) > 1:
-        yield from _of_seeds(entries, names)
+        yield from _seed_notes(entries, names)
     for run in runs:
         if shard := Shard.of_run(run.record.extra):
             yield f"Run {run.run_id} is {shard.words}: `mosaic runs merge` makes one run of all of them."
         of_run = [(names[entry.key], entry) for entry in entries if entry.run is run]
         played_on = is_tournament(run) and not run.has_ended  # its own findings report this
         if not run.has_ended and not played_on:
-            yield _so_far(run, sum(len(entry.data.indices) for _, entry in of_run))
+            yield _unfinished_note(run, sum(len(entry.data.indices) for _, entry in of_run))
         if run.record.problem:
             yield f"Run {run.run_id} ended early: {run.record.problem}"
         gone = {name: entry.lost_lines for name, entry in of_run if entry.lost_lines}
@@ -238,7 +236,8 @@ def missing_notes(
             are = "is" if sum(gone.values()) == 1 else "are"
             yield (
                 f"Run {run.run_id} has ended, but {whole(sum(gone.values()))} of "
-                f"{wording.count(sum(run.planned.values()), 'episode')} {are} missing, {_of_whom(gone, run)}"
+                f"{wording.count(sum(run.planned.values()), 'episode')} {are} missing, "
+                f"{_names_and_command(gone, run)}"
             )
         nothing = [name for name, entry in of_run if name not in gone and not entry.data.indices]
         if nothing and not played_on:
@@ -247,7 +246,8 @@ def missing_notes(
         if lost:
             left = wording.count(sum(lost.values()), "episode")
             yield (
-                f"Run {run.run_id}: {left} could not be played, a process being lost, {_of_whom(lost, run)}"
+                f"Run {run.run_id}: {left} could not be played because a process was lost, "
+                f"{_names_and_command(lost, run)}"
             )
         bare = {name: entry.data.stepless for name, entry in of_run if entry.data.stepless}
         if bare:
@@ -258,8 +258,8 @@ def missing_notes(
             )
 
 
-def _of_seeds(entries: Sequence[Entry], names: Mapping[str, str]) -> Iterable[str]:
-    """Yield a note on seeds that not all operators of a task have played, if they are from several runs."""
+def _seed_notes(entries: Sequence[Entry], names: Mapping[str, str]) -> Iterable[str]:
+    """Yield notes on seeds that not all operators of a task have played, if several runs are compared."""
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
         groups.setdefault(entry.title, []).append(entry)
@@ -272,17 +272,17 @@ def _of_seeds(entries: Sequence[Entry], names: Mapping[str, str]) -> Iterable[st
         if some:
             where = f" in {group[0].title}" if len(groups) > 1 else ""
             whose = [f"{names[key]} {wording.count(len(each), 'seed')}" for key, each in seeds.items()]
-            told = f" ({', '.join(whose)})" if len(whose) <= _MOST_NAMED and not where else ""
+            named = f" ({', '.join(whose)})" if len(whose) <= _MOST_NAMED and not where else ""
             common = f"{wording.count(len(everybody), 'seed')} {'is' if len(everybody) == 1 else 'are'}"
             rest = f"{wording.count(len(some), 'seed')} {'is' if len(some) == 1 else 'are'}"
             yield (
-                f"Not all have played the same seeds{where}{told}: {common} common to all, "
-                f"{rest} not ({_seeds_in_words(some)}). Two are compared on the seeds that both have."
+                f"Not all have played the same seeds{where}{named}: {common} common to all, "
+                f"{rest} not ({_seeds_in_words(some)}). Operators are compared on the seeds that both have."
             )
 
 
 def _seeds_in_words(seeds: Collection[int | None]) -> str:
-    """Return the seeds as text, e.g. ``3, 7 to 19 and 40``; only the first few ranges are listed."""
+    """Return seeds as text, such as ``3, 7 to 19, 40``; only the first few ranges are listed."""
     stretches: list[list[int]] = []
     for seed in sorted(seed for seed in seeds if seed is not None):
         if stretches and seed == stretches[-1][-1] + 1:
@@ -297,8 +297,8 @@ def _listed(words: Sequence[str]) -> str:
     return ", ".join([*words[:_MOST_LISTED], f"and {whole(more)} more"] if more > 0 else words)
 
 
-def _of_whom(counts: Mapping[str, int], run: Run) -> str:
-    """Return the names with counts and the command that continues the run.
+def _names_and_command(counts: Mapping[str, int], run: Run) -> str:
+    """Return names with counts, and the command that resumes the run.
 
     For example ``of a (3) and b (1); `mosaic run --resume 01J…` plays them.``
     """
@@ -308,7 +308,7 @@ def _of_whom(counts: Mapping[str, int], run: Run) -> str:
 
 
 def _names(counts: Mapping[str, int]) -> str:
-    """Return names with counts, e.g. ``a (3) and b (1)``; a single name stands without its count."""
+    """Return names with counts, such as ``a (3) and b (1)``; a single name has no count."""
     return wording.names(
         [f"{name} ({whole(n)})" for name, n in counts.items()] if len(counts) > 1 else [*counts]
     )
@@ -317,8 +317,8 @@ def _names(counts: Mapping[str, int]) -> str:
 _LOST = {SESSION: "session process", WORKER: "worker", ENVIRONMENT: "server of the environment"}
 
 
-def _begun_again(run: Run) -> Iterable[str]:
-    """Yield a note on episodes that were begun again because a process was lost, with the reasons.
+def _restart_notes(run: Run) -> Iterable[str]:
+    """Yield notes on episodes that were begun again because a process was lost, with the reasons.
 
     The recorded episodes are the same as without the loss.
     """
@@ -331,17 +331,17 @@ def _begun_again(run: Run) -> Iterable[str]:
                 yield f"Run {run.run_id}: {episodes} of {operator_id} begun again, {words} lost: {reasons}"
 
 
-def _so_far(run: Run, recorded: int) -> str:
+def _unfinished_note(run: Run, recorded: int) -> str:
     """Return a note that a run is unfinished: short episodes end first, so its means may be biased."""
     total = sum(run.planned.values())
     of = f" of {whole(total)}" if total else ""
     return (
         f"Run {run.run_id} is not finished: {whole(recorded)}{of} episodes are recorded, "
-        "and short episodes come first, so its means may be off."
+        "and short episodes end first, so its means may be biased."
     )
 
 
-def _of_versions(runs: Sequence[Run]) -> Iterable[str]:
+def _version_notes(runs: Sequence[Run]) -> Iterable[str]:
     """Yield a note if the runs, or the shards of a run, were made with different versions."""
     found: dict[str, list[str]] = {}
     for run in runs:
@@ -358,7 +358,7 @@ def _of_versions(runs: Sequence[Run]) -> Iterable[str]:
         yield f"{what} made with different versions: {words}."
 
 
-def _of_counts(c: Comparison, first: OperatorSummary, second: OperatorSummary) -> Iterable[str]:
+def _count_notes(c: Comparison, first: OperatorSummary, second: OperatorSummary) -> Iterable[str]:
     if any(c.unshared):
         yield (
             f"{first.name} has {wording.count(first.recorded, 'episode')}, "
@@ -372,8 +372,8 @@ def _of_counts(c: Comparison, first: OperatorSummary, second: OperatorSummary) -
         )
 
 
-def _of_conflicts(c: Comparison, first: OperatorSummary, second: OperatorSummary) -> Iterable[str]:
-    """Yield a note if two measures of the same episodes favor different operators."""
+def _conflict_notes(c: Comparison, first: OperatorSummary, second: OperatorSummary) -> Iterable[str]:
+    """Yield notes if two measures (return and success, mean and IQM) favor different operators."""
     gain = c.difference.value
     if first.success and second.success and gain:
         shares = (first.success.value, second.success.value)

@@ -1,4 +1,4 @@
-"""Pairs operators on shared seeds."""
+"""Pairs the results of two operators on their shared seeds, for comparisons."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import AgentRecord
 
 STATE_MARK = "†"
-"""Mark after the name of a player that received the simulator's state, wherever the name is shown."""
+"""Mark after the name of an operator or team that received the simulator's state."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An operator with its data and its place in a report.
+    """An operator with its data and its name in a report.
 
     Attributes:
-        key: Unique in the report.
+        key: Key that is unique in the report.
         label: Name in the report, unique among the operators of the same task.
         run: The run that contains the operator.
-        operator: The operator's part of the run folder.
+        operator: The operator's record in the run folder.
         data: The operator's episodes.
         task: The task that the operator played.
         title: Name of the task in the report; operators of the same task have equal titles.
@@ -51,25 +51,25 @@ class Entry:
 
     @property
     def is_trained(self) -> bool:
-        """Whether a learned policy plays: one training says nothing about other trainings."""
+        """Whether a trained policy plays; verdicts then hold for this checkpoint only."""
         return any(agent.worker_type == "rl" for agent in self.data.agents.values())
 
     @property
     def training(self) -> tuple[str, int] | None:
-        """Group and seed of the operator's training, if a whole group of trainings plays; else ``None``."""
+        """Group and seed of the operator's training, if its whole group of trainings plays; else ``None``."""
         of = mapping(self.operator.config.get("group")) or {}
         name, seed = of.get("name"), of.get("seed")
         return (name, seed) if isinstance(name, str) and isinstance(seed, int) else None
 
     @property
     def lost_lines(self) -> int:
-        """Number of episodes that the run counts but that no longer have a line in the operator's folder."""
+        """Number of episodes that were played but whose line is missing in the operator's folder."""
         there = len(self.data.indices) + self.data.taken_back + self.data.out_of_time
         return self.run.lost_lines(self.operator.operator_id, there)
 
     @property
     def begun_again(self) -> int:
-        """Number of episodes that were begun again because a process was lost."""
+        """Number of the operator's episodes that were begun again because a process was lost."""
         again = (r for r in self.run.record.retries if r.operator_id == self.operator.operator_id)
         return len({r.episode_index for r in again})
 
@@ -87,7 +87,7 @@ class Result(NamedTuple):
         value: Return or score; ``None`` if there is none.
         failed: Whether the episode failed or its return is not finite; the value is then the declared
             failure score, if any.
-        digest: Digest of everything that happened in the episode, or ``None``.
+        digest: Digest of the episode's trajectory; ``None`` if it was not recorded.
     """
 
     seed: int | None
@@ -97,13 +97,13 @@ class Result(NamedTuple):
 
 
 Rounds = Mapping[tuple[int | None, int], Sequence[Result]]
-"""Results by seed and number of earlier occurrences of that seed; one result for each seating."""
+"""Results by seed and repetition (0, 1, …) of that seed, one result per seating."""
 
 
 def operator_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Comparison]:
-    """Return all pairs of operators by task, ready to be compared.
+    """Return the paired results of each two operators of the same task.
 
-    Pairs that their run compared while it added seeds are returned as finished comparisons.
+    Pairs that a run compared at interim looks are returned as finished comparisons.
     """
     by_task: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
@@ -112,7 +112,7 @@ def operator_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Compa
     for group in by_task.values():
         ranked = sorted(group, key=_rank)
         in_order, rounds_of = _ended_in_order(ranked), _RoundsOf()
-        # Groups are compared by their trainings, not by which of two checkpoints is better.
+        # Groups of trainings are compared as algorithms, so skip comparisons of their checkpoints.
         pairs = [(a, b) for a, b in combinations(ranked, 2) if a.training is None or b.training is None]
         looked = _at_looks([pair for pair in pairs if _was_looked_at(*pair)])
         found += [
@@ -123,7 +123,7 @@ def operator_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Compa
 
 
 def _was_looked_at(a: Entry, b: Entry) -> bool:
-    """Return whether one run added seeds until a comparison of these two operators was decided."""
+    """Return whether one run compared two operators at interim looks while it added seeds."""
     if a.run is not b.run or not looks_are_planned(a.run):
         return False
     first, second = (looked_beside(a.run, each.operator.operator_id) for each in (a, b))
@@ -131,9 +131,9 @@ def _was_looked_at(a: Entry, b: Entry) -> bool:
 
 
 def _at_looks(pairs: Sequence[tuple[Entry, Entry]]) -> dict[Pair, Comparison]:
-    """Compare operators by the looks that their run took while it added seeds.
+    """Compare operators by the interim looks of their run.
 
-    Operators of a run whose looks waited for each other form a family.
+    Operators with common looks form a family, whose p-values are corrected together.
     """
     found: dict[Pair, Comparison] = {}
     families: dict[tuple[str, frozenset[str]], list[tuple[Entry, Entry]]] = defaultdict(list)
@@ -152,7 +152,7 @@ def _pair(first: str, second: str) -> Pair:
 
 
 def pair_on_seeds(a: Entry, b: Entry, seeds: int) -> tuple[Sides, Pairs]:
-    """Return the results of two operators of a run on the run's first ``seeds`` seeds; ignore others."""
+    """Return the paired results of two operators of a run on the run's first ``seeds`` seeds."""
     sides, pairs = _operator_pair(_on_first(a, seeds), _on_first(b, seeds), False, _RoundsOf())
     return sides, replace(pairs, finished=True, gone=a.lost_lines + b.lost_lines)  # of all seeds
 
@@ -165,10 +165,9 @@ def _on_first(entry: Entry, seeds: int) -> Entry:
 
 
 def _ended_in_order(entries: Sequence[Entry]) -> bool:
-    """Return whether a budget ended some of these runs and every other run has ended.
+    """Return whether a budget ended some of the entries' runs and every other run has ended.
 
-    The seeds were then played in order. Two operators are compared on the seeds that both have, even if a
-    third operator has fewer.
+    The seeds were then played in order, so that two operators can be compared on their common seeds.
     """
     if not any(entry.run.record.extra.get("unplayed") for entry in entries):
         return False
@@ -176,7 +175,7 @@ def _ended_in_order(entries: Sequence[Entry]) -> bool:
 
 
 def refusals(entries: Sequence[Entry]) -> list[Refusal]:
-    """Return why operators in one environment are not compared, if the environment was set up differently."""
+    """Return pairs of tasks that are not compared, because one environment has different settings in them."""
     by_title: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_title[entry.title].append(entry)
@@ -200,10 +199,9 @@ def refusals(entries: Sequence[Entry]) -> list[Refusal]:
 
 
 def _rank(entry: Entry) -> float:
-    """Return a sort key that puts the best operator first and operators without a result last.
+    """Return a sort key that puts the best operator first, and operators without a result last.
 
-    The measure is the one that compares operators. A failed episode counts as the operator's worst value, so
-    that no operator leads by failing.
+    The key is the negative mean of the compared measure; a failed episode counts as the operator's worst.
     """
     team = _studied_team(entry)
     results = _results(entry, team, _measure([entry], team), entry.failure_score).values()
@@ -215,9 +213,9 @@ def _rank(entry: Entry) -> float:
 
 
 def _studied_team(entry: Entry) -> str:
-    """Return the first team if teams compete, else an empty string: then the total return counts.
+    """Return the first team if teams compete, else an empty string.
 
-    The sum over competing teams says nothing; in a zero-sum game it is always 0.
+    The return of all agents is not used if teams compete, because in a zero-sum game it is always 0.
     """
     return next(iter(entry.data.squads)) if len(entry.data.squads) > 1 else ""
 
@@ -226,7 +224,7 @@ def _studied_team(entry: Entry) -> str:
 
 
 class _RoundsOf:
-    """Results of operators by seed, computed once however many comparisons use them."""
+    """Cache of operators' results by seed, which several comparisons use."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str, str, float | None], Rounds] = {}
@@ -239,7 +237,7 @@ class _RoundsOf:
 
 
 def _operator_pair(a: Entry, b: Entry, in_order: bool, rounds_of: _RoundsOf) -> tuple[Sides, Pairs]:
-    """Return the results of two operators side by side; ``in_order``: see :func:`_ended_in_order`."""
+    """Return the paired results of two operators; for ``in_order`` see :func:`_ended_in_order`."""
     team = _studied_team(a) or _studied_team(b)
     measure = _measure([a, b], team)
     score = a.failure_score if a.failure_score == b.failure_score else None
@@ -253,7 +251,7 @@ def _operator_pair(a: Entry, b: Entry, in_order: bool, rounds_of: _RoundsOf) -> 
 
 
 def _results(entry: Entry, team: str, measure: str, score: float | None) -> dict[int, Result]:
-    """Return results by episode; ``score`` is the value of a failed episode."""
+    """Return an operator's results by episode; ``score`` is the declared value of a failed episode."""
     found: dict[int, Result] = {}
     for e in entry.data.completed:
         value = _value(e, team, measure)
@@ -264,7 +262,7 @@ def _results(entry: Entry, team: str, measure: str, score: float | None) -> dict
 
 
 def _rounds(entry: Entry, results: Mapping[int, Result]) -> Rounds:
-    """Return results by seed, so that the order in which seeds were played does not matter."""
+    """Return an operator's results by seed and repetition; incomplete rounds are left out."""
     of_round: dict[int, list[Result]] = defaultdict(list)
     for episode in sorted(results):
         of_round[episode // entry.data.seatings].append(results[episode])
@@ -312,7 +310,10 @@ def _count(rounds: Rounds) -> int:
 
 
 def _bounds(rows: Sequence[tuple[Result, Result]], values: Iterable[float | None]) -> Bounds | None:
-    """Return the mean difference if each gap held the worst or the best value seen; ``None`` without gaps."""
+    """Return bounds of the mean difference, with the worst and best observed value for missing results.
+
+    ``None`` if no result is missing.
+    """
     seen = [value for value in values if value is not None]
     if not seen or all(r.value is not None for pair in rows for r in pair):
         return None
@@ -366,7 +367,7 @@ def totals(entry: Entry) -> list[tuple[float, Sample]]:
     """Return the total return of each episode that counts; a failed episode counts as its declared score."""
     data, score = entry.data, entry.failure_score
     found = [(e.episode, score if e.total is None else e.total, e.sample) for e in data.played]
-    if data.seatings == 1:  # in swapped seats half a seed would count
+    if data.seatings == 1:  # with swapped seats, a seed counts only if all its seatings are complete
         found += [(e.episode, score, Sample(e.seed, e.round)) for e in data.unfinished if e.failed]
     found.sort(key=lambda row: row[0])
     return [(value, sample) for _, value, sample in found if value is not None]

@@ -1,4 +1,4 @@
-"""Computes from a pilot how many seeds a comparison needs."""
+"""Computes from the spread of a pilot run how many seeds a comparison needs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gym_gui.analysis.statistics.seeds_needed import POWER, seeds_needed
 
 @dataclass(frozen=True)
 class Spread:
-    """Standard deviation of a difference from seed to seed, estimated from a pilot.
+    """Standard deviation over seeds of the difference between two operators, estimated from a pilot.
 
     Attributes:
-        value: Standard deviation of the differences of seeds.
-        low: Lower end of its 95 % interval, for differences that are about normal.
-        high: Upper end of that interval.
+        value: Standard deviation of the differences.
+        low: Lower end of its 95 % interval, which assumes about normally distributed differences.
+        high: Upper end of its 95 % interval.
         seeds: Number of seeds in the pilot.
     """
 
@@ -32,7 +32,7 @@ class Spread:
 
 
 def spread_of(comparison: Comparison) -> Spread | None:
-    """Return the spread of a comparison that was played; ``None`` if it has too few seeds.
+    """Return the spread of the differences of a comparison; ``None`` if it has too few seeds.
 
     A seed that was played in several seatings counts with the mean of its differences.
     """
@@ -49,11 +49,11 @@ def spread_of(comparison: Comparison) -> Spread | None:
 
 
 def differences_in_question(comparison: Comparison, difference: float | None) -> Iterator[tuple[str, float]]:
-    """Yield the differences that a person may ask about, largest first, each with its origin.
+    """Yield the differences to compute seeds for, largest first, each after a description of its origin.
 
     Args:
-        comparison: A pilot.
-        difference: The difference in question; ``None`` for the pilot's difference and half of it.
+        comparison: Comparison of the pilot.
+        difference: A given difference; ``None`` for the pilot's difference and half of it.
     """
     seen = comparison.difference.value
     if difference is not None:
@@ -66,7 +66,7 @@ def differences_in_question(comparison: Comparison, difference: float | None) ->
 def seeds_for(
     difference: float, spread: Spread, *, power: float = POWER, comparisons: int = 1
 ) -> Sequence[int]:
-    """Return the seeds needed for the observed spread and for both ends of its interval."""
+    """Return the numbers of seeds needed for the estimated spread and for both ends of its interval."""
     return [
         seeds_needed(difference, each, power=power, comparisons=comparisons)
         for each in (spread.value, spread.low, spread.high)

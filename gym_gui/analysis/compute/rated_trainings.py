@@ -1,4 +1,4 @@
-"""Compares algorithms in a tournament, if whole groups of trainings are in its pool."""
+"""Compares algorithms by the ratings of their trainings, if a tournament's pool has groups of trainings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def trainings_of(run: Run) -> dict[str, TrainingOf]:
     """Return group and seed of the training of each policy, in the order of the pool.
 
     Raises:
-        RunFormatError: The folder's entry cannot be read.
+        RunFormatError: The entry ``trainings`` of ``run.json`` is invalid.
     """
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     written = mapping(about.get("trainings")) or {}
@@ -46,7 +46,7 @@ def rated_trainings(run: Run, policies: Sequence[Standing], task: str) -> Algori
         task: Name of the task.
 
     Returns:
-        ``None`` without groups, without ratings, in other schedules, or while the run is not over.
+        The report; ``None`` without groups, without ratings, in other schedules, or while the run is running.
     """
     trainings = trainings_of(run)
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}

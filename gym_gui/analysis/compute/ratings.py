@@ -30,14 +30,14 @@ RESAMPLES = 999
 
 @dataclass(frozen=True)
 class Ratings:
-    """Ratings of a pool.
+    """Ratings of the policies of a tournament.
 
     Attributes:
-        ratings: Rating of each policy, in points.
+        ratings: Rating of each policy, in Elo points.
         ranks: Confidence set of each policy's rank; empty if there are too few seeds.
-        seats: Value of each seat, in points.
+        seats: Advantage of each seat, in Elo points.
         notes: Reason why a policy has no interval, by policy.
-        regularised: Whether each policy was given a drawn game with an average one.
+        regularised: Whether a drawn game against an average policy was added for each policy.
     """
 
     ratings: Mapping[str, Estimate]
@@ -48,7 +48,7 @@ class Ratings:
 
 
 def rate(found: Games) -> Ratings:
-    """Rate the policies of a tournament; at least one game must count."""
+    """Return the ratings of a tournament's policies; at least one game must count."""
     games = comparisons(found)
     whole = fit(games)
     seeds = games.seeds
@@ -86,10 +86,10 @@ def rate(found: Games) -> Ratings:
 
 
 def comparisons(found: Games) -> Comparisons:
-    """Return the results of all pairs that met, by seed.
+    """Return the results of all pairs that met, by seed, for :func:`fit`.
 
-    If every game of a pairing in a seating is the same up to the last observation, nothing was random. These
-    games together count as one and are a unit of their own; counted on every seed they would look certain.
+    If all games of a pairing in a seating are identical, nothing in them was random. Together they count as
+    one game and form one unit, because counting each of them would overstate the certainty.
     """
     place = {name: i for i, name in enumerate(found.policies)}
     cells: dict[tuple[int, int, int, int], int] = {}
@@ -121,7 +121,7 @@ def comparisons(found: Games) -> Comparisons:
 
 
 def _weights(games: Sequence[Game]) -> dict[tuple[str, ...], float]:
-    """Return the weight of a game in each seating."""
+    """Return the weight of each game by seating: 1, or 1 / n if all n games of the seating are identical."""
     digests: dict[tuple[str, ...], list[object]] = defaultdict(list)
     for game in games:
         digests[game.policies].append(game.sample.identity)
@@ -149,9 +149,8 @@ def _why_none(played: int, anchored: bool, seeds: int) -> str:
 def _estimate(value: float, drawn: Floats | None, games: int, seeds: int, decided: int) -> Estimate:
     """Return a rating with an interval from its standard error in resamples and Student's t.
 
-    Percentiles of the resamples would lie further out than the rating, which is a maximum-likelihood estimate
-    and so lies too far out already. Student's t counts the ``decided`` seeds, those with a game that was not
-    drawn. A seed with drawn games only shows how common draws are, but not who is better.
+    Percentiles of the resamples are not used, because they exaggerate the bias of maximum-likelihood ratings
+    away from 0. Student's t counts the ``decided`` seeds, which have a game that was not drawn.
     """
     error = 0.0 if drawn is None else float(drawn.std())
     if drawn is None or error < 1e-6 or decided < 2:
@@ -162,26 +161,26 @@ def _estimate(value: float, drawn: Floats | None, games: int, seeds: int, decide
 
 
 def _student(n: int, below: float) -> float:
-    """Return how many resample errors an interval's end is away, with ``n`` units (two at least)."""
+    """Return the half-width of an interval in standard errors of resamples, for ``n`` units (at least 2)."""
     return math.sqrt(n / (n - 1)) * student_quantile(n - 1, below)
 
 
 def _rank_sets(
     names: Sequence[str], games: Comparisons, whole: Fit, drawn: Fit, decided: int
 ) -> dict[str, RankSet]:
-    """Return each policy's possible ranks by who is surely ahead or behind, in all comparisons at once."""
+    """Return the confidence set of each policy's rank, from simultaneous intervals of all differences."""
     first, second = np.triu_indices(len(names), 1)
     gap = whole.ratings[0, first] - whole.ratings[0, second]
     spread = drawn.ratings[:, first] - drawn.ratings[:, second] - gap
     error = np.maximum(spread.std(axis=0), 1e-9)
     critical = float(np.quantile(np.abs(spread / error).max(axis=1), CONFIDENCE))
-    # As far out in Student's t as the largest of all comparisons is in a normal distribution.
+    # Convert the critical value from a normal distribution to Student's t.
     outside = max(1 - normal_cdf(critical), 1e-12)
     margin = _student(max(decided, 2), 1 - outside) * error
-    # A policy that is apart never lost to the other: no resample has a loss, however few seeds were won.
+    # If one policy never lost to the other, no resample has a loss, so require a sign test on seeds.
     apart = whole.groups[first] != whole.groups[second]
     sure = (np.abs(gap) > margin) & (~apart | (_seeds_won(games)[first, second] >= _enough(len(first))))
-    # If nearly all games are drawn, resamples of the few decided seeds know little about the others.
+    # If nearly all games are drawn, a few decided seeds are not enough evidence.
     sure &= _seeds_decided(games)[first, second] >= min(_enough(len(first)), games.seeds)
     ahead = np.zeros((len(names), len(names)), np.bool_)
     ahead[first[sure & (gap > 0)], second[sure & (gap > 0)]] = True
@@ -195,7 +194,7 @@ def _rank_sets(
 
 
 def _enough(pairs: int) -> int:
-    """Return the seeds that one policy must win, and the other none, in a sign test among ``pairs`` pairs."""
+    """Return how many seeds a policy must win, without a loss, in a sign test corrected for all pairs."""
     return math.ceil(1 - math.log2((1 - CONFIDENCE) / pairs) - 1e-9)
 
 

@@ -1,4 +1,4 @@
-"""Compares algorithms in a run in which whole groups of trainings have played."""
+"""Compares algorithms by the episodes of their trainings, if a run has groups of trainings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gym_gui.analysis.statistics.stats import mean
 
 
 def training_reports(entries: Sequence[Entry]) -> Iterator[AlgorithmReport]:
-    """Yield a report for each task in which groups have played; nothing while one of their runs is not over.
+    """Yield a report per task with groups of trainings; nothing while one of the runs is unfinished.
 
     The score of a training is the mean return of its episodes. A training has no score if an episode is
     missing, or if one failed and the experiment declares no failure score.
@@ -50,7 +50,7 @@ def _scores(name: str, title: str, of_seed: Mapping[int, Entry]) -> TrainedScore
 
 
 def training_verdicts(reports: Iterable[AlgorithmReport]) -> Iterator[Verdict]:
-    """Yield the first sentences about algorithms, by task."""
+    """Yield the verdicts of reports on algorithms, with their task."""
     for report in reports:
         for verdict in verdicts_of(report):
             yield Verdict(verdict.claim, verdict.detail, verdict.decided, report.environments[0])

@@ -1,7 +1,7 @@
-"""Compares the settings of a matrix's players on the same seeds.
+"""Compares the settings of each player of a matrix experiment on the same seeds.
 
-A setting is e.g. a prompt, a strategy or a temperature. If two operators differ only in it, the seeds are the
-sample. Calls and decisions are not: an episode has many that are alike.
+A setting is, for example, a prompt, a strategy or a temperature. The sample is the seeds, not the calls or
+decisions, because those of one episode are not independent.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from gym_gui.core.experiment.matrix_table import MatrixRow
 
 
 def setting_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Comparison]:
-    """Return the pairs of settings of each player on each task in which sides compete.
+    """Return the paired results of each two settings of a player, for tasks in which sides compete.
 
-    Other rows are compared as operators.
+    Other rows are compared by :func:`~gym_gui.analysis.compute.pairing.operator_pairs`.
 
     Raises:
         RunFormatError: A matrix cannot be read.
     """
-    return [pair for _, played in _of_players(entries) for pair in _among(list(played.values()))]
+    return [pair for _, played in _of_players(entries) for pair in _competing_pairs(list(played.values()))]
 
 
 def setting_summaries(
     entries: Sequence[Entry], operators: Sequence[OperatorSummary], comparisons: Sequence[Comparison]
 ) -> list[SettingSummary]:
-    """Summarize the settings of each player on each task.
+    """Return the results of each setting of each player on each task.
 
     Args:
         entries: The operators with their data.
@@ -58,7 +58,7 @@ def setting_summaries(
 def _of_players(
     entries: Sequence[Entry],
 ) -> Iterator[tuple[tuple[str, list[MatrixRow]], dict[str, Entry]]]:
-    """Yield run, rows and entries by operator for each player with several settings on a task."""
+    """Yield, for each player with several settings on a task, run id and rows, and entries by operator id."""
     for run in {entry.run.run_id: entry.run for entry in entries}.values():
         table = matrix_of(run)
         of_run = {entry.operator.operator_id: entry for entry in entries if entry.run is run}
@@ -70,7 +70,7 @@ def _of_players(
 
 
 def _by_player(rows: Iterable[MatrixRow]) -> list[list[MatrixRow]]:
-    """Group rows of one player or line-up on one task by setting; groups with one setting are left out."""
+    """Group rows that differ only in their setting; groups with one setting are left out."""
     found: dict[str, list[MatrixRow]] = {}
     for row in rows:
         if row.setting:
@@ -78,8 +78,8 @@ def _by_player(rows: Iterable[MatrixRow]) -> list[list[MatrixRow]]:
     return [of for of in found.values() if len({row.operator or row.setting for row in of}) > 1]
 
 
-def _among(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Comparison]:
-    """Return the pairs of one player's rows if sides compete in them, else nothing."""
+def _competing_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Comparison]:
+    """Return the paired results of one player's rows if sides compete in them, else an empty list."""
     if len({len(entry.data.squads) > 1 for entry in entries}) != 1 or len(entries[0].data.squads) < 2:
         return []
     return operator_pairs(entries)
@@ -132,18 +132,18 @@ def _setting(
 
 
 def _negative(e: Estimate) -> Estimate:
-    """Return the same difference with the opposite sign."""
+    """Return a difference with the opposite sign."""
     ends = (None if end is None else -end for end in (e.value, e.high, e.low))
     value, low, high = ends
     return replace(e, value=value, low=low, high=high, values=tuple(-each for each in e.values))
 
 
-def _told(e: Estimate | None) -> str:
+def _estimate_or_dash(e: Estimate | None) -> str:
     return "-" if e is None else wording.estimate_or_why(e)
 
 
-def _p(p: float) -> str:
-    """Return a p-value without ``p``, for a column whose heading names it."""
+def _p_value(p: float) -> str:
+    """Return a p-value as text without ``p``, for a column with the heading ``p``."""
     return wording.p_value(p).removeprefix("p ").removeprefix("= ")
 
 
@@ -152,24 +152,24 @@ SETTING_COLUMNS: tuple[Column[SettingSummary], ...] = (
     Column("Task", lambda row: row.task, lambda rows: len({row.task for row in rows}) > 1, words=True),
     Column("Setting", lambda row: row.setting, words=True),
     Column("Episodes", lambda row: f"{row.episodes:,}" if row.operator else "-"),
-    Column("Result [95 %]", lambda row: _told(row.result) if row.operator else "not played"),
-    Column("Difference [95 %]", lambda row: _told(row.difference)),
+    Column("Result [95 %]", lambda row: _estimate_or_dash(row.result) if row.operator else "not played"),
+    Column("Difference [95 %]", lambda row: _estimate_or_dash(row.difference)),
     Column(
         "p",
-        lambda row: "-" if row.p_adjusted is None else _p(row.p_adjusted),
+        lambda row: "-" if row.p_adjusted is None else _p_value(row.p_adjusted),
         lambda rows: any(row.p_adjusted is not None for row in rows),
     ),
     Column("Better", lambda row: row.better or "-", words=True),
     Column(
         "Unusable / ep. [95 %]",
-        lambda row: _told(row.unusable),
+        lambda row: _estimate_or_dash(row.unusable),
         lambda rows: any(row.unusable is not None and row.unusable.value for row in rows),
     ),
     Column(
         "Tokens / ep. [95 %]",
-        lambda row: _told(row.tokens),
+        lambda row: _estimate_or_dash(row.tokens),
         lambda rows: any(row.tokens is not None for row in rows),
     ),
 )
-"""Columns of a table with one row for each setting, grouped by player and task. A difference is to the first
-setting of the group, on the same seeds."""
+"""Columns of the table of settings, grouped by player and task. Differences are to the first setting of the
+group, on the same seeds."""

@@ -1,4 +1,4 @@
-"""Builds :class:`~gym_gui.analysis.findings.standings.Standings` from a tournament's run folder."""
+"""Computes the standings of a tournament from its run folder: ratings, payoffs, cycles, seats, notes."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ from gym_gui.core.experiment.pairings import most_rounds, rounds_from_record, ro
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import TOURNAMENT
 
-_SHOWN_REASONS = 3
+_MAX_REASONS = 3
 POINTS = (0.0, 1.0)
 """Points for a lost and for a won game; a draw is half a point."""
 
 
 def standings_of(run: Run) -> Standings:
-    """Compute the ratings, payoffs, circles and seats of a tournament, which may still be running.
+    """Compute the ratings, payoffs, cycles and seat advantages of a tournament, which may still be running.
 
     Raises:
-        RunFormatError: The folder does not say who met whom, or a row is damaged.
+        RunFormatError: The folder does not record the pairings, or a row is damaged.
     """
     found = collect_games(run)
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
@@ -62,7 +62,7 @@ def standings_of(run: Run) -> Standings:
     circles = [] if open_ else [*_cycles(order, payoffs)]
     task = str(about.get("task", ""))
     algorithms = None if open_ else rated_trainings(run, policies, task)
-    played = [result for games in found.games.values() for result in _two_by_two(games)]
+    played = [result for games in found.games.values() for result in _pair_points(games)]
     return Standings(
         run_id=run.run_id,
         task=task,
@@ -86,7 +86,7 @@ def standings_of(run: Run) -> Standings:
 
 
 class _Rounds(NamedTuple):
-    """Rounds of a Swiss tournament that are paired already, and rounds that are left."""
+    """Number of rounds of a Swiss tournament that are already paired, and number of further rounds."""
 
     paired: int
     left: int
@@ -103,7 +103,7 @@ def _rounds(found: Games, about: Mapping[str, object]) -> _Rounds | None:
 
 
 def _schedule(written: object, rounds: _Rounds | None) -> str:
-    """Return the schedule as text."""
+    """Return the schedule as text, such as ``Swiss, 2 of 5 rounds`` or ``round robin``."""
     if rounds is not None:
         of = f"{rounds.paired} of " if rounds.left else ""
         return f"Swiss, {of}{wording.count(rounds.paired + rounds.left, 'round')}"
@@ -111,22 +111,22 @@ def _schedule(written: object, rounds: _Rounds | None) -> str:
 
 
 def _by_rating(found: Games, ratings: Ratings | None, *, open_: bool) -> list[str]:
-    """Return the pool ordered by rating, policies without a rating last."""
+    """Return the policies ordered by rating, best first; policies without a rating are last."""
     if ratings is None:
         return list(found.policies)
     results = _results(found)
 
     def place(name: str) -> tuple[bool, bool, float]:
         note = _why_none(name, ratings, [value for value, _ in results[name]])
-        return note == NO_GAME, _has_none(note, open_=open_), -(ratings.ratings[name].value or 0.0)
+        return note == NO_GAME, _is_unrated(note, open_=open_), -(ratings.ratings[name].value or 0.0)
 
     return sorted(found.policies, key=place)
 
 
 def _results(found: Games) -> dict[str, list[tuple[float, Sample]]]:
-    """Return the points of each policy in each of its games.
+    """Return the points of each policy in each of its games, with the seed of the game.
 
-    The games of one seed are one unit, for every opponent.
+    All games of one seed form one unit, whoever the opponents are.
     """
     rows: dict[str, list[tuple[float, Sample]]] = defaultdict(list)
     for played in found.games.values():
@@ -139,17 +139,17 @@ def _results(found: Games) -> dict[str, list[tuple[float, Sample]]]:
 
 
 def _why_none(name: str, ratings: Ratings | None, values: Sequence[float]) -> str:
-    """Return why a policy has no interval; empty if it has one."""
+    """Return why a policy's rating has no interval; empty if it has one."""
     note = NO_GAME if ratings is None else ratings.notes.get(name, "")
     return _why_apart(values) if note == APART else note
 
 
-def _has_none(note: str, *, open_: bool) -> bool:
-    """Return whether a policy has no rating. Policies that are apart may be linked by games still to come."""
+def _is_unrated(note: str, *, open_: bool) -> bool:
+    """Return whether a policy has no rating; unconnected policies get none while games may connect them."""
     return note == NO_GAME or (open_ and note == APART)
 
 
-def _two_by_two(games: Sequence[Game]) -> Iterator[float]:
+def _pair_points(games: Sequence[Game]) -> Iterator[float]:
     return (points(game.results[i], game.results[j]) for game, i, j in matches(games))
 
 
@@ -177,9 +177,9 @@ def _payoffs(found: Games, order: Sequence[str]) -> tuple[Payoff, ...]:
 def _policies(
     found: Games, order: Sequence[str], ratings: Ratings | None, *, open_: bool
 ) -> Iterator[Standing]:
-    """Yield the policies by rating.
+    """Yield the standing of each policy, by rating.
 
-    While games are open no policy has a rank: a reader who looks often might see a false one.
+    While games are open, no policy has a rank, because repeated looks would raise the error rate.
     """
     rows = _results(found)
     games = Counter(name for played in found.games.values() for game in played for name in game.policies)
@@ -187,7 +187,7 @@ def _policies(
         values = [value for value, _ in rows[name]]
         note = _why_none(name, ratings, values)
         rating, ranks = Estimate(None, None, None, 0, 0, "rating", note=note), None
-        if ratings is not None and not _has_none(note, open_=open_):
+        if ratings is not None and not _is_unrated(note, open_=open_):
             rating, ranks = ratings.ratings[name], None if open_ else ratings.ranks.get(name)
         yield Standing(
             policy=name,
@@ -206,7 +206,7 @@ def _policies(
 
 
 def _why_apart(values: Sequence[float]) -> str:
-    """Return why a policy's rating has no limit, judged by its points in each game."""
+    """Return why the results do not limit a policy's rating, given its points in each game."""
     low, high = min(values), max(values)
     if low > 0:
         return "lost no point" if low == 1 else "lost no game"
@@ -218,14 +218,14 @@ def _why_apart(values: Sequence[float]) -> str:
 def _extras(
     found: Games, policies: Sequence[Standing], payoffs: Sequence[Payoff], *, open_: bool
 ) -> Iterator[Standing]:
-    """Add the measures that need every pair to have met or an optional package."""
+    """Yield standings with Nash averaging, alpha-rank and OpenSkill, as far as they can be computed."""
     names = [standing.policy for standing in policies]
     nash = rank = None
     if not open_ and len(found.seats) == 2 and len(payoffs) == len(names) * (len(names) - 1) // 2:
         matrix = np.zeros((len(names), len(names)))
         for each in payoffs:
             i, j = names.index(each.first), names.index(each.second)
-            # Payoffs of a game worth 1, 0 or -1: one side's gain is the other's loss.
+            # Convert points (1, 0.5, 0) to payoffs of a zero-sum game (1, 0, -1).
             matrix[i, j] = 2 * (each.points.value or 0.0) - 1
             matrix[j, i] = -matrix[i, j]
         nash, rank = nash_averaging(matrix), alpha_rank(matrix)
@@ -264,8 +264,8 @@ def _cycles(order: Sequence[str], payoffs: Sequence[Payoff]) -> Iterator[str]:
     made = _points_of(payoffs)
     for ring in rings[:MOST]:
         steps = zip(ring, (*ring[1:], ring[0]), strict=True)
-        told = " and ".join(f"{a} beats {b} ({wording.percent(made[a, b])} of the points)" for a, b in steps)
-        yield f"A circle: {told.replace(' and ', ', ', len(ring) - 2)}. No order of these is right."
+        wins = " and ".join(f"{a} beats {b} ({wording.percent(made[a, b])} of the points)" for a, b in steps)
+        yield f"A circle: {wins.replace(' and ', ', ', len(ring) - 2)}. No order of these is right."
     if len(rings) > MOST:
         yield f"And {len(rings) - MOST:,} more circles of three."
 
@@ -281,7 +281,7 @@ def _notes(
     if open_:
         yield (
             "The tournament is not finished: no policy has a rank yet. Ratings are of the games played so "
-            "far, and short games come first."
+            "far, in which short games prevail."
         )
     if found.planned > found.count and run.record.status != "running":
         missing = found.planned - found.count
@@ -290,12 +290,12 @@ def _notes(
     for standing in policies:
         if standing.failed:
             yield (
-                f"{standing.policy} failed in {wording.count(standing.failed, 'game')}: these count for "
-                "no policy, which may flatter it."
+                f"{standing.policy} failed in {wording.count(standing.failed, 'game')}: these do not "
+                "count, which may favor it."
             )
     if found.lost:
         yield f"{wording.count(found.lost, 'game')} failed through no fault of a policy, or were stopped."
-    for reason, times in found.reasons.most_common(_SHOWN_REASONS):
+    for reason, times in found.reasons.most_common(_MAX_REASONS):
         yield f"{times} x {' '.join(reason.split())}"
     if found.halved:
         left = wording.count(found.halved, "game")
@@ -310,8 +310,8 @@ def _notes(
         who = [f"{standing.policy} ({standing.note})" for standing in apart]
         about = f" {', '.join(who)} {'has' if len(who) == 1 else 'have'} no interval." if who else ""
         yield (
-            "Results set no limit to how far apart some policies are: each was given one drawn game with an "
-            f"average one.{about}"
+            "The results do not limit the ratings of some policies: a drawn game against an average policy "
+            f"was added for each policy.{about}"
         )
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     if about.get("trainings") and about.get("schedule") != "round_robin":

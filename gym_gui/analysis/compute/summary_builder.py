@@ -1,4 +1,4 @@
-"""Builds a :class:`~gym_gui.analysis.findings.summary.Summary` from run folders."""
+"""Computes the summary of one or several run folders: verdicts, operators, comparisons, failures, notes."""
 
 from __future__ import annotations
 
@@ -50,28 +50,27 @@ from gym_gui.core.experiment.slot_patterns import slot_for
 from gym_gui.core.run_labels import name_of
 
 _DAY: Final = "2026-11-25 "
-"""Date before the time at which a run began; only its length is used."""
+"""Example of a date, whose length is the length of the date in a start time."""
 
 
 def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummary:
     """Compute the statistics of one or several runs, which may still be running.
 
     Operators of the same task are compared pairwise on shared seeds; teams of one operator are compared in
-    the episodes they shared. Failed and aborted episodes do not enter means and comparisons unless the
-    experiment declares the score of a failure. They are counted and listed with their reasons, and no
-    verdict is given that may depend on their absence.
+    their common episodes. Failed and aborted episodes are excluded from means and comparisons unless the
+    experiment declares a failure score. They are counted and listed with their reasons, and no verdict is
+    given that may depend on their absence.
 
     Args:
         runs: Opened run folders.
-        steps: Also read the step rows, for the sources of the actions and for latencies.
+        steps: Whether to read the step rows as well, for the sources of actions and for latencies.
 
     Raises:
         RunFormatError: A row is damaged.
     """
     opened = [runs] if isinstance(runs, Run) else list(runs)
     entries = entries_of(opened)
-    # Pairings of a tournament are not compared: their players are, and each plays in several pairings.
-    # The same holds for rows of a matrix whose sides compete; rows without competing sides are compared.
+    # In a tournament, and in matrix rows whose sides compete, the sides are compared, not the operators.
     matches = [entry for entry in entries if is_match(entry)]
     others = [entry for entry in entries if not is_match(entry)]
     asked = operator_pairs([entry for entry in others if not is_tournament(entry.run)])
@@ -79,7 +78,7 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
         asked += row_pairs([entry for entry in matches if entry.run is run])
     for entry in others:
         asked += team_pairs(entry)
-    # All comparisons of a report form one family, whatever the task: of many, chance would decide some.
+    # All comparisons of a report form one family, whatever the task, so that chance seldom decides one.
     compared = compare_all([*asked, *setting_pairs(entries)])
     comparisons = compared[: len(asked)]
     operators = _operators(entries, steps)
@@ -107,7 +106,7 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
 def _verdicts(
     entries: Sequence[Entry], comparisons: Sequence[Comparison], trainings: Sequence[AlgorithmReport]
 ) -> list[Verdict]:
-    """Return all verdicts, those about trainings first."""
+    """Return all verdicts, with verdicts about groups of trainings first."""
     found = headline(entries, comparisons)
     if not trainings:
         return found
@@ -116,7 +115,7 @@ def _verdicts(
 
 
 def entries_of(runs: Sequence[Run]) -> list[Entry]:
-    """Return the operators of all runs with their episodes, with labels unique in each task."""
+    """Return the operators of all runs with their episodes, with labels that are unique within each task."""
     ids = Counter(operator_id for run in runs for operator_id in run.operators)
     found = [
         (run, operator, collect_episodes(operator)) for run in runs for operator in run.operators.values()
@@ -130,14 +129,14 @@ def entries_of(runs: Sequence[Run]) -> list[Entry]:
         key = key if ids[key] == 1 else f"{run.run_id}/{key}"
         score = run.record.failure_score
         entries.append(Entry(key, operator.name, run, operator, data, tasks[i], title[i], score))
-    return _told_apart(entries)
+    return _with_unique_labels(entries)
 
 
-def _told_apart(entries: Sequence[Entry]) -> list[Entry]:
-    """Add workers, the run's name or start, or the key to a name that operators of a task share."""
+def _with_unique_labels(entries: Sequence[Entry]) -> list[Entry]:
+    """Make labels unique within a task by adding the workers, the run's name or start, or the key."""
     names = Counter((e.title, e.label) for e in entries)
     workers = Counter((e.title, e.label, e.workers) for e in entries)
-    called = _called(list({e.run.path: e.run for e in entries}.values()))
+    called = _run_labels(list({e.run.path: e.run for e in entries}.values()))
     runs = Counter((e.title, e.label, called[e.run.path]) for e in entries)
 
     def label(e: Entry) -> str:
@@ -154,8 +153,8 @@ def _told_apart(entries: Sequence[Entry]) -> list[Entry]:
     return [replace(entry, label=marked(entry)) for entry in entries]
 
 
-def _called(runs: Sequence[Run]) -> dict[Path, str]:
-    """Return a label for each run: its name, or else its start time, without the date if all dates agree."""
+def _run_labels(runs: Sequence[Run]) -> dict[Path, str]:
+    """Return a label by run folder: the run's name, or its start time (without date if all have one date)."""
     named = {run.path: name_of(run.path) for run in runs}
     began = {run.path: _began(run) for run in runs if not named[run.path]}
     if len({when[: len(_DAY)] for when in began.values()}) == 1:
@@ -164,7 +163,7 @@ def _called(runs: Sequence[Run]) -> dict[Path, str]:
 
 
 def _began(run: Run) -> str:
-    """Return the recorded start time, e.g. ``2026-11-25 03:11:07``; empty if it is unknown."""
+    """Return a run's start time, such as ``2026-11-25 03:11:07``; empty if it is unknown."""
     return (run.record.started_at or "")[:19].replace("T", " ")
 
 
@@ -201,7 +200,7 @@ def _operators(entries: Sequence[Entry], steps: bool) -> tuple[OperatorSummary, 
 
 
 def _operator(entry: Entry, steps: bool, seen: Sequence[float]) -> OperatorSummary:
-    """Summarize one operator; ``seen`` holds the returns of all operators of its task."""
+    """Return the summary of one operator; ``seen`` holds the returns of all operators of its task."""
     data, score = entry.data, entry.failure_score
     policies = policies_by_side(entry.run, entry.operator.operator_id)
     teams = tuple(_team(data, name, policies.get(name, "")) for name in data.squads)
@@ -272,9 +271,9 @@ def _options(data: OperatorData) -> tuple[OptionSummary, ...]:
 
 
 def _judged(entry: Entry) -> list[tuple[bool, Sample]]:
-    """Return the success of each episode that the environment judges.
+    """Return whether each episode succeeded, for episodes of which the environment reports it.
 
-    A failed episode that counts is no success.
+    If failed episodes have a declared score, they count as unsuccessful.
     """
     data = entry.data
     found = [(e.success, e.sample) for e in data.played if e.success is not None]
@@ -284,7 +283,10 @@ def _judged(entry: Entry) -> list[tuple[bool, Sample]]:
 
 
 def _bounds(values: Sequence[float], missing: int, seen: Sequence[float]) -> Bounds | None:
-    """Return the bounds of a mean if each missing value were the lowest or the highest value seen."""
+    """Return bounds of a mean, with the lowest and the highest of the values ``seen`` for missing ones.
+
+    ``None`` if no value is missing or nothing was seen.
+    """
     if not missing or not seen:
         return None
     worst, best, n = min(seen), max(seen), len(values) + missing
@@ -317,9 +319,9 @@ def _team(data: OperatorData, name: str, policy: str = "") -> TeamSummary:
 
 
 def _by_seats(results: Sequence[tuple[Sample, SquadResult]]) -> dict[str, Estimate]:
-    """Return a squad's result in each team's seats.
+    """Return the mean result of a configured team in each team's seats, by team.
 
-    A difference shows that a seat has an advantage or that a policy plays badly in other seats.
+    A difference means that seats have an advantage, or that a policy plays worse in other seats.
     """
     by_score = score_or_return(r for _, r in results) == "score"
     found: dict[str, list[tuple[float, Sample]]] = {}
@@ -342,7 +344,7 @@ def _slot(data: OperatorData, slot: str, calls: CallTally, counted: bool) -> Slo
         mean=estimate([value for value, _ in usable], [sample for _, sample in usable]),
         invalid_actions=data.invalid[slot],
         unusable_decisions=data.unusable[slot] if counted else None,
-        # A refused answer has no row: only its call records the tokens that it took.
+        # An unusable answer may have no step row, so prefer the tokens in the calls.
         input_tokens=calls.input_tokens or data.input_tokens[slot],
         output_tokens=calls.output_tokens or data.output_tokens[slot],
         calls=calls.frozen(),

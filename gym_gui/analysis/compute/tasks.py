@@ -1,4 +1,4 @@
-"""Finds out which operators played the same task: only these are compared."""
+"""Determines which operators played the same task, because only these are compared."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ _AGENTS = frozenset(
         *("env_name", "task", "folder", "max_steps", "teams", "seats", "group"),
     }
 )
-"""Keys of an operator that describe the players or its modules' folder, and the keys that :func:`task_of`
-reads one by one. All other keys belong to the environment."""
+"""Keys of an operator's configuration that are no settings of its environment, or that :func:`task_of` reads
+separately."""
 
 _UNSET: tuple[Any, ...] = (None, "", {}, [])
 
 
 @dataclass(frozen=True)
 class Task:
-    """Task that an operator played.
+    """Environment, settings and opponents of an operator, which decide whether it can be compared.
 
     Attributes:
         name: Environment id.
         family: The environment's family, empty if the experiment does not name it.
-        settings: All other settings of the environment, by their name in an experiment file.
+        settings: All other settings of the environment, by key of the experiment file.
         max_steps: Step limit of an episode; ``None`` for the environment's own limit.
         longest: Environment steps of the longest episode.
         teams: Slots by team if teams compete, else empty.
         seats: ``swap`` or ``fixed``; empty if teams do not compete.
         opponents: Worker, policy and settings of each slot of every team but the first. Empty if teams do
-            not compete or if the run itself compares pairings.
+            not compete, and in tournaments and matrices.
     """
 
     name: str
@@ -63,13 +63,13 @@ class Task:
             found["teams"] = (dict(self.teams), dict(other.teams))
             found["seats"] = (self.seats, other.seats)
             if self.opponents != other.opponents:
-                found["opponents"] = _told_apart(self.opponents, other.opponents)
+                found["opponents"] = _different_lineups(self.opponents, other.opponents)
         return {key: pair for key, pair in found.items() if pair[0] != pair[1]}
 
     def _keeps_within(self, other: Task) -> bool:
-        """Return whether the step limits agree.
+        """Return whether the step limits of two tasks are compatible.
 
-        A given limit may equal the environment's own one if no episode of the other operator exceeds it.
+        A declared limit is compatible with an undeclared one if no episode of the other operator exceeds it.
         """
         if self.max_steps is None and other.max_steps is not None:
             return self.longest <= other.max_steps
@@ -79,7 +79,7 @@ class Task:
 
 
 def task_of(run: Run, operator: OperatorRun, data: OperatorData) -> Task:
-    """Return the task that an operator of a run played."""
+    """Return the task of an operator of a run."""
     config = operator.config
     execution = mapping(run.record.experiment.get("execution")) or {}
     limits = (config.get("max_steps"), execution.get("max_steps"))
@@ -98,7 +98,7 @@ def task_of(run: Run, operator: OperatorRun, data: OperatorData) -> Task:
 
 
 def _opponents(config: Mapping[str, Any], data: OperatorData) -> dict[str, Any]:
-    """Return the players of all teams but the first, whose players are the ones compared."""
+    """Return worker, policy and settings by slot for all teams but the first, which is the compared one."""
     workers = mapping(config.get("workers")) or {}
     found: dict[str, Any] = {}
     for slot in (slot for team in list(data.squads)[1:] for slot in data.squads[team]):
@@ -109,18 +109,18 @@ def _opponents(config: Mapping[str, Any], data: OperatorData) -> dict[str, Any]:
     return found
 
 
-def _told_apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, str]:
-    """Return two opponent line-ups as text: their names, or what else differs if the names are equal."""
+def _different_lineups(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, str]:
+    """Return two line-ups of opponents as text: their names, or differing settings if names are equal."""
     names = [
         {slot: str(who.get("policy") or who.get("worker_id") or "-") for slot, who in slots.items()}
         for slots in (first, second)
     ]
-    for told in (
+    for words_of_both in (
         [", ".join(dict.fromkeys(of.values())) for of in names],
         [", ".join(f"{slot} {name}" for slot, name in of.items()) for of in names],
     ):
-        if told[0] != told[1]:
-            return told[0], told[1]
+        if words_of_both[0] != words_of_both[1]:
+            return words_of_both[0], words_of_both[1]
     flat = [dict(_flat(slots)) for slots in (first, second)]
     differing = [key for key in sorted({*flat[0], *flat[1]}) if flat[0].get(key) != flat[1].get(key)]
     one, other = (
@@ -131,7 +131,7 @@ def _told_apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[st
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    """Flatten nested settings so that each has a name: ``env_kwargs: {size: 8}`` to ``env_kwargs.size``."""
+    """Yield nested settings with flat names, such as ``env_kwargs.size`` for ``env_kwargs: {size: 8}``."""
     for key, value in settings.items():
         inner = mapping(value)
         if inner:
@@ -141,7 +141,7 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, 
 
 
 def same_tasks(tasks: Sequence[Task]) -> list[list[int]]:
-    """Group the indices of equal tasks, in the order of each group's first task."""
+    """Return groups of indices of equal tasks, in the order of each group's first task."""
     groups: list[list[int]] = []
     for i, task in enumerate(tasks):
         for group in groups:
@@ -154,7 +154,7 @@ def same_tasks(tasks: Sequence[Task]) -> list[list[int]]:
 
 
 def titles(tasks: Sequence[Task], groups: Sequence[Sequence[int]]) -> list[str]:
-    """Return each group's title, with the differing settings if one environment was set up differently."""
+    """Return a title per group of tasks: the environment's id, and the settings in which groups differ."""
     found: list[str] = []
     for group in groups:
         task = tasks[group[0]]
@@ -163,14 +163,14 @@ def titles(tasks: Sequence[Task], groups: Sequence[Sequence[int]]) -> list[str]:
         family = next((tasks[i].family for i in group if tasks[i].family), "")
         name = "/".join(part for part in (family, task.name) if part)
         words = ", ".join(f"{key} {_value(value)}" for key, value in own.items() if key != "env_name")
-        told = f"{name} ({words})" if words else name
-        again = sum(title == told or title.startswith(f"{told}, ") for title in found)
-        found.append(f"{told}, {again + 1}" if again else told)
+        words_of_both = f"{name} ({words})" if words else name
+        again = sum(title == words_of_both or title.startswith(f"{words_of_both}, ") for title in found)
+        found.append(f"{words_of_both}, {again + 1}" if again else words_of_both)
     return found
 
 
 def differences_in_words(differs: Mapping[str, tuple[Any, Any]]) -> str:
-    """Return differing settings as text, e.g. ``max_steps 200 against 500, env_kwargs.size 8 against 9``."""
+    """Return differing settings as text: ``max_steps 200 against 500, env_kwargs.size 8 against 9``."""
     return ", ".join(f"{key} {_value(a)} against {_value(b)}" for key, (a, b) in differs.items())
 
 

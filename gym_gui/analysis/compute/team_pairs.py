@@ -1,4 +1,4 @@
-"""Pairs teams in the episodes that they share."""
+"""Pairs the results of competing teams in the same episodes, for comparisons."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gym_gui.core.record_fields import mapping
 
 
 def team_pairs(entry: Entry) -> list[tuple[Sides, Pairs]]:
-    """Return all pairs of teams of one operator."""
+    """Return the paired results of each two teams of one operator."""
     return [_team_pair(entry, *pair) for pair in combinations(entry.data.squads, 2)]
 
 
 def row_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs]]:
-    """Return the pairs of sides of each row of a matrix; claims name the row."""
+    """Return the paired results of each two sides of matrix rows; verdicts name the row."""
     found: list[tuple[Sides, Pairs]] = []
     for entry in entries:
         called = _names_in_matrix(entry)
@@ -36,7 +36,7 @@ def row_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs]]:
 
 
 def _names_in_matrix(entry: Entry) -> dict[str, str]:
-    """Return teams with the matrix's names of their players; teams without such names are left out."""
+    """Return each team's name with the matrix's names of its players; teams without such are left out."""
     table = matrix_of(entry.run)
     rows = () if table is None else table.rows
     row = next((row for row in rows if row.operator == entry.operator.operator_id), None)
@@ -45,14 +45,14 @@ def _names_in_matrix(entry: Entry) -> dict[str, str]:
         named = () if row is None else row.sides.get(team, ())
         trained = [entry.data.agents[s].worker_type == "rl" for s in slots if s in entry.data.agents]
         each = trained if len(named) == len(trained) else [any(trained)] * len(named)
-        said = [f"this checkpoint of {n}" if t else n for n, t in zip(named, each, strict=True)]
-        if said:
-            found[team] = f"{entry.data.team_title(team)} ({' + '.join(said)})"
+        names_of_team = [f"this checkpoint of {n}" if t else n for n, t in zip(named, each, strict=True)]
+        if names_of_team:
+            found[team] = f"{entry.data.team_title(team)} ({' + '.join(names_of_team)})"
     return found
 
 
 def _same_players(entry: Entry, first: str, second: str) -> bool:
-    """Return whether two sides have the same players: neither side can be better in swapped seats."""
+    """Return whether two sides have the same players, so that with swapped seats neither can be better."""
     workers = mapping(entry.operator.config.get("workers")) or {}
     one, other = ([workers.get(slot) for slot in entry.data.squads[side]] for side in (first, second))
     return one == other
@@ -71,7 +71,7 @@ def _team_pair(entry: Entry, first: str, second: str) -> tuple[Sides, Pairs]:
     failed = sum(e.failed for e in data.unfinished) + len(rows) - len(usable)
     rounds = Counter(e.round for e in (*data.completed, *data.unfinished))
     shared = sum(n for n in rounds.values() if n == data.seatings)  # the schedule may end between seatings
-    names = [f"{data.team_title(team)} ({', '.join(_in_claims(data, team))})" for team in (first, second)]
+    names = [f"{data.team_title(team)} ({', '.join(_member_names(data, team))})" for team in (first, second)]
     pairs = Pairs(
         tuple(sample for sample, _ in usable),
         differences,
@@ -99,7 +99,7 @@ def _are_unlike(data: OperatorData, first: str, second: str) -> bool:
 
 
 def _team_bounds(differences: Sequence[float], shared: int) -> Bounds | None:
-    """Return bounds of the mean difference if each missing match were as far apart as the farthest one."""
+    """Return bounds of the mean difference, with the largest observed difference for each missing match."""
     missing = shared - len(differences)
     if not missing or not differences:
         return None
@@ -112,8 +112,8 @@ def _team_bounds(differences: Sequence[float], shared: int) -> Bounds | None:
     )
 
 
-def _in_claims(data: OperatorData, team: str) -> list[str]:
-    """Return the members of a team; learned ones as "this checkpoint of", as a verdict holds for one only."""
+def _member_names(data: OperatorData, team: str) -> list[str]:
+    """Return the names of a team's members, with "this checkpoint of" before trained policies."""
     trained = [data.agents[slot].worker_type == "rl" for slot in data.squads[team] if slot in data.agents]
     return [
         f"this checkpoint of {name}" if is_trained else name

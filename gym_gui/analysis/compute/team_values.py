@@ -1,4 +1,4 @@
-"""Computes the numbers of cross-play: values of teams on each seed and the differences between them."""
+"""Reads the games of a cross-play: results of each team by seed, and differences between teams."""
 
 from __future__ import annotations
 
@@ -20,39 +20,38 @@ from gym_gui.core.record_fields import mapping, strings
 from gym_gui.core.records import TOURNAMENT
 
 MIN_TEAM_SEEDS = 20
-"""Fewest seeds for an interval in cross-play. Teams that seldom fail differ on few seeds. With ten seeds,
-the interval of what one policy adds to a team covers the true value in 92 %, and that of self-play that
-never fails in 83 %."""
+"""Smallest number of seeds for an interval in cross-play. Teams that seldom fail differ on few seeds: with
+ten seeds, intervals of lifts cover the true value in 92 % of cases, and those of self-play in 83 %."""
 
 
 @dataclass(frozen=True)
 class TeamValue:
-    """Mean result of a team's games on one seed, and the digests of everything that happened in them."""
+    """Mean result of a team's games on one seed, and the digests of their trajectories."""
 
     mean: float
     identity: tuple[str | None, ...]
 
 
 BySeed = Mapping[int, TeamValue]
-"""Team values by the seed's number in the schedule."""
+"""Team values by the number of the seed in the schedule (0, 1, …)."""
 
 
 @dataclass
 class TeamValues:
-    """All games of cross-play.
+    """Results of all games of a cross-play.
 
     Attributes:
         found: Seats, kinds of players, and failures.
         pool: Policies that are not held out.
         held_out: Policies that are held out.
         teams: Values by the policy in one seat and the policy in the other seats.
-        seated: Values as in ``teams``, also by the first policy's seat, if policies stay in their seats.
+        seated: Values as in ``teams``, and by the first policy's seat; only if policies keep their seats.
         seeds: Environment seeds by their number in the schedule.
         measure: ``return`` or ``score``.
         games: Number of games that count, by policy.
         count: Number of games that count, in total.
         finished: Whether the run has ended and no policy failed.
-        gone: Number of games that the run counts but whose lines are no longer in its folder.
+        gone: Number of games that were played but whose lines are missing in the run folder.
     """
 
     found: Games
@@ -72,22 +71,22 @@ class TeamValues:
     gone: int = 0
 
     def own(self) -> BySeed:
-        """Return self-play, averaged over the pool."""
+        """Return the values of self-play by seed, averaged over the pool."""
         return self.mean_of([(name, name) for name in self.pool])
 
     def cross(self) -> BySeed:
-        """Return cross-play, averaged over the pool; empty if the pool has one policy."""
+        """Return the values of cross-play by seed, averaged over the pool; empty for a pool of one."""
         return self.mean_of([(name, other) for name in self.pool for other in self.pool if other != name])
 
     def held(self) -> BySeed:
-        """Return play with held-out partners, averaged over the pool; empty if there are none."""
+        """Return the values with held-out partners by seed, averaged over the pool; may be empty."""
         return self.mean_of([(name, other) for name in self.pool for other in self.held_out])
 
     def lifts(self) -> dict[tuple[str, str], Pairs]:
-        """Compare each team that has another policy in one seat with the team without it.
+        """Pair each team that has another policy in one seat with the same team in self-play.
 
         Returns:
-            Paired values by joining policy and team.
+            Paired values, by joining policy and the team's own policy.
         """
         return {
             (joins, team): self.pairs(self.teams[joins, team], self.teams[team, team])
@@ -97,13 +96,13 @@ class TeamValues:
         }
 
     def mean_of(self, teams: Sequence[tuple[str, str]]) -> dict[int, TeamValue]:
-        """Return the mean of several teams with equal weights, on the seeds that all of them have."""
+        """Return the mean of several teams by seed, with equal weights, on their common seeds."""
         if not teams or any(team not in self.teams for team in teams):
             return {}
         return _mean([self.teams[team] for team in teams])
 
     def estimate(self, values: BySeed) -> Estimate:
-        """Return the mean over seeds with its interval."""
+        """Return the mean of values over seeds with its interval."""
         return estimate([v.mean for v in values.values()], self.samples(values), least=MIN_TEAM_SEEDS)
 
     def gain(self, pairs: Pairs) -> Estimate:
@@ -135,7 +134,7 @@ class TeamValues:
 
 
 def _mean(each: Sequence[BySeed]) -> dict[int, TeamValue]:
-    """Return the mean with equal weights, on the seeds that all of them have."""
+    """Return the mean of values by seed, with equal weights, on their common seeds."""
     shared = set(each[0]).intersection(*each[1:])
     return {
         number: TeamValue(
@@ -150,14 +149,14 @@ def read_team_values(run: Run) -> TeamValues:
     """Read the games of cross-play.
 
     Raises:
-        RunFormatError: The folder does not say who played with whom, or a row is damaged.
+        RunFormatError: The folder does not record the teams, or a row is damaged.
     """
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     found, pairings = pool_of(run)
     held_out = strings(about.get("held_out") or [])
     if held_out is None or not set(held_out) <= set(found.policies):
         where = f"{run.path / 'run.json'}: {TOURNAMENT}"
-        raise RunFormatError(where, "'held_out' names who is not in its pool")
+        raise RunFormatError(where, "'held_out' names a policy that is not in the pool")
     played = TeamValues(found, [name for name in found.policies if name not in held_out], [*held_out])
     data = {pairing: collect_episodes(run.operators[key]) for key, pairing in pairings.items()}
     results = [squad for each in data.values() for e in each.completed for squad in e.squads.values()]
@@ -182,7 +181,7 @@ def _add(played: TeamValues, pairing: tuple[str, ...], data: OperatorData) -> No
     values: dict[int, list[tuple[float, str | None]]] = defaultdict(list)
 
     def number(episode: int) -> int:
-        """Return the number of an episode's seed, even if no episode shows how many seats there are."""
+        """Return the number of an episode's seed in the schedule."""
         return episode // found.seatings
 
     for e in data.played:
@@ -218,5 +217,5 @@ def _add(played: TeamValues, pairing: tuple[str, ...], data: OperatorData) -> No
                 played.seated[policy, partner][seat] = by_seed
         return
     played.teams[joins, team] = by_seed
-    if len(pairing) == 2:  # either policy may be seen as the one that joins
+    if len(pairing) == 2:  # in a team of two, each policy joins the other
         played.teams[team, joins] = by_seed

@@ -1,4 +1,4 @@
-"""Decides by test and interval which of two sides is better, or that this is undecided."""
+"""Decides by a test and an interval which of two sides is better, or that neither is."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from gym_gui.analysis.words.verdict_words import verdict_words
 
 
 def compare_all(asked: Sequence[tuple[Sides, Pairs] | Comparison]) -> list[Comparison]:
-    """Compare all pairs in the given order, as one family; finished comparisons are returned unchanged."""
+    """Compare all pairs as one family (Holm), in the given order; finished comparisons stay unchanged."""
     rest = iter(compare_family([each for each in asked if not isinstance(each, Comparison)]))
     return [each if isinstance(each, Comparison) else next(rest) for each in asked]
 
 
 def compare_family(entries: Sequence[tuple[Sides, Pairs]]) -> list[Comparison]:
-    """Test each pair of a family and correct for the number of tests."""
-    found = [_gathered(sides, pairs) for sides, pairs in entries]
+    """Return the comparisons of a family of pairs, with p-values corrected for the number of tests (Holm)."""
+    found = [_untested(sides, pairs) for sides, pairs in entries]
     family = sum(t.is_testable for t in found)
     found = [_tested(t, family) for t in found]
     adjusted = iter(stats.holm([t.test.p for t in found if t.test is not None]))
@@ -33,11 +33,11 @@ def compare_family(entries: Sequence[tuple[Sides, Pairs]]) -> list[Comparison]:
 
 
 def tested(sides: Sides, pairs: Pairs) -> Tested:
-    """Return a single pair of sides with its test, if the sample allows one."""
-    return _tested(_gathered(sides, pairs), 1)
+    """Return one pair of sides with its test; without test if the sample is too small."""
+    return _tested(_untested(sides, pairs), 1)
 
 
-def _gathered(sides: Sides, pairs: Pairs) -> Tested:
+def _untested(sides: Sides, pairs: Pairs) -> Tested:
     codes, scope = units_of(pairs.samples)
     return Tested(sides, pairs, codes, scope, None)
 
@@ -53,7 +53,7 @@ def compared(t: Tested, p_adjusted: float | None, family: int, stage: Stage | No
         t: The sides and their test.
         p_adjusted: The adjusted p-value within the family, ``None`` without a test.
         family: Number of comparisons in the family.
-        stage: The last look, if the comparison was looked at while seeds were added.
+        stage: The last interim look, if seeds were added until the comparison was decided.
     """
     sides, pairs, test = t.sides, t.pairs, t.test
     d, seeds = pairs.differences, tuple(sample.seed for sample in pairs.samples)
@@ -98,10 +98,10 @@ def compared(t: Tested, p_adjusted: float | None, family: int, stage: Stage | No
 def _verdict(
     t: Tested, difference: Estimate, p: float | None, confidence: float
 ) -> Literal["first", "second", "undecided"]:
-    """Return the side that test and interval agree on; runs that have not ended decide nothing.
+    """Return the side that test and interval agree on; unfinished runs are undecided.
 
-    Differences that are all equal have no interval. With few seeds the interval is too narrow to be shown,
-    but the test still needs it as a second condition.
+    If all differences are equal, there is no interval and the sign decides. With few seeds, the interval is
+    not shown, but still is the second condition.
     """
     if p is None or p >= ALPHA or difference.value is None or not t.pairs.finished or t.pairs.gone:
         return "undecided"

@@ -12,7 +12,7 @@ from gym_gui.core.records import EpisodeRecord
 
 
 def completed_episodes(operator: OperatorRun) -> list[EpisodeRecord]:
-    """Return an operator's completed episodes that count, by index.
+    """Return an operator's completed episodes that count, in the order of their indices.
 
     Episodes in which moves were taken back or a player ran out of time do not count.
 
@@ -28,12 +28,12 @@ def _counts(episode: EpisodeRecord) -> bool:
 
 
 def nothing_to_write() -> UsageError:
-    """Return the error for a run without completed episodes."""
+    """Return the error to raise for a run without completed episodes."""
     return UsageError("there is nothing to write: no episode is completed", fix="Wait until one is")
 
 
 def curve_points(episode: EpisodeRecord) -> Iterator[tuple[str, float]]:
-    """Yield an episode's values, each with the name of its curve."""
+    """Yield pairs of curve name and value for an episode, such as ``("episode/return", 1.0)``."""
     if episode.total_reward is not None:
         yield "episode/return", episode.total_reward
     yield "episode/length", float(episode.length)

@@ -1,4 +1,4 @@
-"""Exports episodes as TensorBoard event files: a folder for each operator, beside those of trainings."""
+"""Exports episodes as TensorBoard event files, in one folder per operator."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from gym_gui.core.errors import MissingDependencyError, UsageError
 
 
 def write_events(run: Run, folder: Path) -> int:
-    """Write the completed episodes of a run, each operator's into a folder of its own.
+    """Write the completed episodes of a run as TensorBoard events, in one folder per operator.
 
-    The step of a point is the episode's index, and its time is when the episode ended.
+    The step of a point is the episode's index, and its time is the end of the episode.
 
     Args:
         run: The run.
@@ -69,5 +69,5 @@ def write_events(run: Run, folder: Path) -> int:
 def _require_folder(place: Path) -> None:
     place.mkdir(parents=True, exist_ok=True)
     if any(place.glob("events.out.tfevents.*")):
-        # A second file beside the first would draw every curve twice.
-        raise FileExistsError(errno.EEXIST, "it has event files already")
+        # With a second file beside the first, TensorBoard would draw every curve twice.
+        raise FileExistsError(errno.EEXIST, "it already contains event files")

@@ -1,4 +1,4 @@
-"""Exports results for other programs: tables as CSV or Parquet, and the plots as one SVG picture."""
+"""Exports results for other programs: tables as CSV or Parquet, and charts as one SVG image."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Table = Mapping[str, Sequence[Any]]
 
 CSV, PARQUET = ".csv", ".parquet"
 BATCH = 100_000
-"""Number of rows that are held at a time, if the columns are known beforehand."""
+"""Number of rows in memory at a time, if the columns are known beforehand."""
 _MARGIN = 24
 _HEADING = 30
 _FONT = "Inter, Helvetica, Arial, sans-serif"
@@ -50,12 +50,12 @@ _FONT = "Inter, Helvetica, Arial, sans-serif"
 
 
 def operator_rows(summary: Summary) -> list[Row]:
-    """Return the comparison with one row for each operator."""
+    """Return one row per operator of a summary."""
     return [file_row(operator) for operator in summary.operators]
 
 
 def standing_rows(standings: Found) -> list[Row]:
-    """Return one row for each policy of a tournament, or for each team of cross-play."""
+    """Return one row per policy of a tournament, or per team of a cross-play."""
     if isinstance(standings, CrossPlay):
         return [_team_row(standings, team) for team in standings.teams]
     return [
@@ -107,7 +107,7 @@ def _team_row(found: CrossPlay, team: Team) -> Row:
 
 
 def episode_rows(run: Run) -> Iterator[Row]:
-    """Yield a row for each finished episode; values by seat or team have a column for each seat or team.
+    """Yield one row per finished episode; values by seat or team have one column per seat or team.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -117,7 +117,7 @@ def episode_rows(run: Run) -> Iterator[Row]:
 
 
 def operator_episodes(run_id: str, operator: OperatorRun) -> Iterator[Row]:
-    """Yield the rows of :func:`episode_rows` for one operator, in the order in which episodes finished."""
+    """Yield one row per finished episode of an operator, in the order in which the episodes finished."""
     calls: dict[int, dict[str, CallTally]] = {}
     for (index, slot), tally in collect_calls(operator).items():
         calls.setdefault(index, {})[slot] = tally
@@ -157,7 +157,7 @@ def operator_episodes(run_id: str, operator: OperatorRun) -> Iterator[Row]:
 
 
 def _tokens_of(episode: EpisodeRecord, calls: Mapping[str, CallTally]) -> Row:
-    """Return tokens and price of an episode, and of each of its slots that made calls."""
+    """Return the columns with tokens and prices of an episode, and of each slot that made calls."""
     whole, tokens = summed(calls.values()), episode.tokens.values()
     made = whole.frozen()
     return {
@@ -196,15 +196,15 @@ STEP_COLUMNS: Final = {
     "option_moves": "int64",
     "option_ended_by": "string",
 }
-"""Types of the columns of :func:`step_rows`, for :func:`write_table`."""
+"""Arrow type names of the columns of :func:`step_rows`, for :func:`write_table`."""
 
 
 def step_rows(run: Run) -> Iterator[Row]:
-    """Yield a row for each decision of finished episodes, including decisions of managers.
+    """Yield one row per decision of finished episodes, including decisions of managers.
 
-    ``option`` is the manager's choice, in its own row and in the rows of the moves that follow from it.
-    ``option_move`` counts these moves from 1. How the option ended is in the manager's row and in its last
-    move.
+    ``option`` is the manager's choice, in the manager's row and in the rows of the following moves.
+    ``option_move`` numbers these moves from 1. The reason for the option's end is in the manager's row and in
+    the row of the last move.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -240,11 +240,11 @@ def _steps_of(run: Run, operator: OperatorRun, finished: Collection[int]) -> Ite
 
 
 def to_pandas(run: Run | str | Path, *, steps: bool = False) -> Any:
-    """Return a run as a ``pandas.DataFrame``, with a row for each finished episode.
+    """Return a run as a ``pandas.DataFrame``, with one row per finished episode.
 
     Args:
         run: A run, or its folder.
-        steps: Whether to return a row for each decision instead, including decisions of managers.
+        steps: Whether to return one row per decision instead, including decisions of managers.
 
     Raises:
         UsageError: There is no run, or a row is damaged.
@@ -264,14 +264,14 @@ def write_table(rows: Iterable[Row], path: Path, columns: Mapping[str, str] | No
     Args:
         rows: Plain values; a key that is missing in a row gives an empty cell.
         path: File to write; an existing file is replaced.
-        columns: Arrow type names of the columns by name, if known beforehand. Rows are then written as they
-            come, however many they are.
+        columns: Arrow type names by column, if known beforehand. Rows are then written in batches, so that
+            memory use is constant.
 
     Returns:
         Number of rows written.
 
     Raises:
-        UsageError: The suffix is neither, there are no rows, or the file cannot be written.
+        UsageError: The suffix is unsupported, there are no rows, or the file cannot be written.
         MissingDependencyError: Parquet needs pyarrow, which is not installed.
     """
     suffix = path.suffix.lower()
@@ -295,7 +295,7 @@ def write_table(rows: Iterable[Row], path: Path, columns: Mapping[str, str] | No
 
 
 def _batches(rows: Iterable[Row], columns: Mapping[str, str]) -> Iterator[tuple[Table, int]]:
-    """Yield rows in batches; one empty batch if there are none."""
+    """Yield rows in batches as columns by name with the number of rows; without rows, one empty batch."""
     left, begun = iter(rows), False
     while (batch := list(islice(left, BATCH))) or not begun:
         begun = True
@@ -303,7 +303,7 @@ def _batches(rows: Iterable[Row], columns: Mapping[str, str]) -> Iterator[tuple[
 
 
 def _table_of(rows: Iterable[Row]) -> tuple[Table, int]:
-    """Return columns by name and the number of rows; a mapping for each row would take too much memory."""
+    """Return columns by name and the number of rows."""
     table: dict[str, list[Any]] = {}
     count = 0
     for row in rows:
@@ -326,7 +326,7 @@ def _csv(tables: Iterable[Table], path: Path) -> None:
 
 
 def plain_cell(value: Any) -> Any:
-    """Return a value for CSV, with texts free of control characters that a terminal would obey."""
+    """Return a value for a CSV cell: booleans as ``true`` or ``false``, strings without control codes."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return clean(value) if isinstance(value, str) else value
@@ -347,24 +347,32 @@ def _parquet(columns: Mapping[str, str] | None, tables: Iterable[Table], path: P
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Write a temporary file beside the file, then replace the file."""
+    """Write a file completely or not at all, by a temporary file that replaces it at the end.
+
+    Args:
+        path: The file.
+        write: Writes the temporary file, whose path it gets.
+
+    Raises:
+        UsageError: The file cannot be written.
+    """
     try:
         with replaced(path) as temporary:
             write(temporary)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise UsageError(f"{path} cannot be written: {reason}", fix="Choose another place") from error
+        raise UsageError(f"{path} cannot be written: {reason}", fix="Choose another folder") from error
 
 
 # --------------------------------------------------------------------------- pictures
 
 
 def figure_svg(summary: Summary, comparison: Comparison | None = None) -> str:
-    """Draw the verdicts and plots as one picture on white, with every color written into it.
+    """Return an SVG image with the verdicts and charts of a summary on a white background.
 
     Args:
-        summary: What to show.
-        comparison: The comparison whose seeds are plotted; by default the first that has pairs.
+        summary: The summary.
+        comparison: The comparison whose differences by seed are plotted; by default the first with pairs.
     """
     pair = comparison or next((c for c in summary.comparisons if c.pairs), None)
     figure = _Figure()
@@ -380,7 +388,7 @@ def figure_svg(summary: Summary, comparison: Comparison | None = None) -> str:
 
 
 def standings_svg(standings: Found) -> str:
-    """Draw a tournament's verdicts with ratings and payoffs, or cross-play's team values, as one picture."""
+    """Return an SVG image with the verdicts and charts of a tournament or of a cross-play."""
     figure = _Figure()
     for sentence in (*map(str, standings.said), *standings.remarks):
         figure.say(sentence)
@@ -394,7 +402,7 @@ def standings_svg(standings: Found) -> str:
 
 
 def write_figure(summary: Summary, path: Path, comparison: Comparison | None = None) -> None:
-    """Write the picture of :func:`figure_svg` to a file.
+    """Write the SVG image of :func:`figure_svg` to a file.
 
     Raises:
         UsageError: The file cannot be written.
@@ -408,7 +416,7 @@ def write_figure(summary: Summary, path: Path, comparison: Comparison | None = N
 
 
 class _Figure:
-    """Picture with plots and lines of text below one another."""
+    """SVG image of charts and lines of text, one below the other."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -441,7 +449,7 @@ class _Figure:
             self.say(chart.caption)
 
     def svg(self) -> str:
-        """Return the whole picture."""
+        """Return the image as an SVG document."""
         width, height = WIDTH + 2 * _MARGIN, self._y + _MARGIN
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height:.0f}" '

@@ -1,4 +1,4 @@
-"""Adds the choices of managers to the rows of exported tables."""
+"""Computes the columns of exported tables that show which options managers chose."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gym_gui.core.record_fields import count, mapping, text
 from gym_gui.core.records import StepRecord
 
 _CHOICE = "option_arguments"
-"""Key that a manager's row has and a controller's row does not."""
+"""Key that only the rows of managers have."""
 
 
 def options_by_episode(operator: OperatorRun) -> Mapping[int, Counter[str]]:
-    """Return how often each option was chosen, by episode; only for episodes with managers.
+    """Return the number of choices of each option, by episode; only for episodes with managers.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -34,7 +34,7 @@ def options_by_episode(operator: OperatorRun) -> Mapping[int, Counter[str]]:
 
 
 def option_counts(options: Counter[str] | None) -> dict[str, int]:
-    """Return an episode's columns: the number of managers' decisions, and of different options."""
+    """Return an episode's columns ``manager_decisions`` and ``options`` (number of different options)."""
     if options is None:
         return {}
     return {"manager_decisions": options.total(), "options": len(options)}
@@ -45,12 +45,12 @@ def _manages(seat: str) -> bool:
 
 
 @dataclass(slots=True)
-class _Asked:
-    """Latest option that an agent's manager chose.
+class _CurrentOption:
+    """Current option of an agent, chosen by its manager.
 
     Attributes:
-        moves: Number of moves that it took; ``None`` if unknown.
-        ended_by: What ended the option.
+        moves: Number of moves of the option; ``None`` if unknown.
+        ended_by: Reason for the option's end; ``None`` if unknown.
         done: Moves so far.
     """
 
@@ -60,23 +60,27 @@ class _Asked:
 
 
 class OptionMoves:
-    """Numbers the moves of each option; rows must come in the order of the file."""
+    """Numbers the moves of each option, for step rows in the order of the file."""
 
     def __init__(self) -> None:
-        self._asked: dict[tuple[int, str], _Asked] = {}
+        self._current: dict[tuple[int, str], _CurrentOption] = {}
 
     def of(self, step: StepRecord) -> dict[str, Any]:
-        """Return the option columns of a decision; empty cells if no option is involved."""
+        """Return the option columns of a decision; their values are ``None`` if no option is involved."""
         option = text(step.option)
         if _manages(step.agent_id):
-            asked = _Asked(count(step.extra.get("option_moves")), text(step.extra.get("option_ended_by")))
-            self._asked[step.episode_index, step.agent_id.removesuffix(GOAL_SUFFIX)] = asked
-            return _columns(option, None, asked.moves, asked.ended_by)
-        asked = self._asked.get((step.episode_index, step.agent_id))
-        if option is None or asked is None:
+            current = _CurrentOption(
+                count(step.extra.get("option_moves")), text(step.extra.get("option_ended_by"))
+            )
+            self._current[step.episode_index, step.agent_id.removesuffix(GOAL_SUFFIX)] = current
+            return _columns(option, None, current.moves, current.ended_by)
+        current = self._current.get((step.episode_index, step.agent_id))
+        if option is None or current is None:
             return _columns(option, None, None, None)
-        asked.done += 1
-        return _columns(option, asked.done, None, asked.ended_by if asked.done == asked.moves else None)
+        current.done += 1
+        return _columns(
+            option, current.done, None, current.ended_by if current.done == current.moves else None
+        )
 
 
 def _columns(option: str | None, move: int | None, moves: int | None, ended_by: str | None) -> dict[str, Any]:

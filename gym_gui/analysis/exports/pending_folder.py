@@ -1,4 +1,4 @@
-"""Temporary folders for libraries that choose their own file names, until their output is complete."""
+"""Temporary folders and variables for libraries that write files under names of their own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.core.errors import UsageError
 
 @contextmanager
 def pending_folder(folder: Path) -> Generator[Path]:
-    """Create a temporary folder within ``folder``; it is deleted with everything that was not moved out.
+    """Create a temporary folder in ``folder``, and delete it with its contents at the end.
 
     Raises:
         UsageError: ``folder`` cannot be written.
@@ -23,7 +23,7 @@ def pending_folder(folder: Path) -> Generator[Path]:
         place = tempfile.TemporaryDirectory(dir=folder, prefix=".new-", ignore_cleanup_errors=True)
     except OSError as error:
         raise UsageError(
-            f"{folder} cannot be written: {error.strerror}", fix="Choose another with -o"
+            f"{folder} cannot be written: {error.strerror}", fix="Choose another folder with -o"
         ) from error
     with place as name:
         yield Path(name).absolute()
@@ -31,7 +31,7 @@ def pending_folder(folder: Path) -> Generator[Path]:
 
 @contextmanager
 def environment_variables(given: Mapping[str, str], *, prefix: str) -> Generator[None]:
-    """Replace all environment variables that begin with ``prefix`` by these, and restore them at the end."""
+    """Replace all environment variables that begin with ``prefix`` by ``given``; restore them at the end."""
     before = {name: value for name, value in os.environ.items() if name.startswith(prefix)}
     _replace(prefix, given)
     try:

@@ -1,6 +1,6 @@
-"""Exports games of chess from a run folder as PGN, which every chess program reads.
+"""Exports games of chess from a run folder as PGN, the text format of chess programs.
 
-Rows contain PettingZoo's numbers of moves, which are looked up among the legal moves of each position.
+Rows contain PettingZoo's action numbers, which are looked up among the legal moves of each position.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def is_chess(operator: OperatorRun | OperatorSummary) -> bool:
 
 
 def write_pgn(run: Run, path: Path) -> int:
-    """Write all games of a run into one file, completely or not at all.
+    """Write all games of chess of a run into one PGN file, completely or not at all.
 
     Returns:
         Number of games written.
@@ -47,9 +47,7 @@ def write_pgn(run: Run, path: Path) -> int:
     """
     players = [operator for operator in run.operators.values() if is_chess(operator)]
     if not players:
-        raise UsageError(
-            f"run {run.run_id} has no games of chess", fix="PGN is for runs of classic/chess_v6 alone"
-        )
+        raise UsageError(f"run {run.run_id} has no games of chess", fix="Export a run of classic/chess_v6")
     count = 0
 
     def write(new: Path) -> None:
@@ -65,7 +63,7 @@ def write_pgn(run: Run, path: Path) -> int:
 
 
 def games(run: Run, operator: OperatorRun) -> Iterator[chess.pgn.Game]:
-    """Yield the finished episodes of an operator that plays chess as games; failed ones have no result.
+    """Yield the finished episodes of a chess operator as PGN games; failed episodes have the result ``*``.
 
     Raises:
         MissingDependencyError: python-chess is not installed.
@@ -75,7 +73,7 @@ def games(run: Run, operator: OperatorRun) -> Iterator[chess.pgn.Game]:
         import_module("chess.pgn")
     except ModuleNotFoundError as error:
         raise MissingDependencyError(
-            "what writes games of chess (chess)", "mosaic workers install chess_worker"
+            "writing games of chess", "mosaic workers install chess_worker"
         ) from error
     episodes = {episode.episode_index: episode for episode in operator.episodes()}
     for index, rows in groupby(operator.steps(episodes), key=lambda row: row.episode_index):
@@ -142,7 +140,7 @@ def _result(episode: EpisodeRecord, seats: list[str]) -> str:
 
 
 def _comment(row: StepRecord) -> str:
-    """Return a comment on a move: clock time, and whether it was the player's own and its first try."""
+    """Return a comment on a move: remaining clock time, fallback, and number of illegal attempts."""
     parts: list[str] = []
     if (left := number(row.extra.get(CLOCK))) is not None:
         minutes, seconds = divmod(left, 60)

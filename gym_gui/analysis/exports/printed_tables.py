@@ -1,4 +1,4 @@
-"""Exports reports as plain text for other documents: Markdown, and LaTeX with booktabs."""
+"""Exports reports as Markdown, and as LaTeX tables with booktabs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from gym_gui.core.enums import kind_word
 
 
 class PrintedTable(NamedTuple):
-    """Table as text.
+    """Table of a report as text cells.
 
     Attributes:
         title: Title above the table.
@@ -50,12 +50,12 @@ class PrintedTable(NamedTuple):
 
 
 def printed_tables(summary: Summary, standings: Found | None = None) -> list[PrintedTable]:
-    """Return the tables of the page, in its order and with its columns."""
+    """Return the tables of the report page, in the same order and with the same columns."""
     return list(_standings_tables(standings) if standings is not None else _tables(summary))
 
 
 def verdict_sentences(summary: Summary, standings: Found | None = None) -> list[str]:
-    """Return the claims, then notes on what is missing."""
+    """Return the verdicts of a report, then its notes on missing episodes."""
     if standings is not None:
         said = [*map(str, standings.said), *standings.remarks]
         if isinstance(standings, CrossPlay):
@@ -71,7 +71,7 @@ def _tables(summary: Summary) -> Iterator[PrintedTable]:
         yield _plain("Rows of the matrix", wanted_of(MATRIX_COLUMNS, summary.matrix), summary.matrix)
     if summary.settings:
         columns = wanted_of(SETTING_COLUMNS, summary.settings)
-        yield _plain("Settings, each beside the first", columns, summary.settings)
+        yield _plain("Settings, each compared with the first", columns, summary.settings)
     for task, operators in by_task(summary).items():
         of_task: list[tuple[str, Sequence[ResultColumn], Sequence[ResultRow]]] = [
             (task or "Operators", OPERATOR_COLUMNS, [ResultRow(o) for o in operators]),
@@ -133,7 +133,7 @@ def render_markdown(summary: Summary, standings: Found | None = None) -> str:
     notes = [*(standings.notes if standings is not None else all_notes(summary, missing=False))]
     if notes:
         lines += ["## Notes", "", *(f"- {_markdown(note)}" for note in notes), ""]
-    lines += ["## Where this comes from", "", *(f"- {_markdown(line)}" for line in _origins(summary))]
+    lines += ["## Runs and versions", "", *(f"- {_markdown(line)}" for line in _origins(summary))]
     return "\n".join(lines) + "\n"
 
 
@@ -184,9 +184,9 @@ _KNOWN_TO_LATEX: Final = "–—‘’“”•€™"  # noqa: RUF001  # what a
 
 
 def render_latex(summary: Summary, standings: Found | None = None) -> str:
-    r"""Return each table as a LaTeX ``table`` with booktabs rules; the first caption has the verdict.
+    r"""Return each table of a report as a LaTeX ``table``; the first caption has the verdicts.
 
-    A table that is wider than the text is made smaller. The document needs
+    A table that is wider than the text is scaled down. The document needs
     ``\usepackage{booktabs,graphicx}``.
     """
     said = " ".join(verdict_sentences(summary, standings))
@@ -211,7 +211,7 @@ def _latex(text: str) -> str:
 
 
 def _latex_row(cells: Sequence[str]) -> str:
-    # In braces: after the end of a row, a bracket would begin a length.
+    # In braces, because LaTeX would read a bracket at the beginning of a row as an optional length.
     return " & ".join(f"{{{_latex(cell)}}}" for cell in cells) + r" \\"
 
 

@@ -1,12 +1,12 @@
-"""Exports episodes as offline runs of Weights & Biases, one for each operator; ``wandb sync`` uploads them.
+"""Exports episodes as offline runs of Weights & Biases, one per operator, for ``wandb sync``.
 
-The library writes them in a process of its own that it starts and ends. It receives only the data to be
-written, and nothing about the person's account or a server; its auxiliary files are deleted with the folder.
+The library ``wandb`` writes the runs in a process that it starts and ends. It gets only the data to write,
+and nothing about the user's account or a server; its auxiliary files are deleted.
 
 Source:
     `wandb <https://docs.wandb.ai>`_. Its file is a log like that of `LevelDB
-    <https://github.com/google/leveldb/blob/main/doc/log_format.md>`_, after a head of 7 bytes and with a
-    plain CRC-32; each record is one of its messages.
+    <https://github.com/google/leveldb/blob/main/doc/log_format.md>`_, after a header of 7 bytes and with a
+    plain CRC-32; each record is one protobuf message.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ _LONGEST_TAG = 64
 
 
 def write_wandb_runs(run: Run, folder: Path) -> dict[str, int]:
-    """Write a run of Weights & Biases for each operator that has completed episodes.
+    """Write one offline run of Weights & Biases per operator that has completed episodes.
 
-    Each point of its curves is an episode, with the episode's index as the step. Its summary is the
-    operator's row of the comparison.
+    Each point of the curves is an episode, with the episode's index as the step. The summary of the run is
+    the operator's row of the comparison.
 
     Args:
         run: The run.
@@ -58,9 +58,9 @@ def write_wandb_runs(run: Run, folder: Path) -> dict[str, int]:
         Number of episodes by the name of the folder that contains them.
 
     Raises:
-        UsageError: A row is damaged, no episode is completed, a run exists there already, or the folder
-            cannot be written.
-        MissingDependencyError: The library is not installed.
+        UsageError: A row is damaged, no episode is completed, the folder already contains such a run, or the
+            folder cannot be written.
+        MissingDependencyError: wandb is not installed.
     """
     found = find_spec("wandb")
     if found is None or found.origin is None:  # a folder of runs has the same name
@@ -70,10 +70,10 @@ def write_wandb_runs(run: Run, folder: Path) -> dict[str, int]:
         raise nothing_to_write()
     for key in played:
         if there := next(folder.glob(f"offline-run-*-{escape(_run_id(run, key))}"), None):
-            raise UsageError(f"{there} is there already", fix="Choose another folder with -o")
+            raise UsageError(f"{there} exists already", fix="Choose another folder with -o")
     summaries = {each.operator_id: each for each in summarize([run]).operators}
     target = folder.absolute()
-    with pending_folder(folder) as pending, _alone(pending) as wandb:
+    with pending_folder(folder) as pending, _isolated_wandb(pending) as wandb:
         try:
             try:
                 for key, episodes in played.items():
@@ -81,23 +81,25 @@ def write_wandb_runs(run: Run, folder: Path) -> dict[str, int]:
             finally:
                 wandb.teardown()
             made = {place.name: place for place in sorted((pending / "wandb").glob("offline-run-*"))}
-            written = {name: _held(place) for name, place in made.items()}
+            written = {name: _count_points(place) for name, place in made.items()}
             for name, place in made.items():
                 place.rename(target / name)
-        except (OSError, wandb.Error, SystemExit) as error:  # it exits if its process was ended
-            raise UsageError(f"{folder} cannot be written: {error}", fix="Choose another with -o") from error
+        except (OSError, wandb.Error, SystemExit) as error:  # wandb exits if its process was killed
+            raise UsageError(
+                f"{folder} cannot be written: {error}", fix="Choose another folder with -o"
+            ) from error
     return written
 
 
 @contextmanager
-def _alone(pending: Path) -> Generator[Any]:
-    """Import the library without the person's settings: neither environment variables nor local files."""
-    with environment_variables(_told(pending), prefix="WANDB_"), chdir(pending):
+def _isolated_wandb(pending: Path) -> Generator[Any]:
+    """Import wandb without the user's settings: without its environment variables and local files."""
+    with environment_variables(_variables(pending), prefix="WANDB_"), chdir(pending):
         yield import_module("wandb")
 
 
-def _told(pending: Path) -> Mapping[str, str]:
-    """Return environment variables that make the library write here and send nothing over the network."""
+def _variables(pending: Path) -> Mapping[str, str]:
+    """Return environment variables that make wandb write into a folder and send nothing over the network."""
     places = ("WANDB_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_DATA_DIR", "WANDB_ARTIFACT_DIR")
     return {
         **dict.fromkeys(places, str(pending)),
@@ -140,7 +142,7 @@ def _write(
             x_save_requirements=False,
         ),
     )
-    # The library's own summary would be the last episode.
+    # By default, wandb's summary would be the values of the last episode.
     written.define_metric("*", summary="none")
     for episode in episodes:
         point = dict(curve_points(episode))
@@ -168,13 +170,17 @@ def _config(run: Run, operator: OperatorRun) -> dict[str, Any]:
 
 
 def _run_id(run: Run, operator_id: str) -> str:
-    """Return a constant id for the run, so that repeated uploads make only one run."""
+    """Return the id of an operator's run, which is always the same, so that repeated uploads make one run."""
     name = re.sub(r"[^\w.-]", lambda found: f"-{ord(found[0]):x}-", operator_id)
     return f"{run.run_id}-{name}"
 
 
-def _held(place: Path) -> int:
-    """Return the number of points in a written run; raise OSError if it is cut off, e.g. by a full disk."""
+def _count_points(place: Path) -> int:
+    """Return the number of points in a written run, and delete its logs.
+
+    Raises:
+        OSError: The file is incomplete, for example because the disk is full.
+    """
     messages: Any = import_module("wandb.proto.wandb_internal_pb2")
     (file,) = place.glob("*.wandb")
     points, last = 0, ""
@@ -182,18 +188,18 @@ def _held(place: Path) -> int:
         last = messages.Record.FromString(record).WhichOneof("record_type")
         points += last == "history"
     if last != "exit":
-        raise OSError(f"{file.name} was cut off")
+        raise OSError(f"{file.name} is incomplete")
     for aside in ("logs", "tmp"):
         shutil.rmtree(place / aside, ignore_errors=True)
     return points
 
 
 def wandb_records(file: Path) -> Iterator[bytes]:
-    """Yield the records of a ``.wandb`` file, up to where it is cut off or damaged."""
+    """Yield the records of a ``.wandb`` file, up to the first incomplete or damaged record."""
     data, at, record = file.read_bytes(), _FIRST, b""
     while at + _HEAD.size <= len(data):
         if (left := _BLOCK - at % _BLOCK) < _HEAD.size:
-            at += left  # a head does not extend over the end of a block
+            at += left  # a header never crosses the end of a block
             continue
         checksum, length, kind = _HEAD.unpack_from(data, at)
         part = data[at + _HEAD.size : at + _HEAD.size + length]

@@ -1,1 +1,1 @@
-"""Data classes for findings: comparisons, standings, cross-play, trainings."""
+"""Data classes for results: summaries, comparisons, standings, cross-play, trainings."""

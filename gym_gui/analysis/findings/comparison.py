@@ -14,15 +14,15 @@ from gym_gui.analysis.statistics.summary_numbers import Bounds, Estimate
 
 @dataclass(frozen=True)
 class Stage:
-    """Last look at a comparison that was looked at while seeds were added.
+    """Last interim look at a comparison, while seeds were added.
 
     Attributes:
-        seeds: Seeds of the last look: the one that decided the comparison, if a look did.
+        seeds: Number of seeds at the last look, which decided the comparison if any look did.
         largest: Planned largest number of seeds.
         looks: Number of looks.
         p: p-value of all looks together.
-        confidence: Confidence of this look's interval, so that the intervals of all looks together have 95 %;
-            1 if no interval would be sure enough.
+        confidence: Confidence level of this look's interval, so that the intervals of all looks together have
+            95 %; 1 if no interval is possible.
     """
 
     seeds: int
@@ -43,7 +43,7 @@ class Comparison:
         second: Key or name of the second side.
         measure: ``return`` or ``score``; higher is better.
         pairs: Number of episodes that both completed.
-        left_out: Number of shared episodes that one side did not complete.
+        left_out: Number of shared episodes that at least one side did not complete.
         difference: Mean of first minus second.
         p: Two-sided p-value, ``None`` without a test.
         p_adjusted: p-value after Holm's correction within the family.
@@ -54,14 +54,14 @@ class Comparison:
         behind: Number of pairs in which the second did better.
         verdict: The better side, or ``undecided``.
         claim: The verdict as text.
-        detail: The uncertainty as text; continues the sentence.
+        detail: Numbers and uncertainty as text, which continues the claim.
         seeds: Seed of each pair.
         differences: First minus second for each pair.
         outliers: A sentence if one or a few seeds dominate the difference, else empty.
         shared: Number of shared episodes, completed or not.
         failed: Numbers of shared episodes in which the first and the second failed or had no finite return.
         unshared: Numbers of episodes that only the first and only the second has played.
-        bounds: Bounds of ``difference`` over the results of missing episodes; ``None`` if none is missing.
+        bounds: Bounds of ``difference`` for any results of missing episodes; ``None`` if none is missing.
         stage: Last look, if seeds were added until the comparison was decided; else ``None``.
     """
 
@@ -102,7 +102,7 @@ class Refusal:
         second: Keys of the operators of the other task.
         differs: Settings in which the tasks differ, each with its two values.
         claim: The refusal as text.
-        detail: What differs, as text; continues the sentence.
+        detail: The differing settings as text, which continues the claim.
     """
 
     first: tuple[str, ...]
@@ -114,11 +114,11 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Main conclusion for the reader of a report.
+    """Conclusion of a report: which side is better, or that this is undecided.
 
     Attributes:
-        claim: "A is better than B", "A against B is not decided".
-        detail: The numbers behind the claim; continues the sentence.
+        claim: Text such as "A is better than B" or "A against B is not decided".
+        detail: Numbers behind the claim as text, which continues the claim.
         decided: Whether the claim names a better side.
         task: Environment of the claim, if the report has several; else empty.
     """
@@ -130,7 +130,7 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """Claim and numbers as one sentence, for use below a heading that names the environment."""
+        """Claim and numbers as one sentence, without the environment."""
         return f"{self.claim}{self.detail}."
 
     def __str__(self) -> str:

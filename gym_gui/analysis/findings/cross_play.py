@@ -1,4 +1,4 @@
-"""Data classes of cross-play: results of policies with themselves, with others, with held-out partners.
+"""Data classes of cross-play: results of policies in teams with themselves, others and held-out partners.
 
 :func:`~gym_gui.analysis.compute.cross_play_builder.cross_play_of` builds them; the table, the page and
 ``tournament.json`` only show them.
@@ -19,20 +19,20 @@ from gym_gui.core.experiment.pairings import who_joins
 
 CROSS_PLAY_METHODS: Mapping[str, str] = {
     "value": (
-        "of a team, mean over seeds; what a seed gave is the mean of its games, in which seats were changed"
+        "mean result of a team over seeds; a seed's result is the mean of its games, in which seats change"
     ),
-    "self-play": "all seats of the team are one policy's",
+    "self-play": "one policy plays all seats of the team",
     "cross-play": (
-        "one policy in one seat, another one of the pool in all others, each two alike in weight "
+        "one policy plays one seat, another policy of the pool all others; all pairs have equal weight "
         "(Hu, Lerer, Peysakhovich & Foerster 2020)"
     ),
     "held-out": (
-        "one policy of the pool in one seat, a partner that is none of the pool in all others: ad hoc "
+        "one policy of the pool plays one seat, a partner from outside the pool all others: ad hoc "
         "teamwork (Stone, Kaminka, Kraus & Rosenschein 2010)"
     ),
     "lift": (
-        "what a team of one policy has more with another one in one of its seats, on the same seeds: what "
-        "that one is worth there beside a copy of the team's own"
+        "change in a team's result if another policy replaces one copy of the team's own policy, on the same "
+        "seeds"
     ),
     **{key: text for key, text in METHODS.items() if key not in ("mean", "iqm")},
 }
@@ -46,9 +46,9 @@ class Team:
         policy: Policy in the one seat.
         partner: Policy in the other seats.
         value: Return or score of the team.
-        lift: Value minus the partner's self-play; ``None`` if the partner is held out or equals the policy.
+        lift: ``value`` minus the partner's self-play; ``None`` if the partner is held out or is the policy.
         p: p-value of the lift, after Holm's correction over all lifts.
-        lifts: Verdict on the lift: 1 for more, -1 for less, 0 if undecided.
+        lifts: Verdict on the lift: 1 if positive, -1 if negative, 0 if undecided.
     """
 
     policy: str
@@ -120,7 +120,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class TrainedTeams:
-    """Algorithm whose trainings are policies of the pool, each counted with its mean over seeds.
+    """Results of an algorithm whose trainings are policies of the pool, over its trainings.
 
     Attributes:
         name: Name of the algorithm.
@@ -141,14 +141,14 @@ class TrainedTeams:
 
 @dataclass(frozen=True, kw_only=True)
 class CrossPlay(Findings):
-    """All findings of cross-play.
+    """Results of a cross-play: values of teams, lifts and verdicts.
 
     Attributes:
         measure: ``return`` or ``score``.
         seats: Names of the seats.
-        called: The game's names for seats, for the seats that it names.
-        verdicts: Self-play against cross-play and against play with held-out partners.
-        lifted: Sentences that say whose team does better or worse with a policy than with its own.
+        called: The game's names for seats (such as ``White``), by seat.
+        verdicts: Verdicts on self-play against cross-play, and against play with held-out partners.
+        lifted: Sentences on teams that do better or worse with another policy than with their own.
         policies: Policies of the pool by their value in cross-play, then held-out policies.
         teams: All pairs that have played together.
         own: Self-play, averaged over the pool.
@@ -158,7 +158,7 @@ class CrossPlay(Findings):
         held_gap: Self-play minus play with held-out partners on the same seeds.
         algorithms: Algorithms of which whole groups of trainings are in the pool.
         seated: All pairs by the seat of the first policy, if policies keep their seats; else empty.
-        stay: Whether policies keep their seats.
+        stay: Whether policies keep their seats on a seed.
     """
 
     measure: str
@@ -180,7 +180,7 @@ class CrossPlay(Findings):
 
     @property
     def said(self) -> Sequence[Verdict]:
-        """Verdicts on self-play against play with others."""
+        """Verdicts on self-play against cross-play and held-out partners."""
         return self.verdicts
 
     @property
@@ -205,7 +205,7 @@ class CrossPlay(Findings):
 
     @property
     def by_seat(self) -> bool:
-        """Whether the matrix shows one of two fixed seats in its rows and the other in its columns."""
+        """Whether the matrix has the first of two fixed seats in its rows and the second in its columns."""
         return self.stay and len(self.seats) == 2
 
     def fixture(self, row: str, column: str) -> Fixture | None:
@@ -222,7 +222,7 @@ class CrossPlay(Findings):
         for each in self.fixtures:
             first, second = each.policies[:2] if self.by_seat else who_joins(each.policies)
             cells = {(first, second)}
-            if len(self.seats) == 2 and not self.stay:  # either policy may be seen as the one that joins
+            if len(self.seats) == 2 and not self.stay:  # in a team of two, each policy joins the other
                 cells.add((second, first))
             for cell in cells:
                 found[cell].append(each)
@@ -230,4 +230,4 @@ class CrossPlay(Findings):
 
 
 Found = Standings | CrossPlay
-"""Findings of a tournament: of competing sides, or of one team whose seats are filled."""
+"""Results of a tournament: standings of competing sides, or cross-play in one team."""

@@ -1,4 +1,4 @@
-"""Findings that all tournaments share, whether sides compete or policies fill one team."""
+"""Base classes of tournament results, for competing sides and for cross-play."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Fixture:
 
     Attributes:
         operator_id: Id of the operator whose episodes are the games.
-        policies: Policy of each seat at the beginning.
+        policies: Policy of each seat in the first seating.
         played: Number of recorded games, whatever their status.
         planned: Number of planned games.
     """
@@ -28,24 +28,24 @@ class Fixture:
 
 
 def counted(fixtures: Sequence[Fixture]) -> tuple[int, int]:
-    """Return the total numbers of played and planned games."""
+    """Return the numbers of played and planned games of several pairings together."""
     return sum(each.played for each in fixtures), sum(each.planned for each in fixtures)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """Findings of a tournament.
+    """Results of a tournament.
 
     Attributes:
         run_id: Id of the tournament's run.
         task: Name of the environment.
         status: Status of the run: ``completed``, ``stopped``, …
-        notes: Sentences on what limits the findings.
+        notes: Sentences on limits of the results.
         games: Number of games that count.
         planned: Number of planned games.
         seeds: Number of seeds on which games were played.
         methods: Description of each method by its name.
-        fixtures: Pairings as far as they are settled, in the order in which they were settled.
+        fixtures: Pairings that are known so far, in the order of the schedule.
     """
 
     run_id: str
@@ -61,7 +61,7 @@ class Findings:
     @property
     @abstractmethod
     def said(self) -> Sequence[Verdict]:
-        """Verdicts that the reader should see first."""
+        """Verdicts at the beginning of a report."""
 
     @abstractmethod
     def fixture(self, row: str, column: str) -> Fixture | None:
@@ -70,7 +70,7 @@ class Findings:
     @property
     @abstractmethod
     def remarks(self) -> Sequence[str]:
-        """Sentences that accompany the verdicts."""
+        """Sentences below the verdicts."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data, as stored in ``tournament.json``."""

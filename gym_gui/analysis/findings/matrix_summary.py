@@ -1,4 +1,4 @@
-"""Data classes of a matrix's summary: its rows, and the settings of its players."""
+"""Data classes of the results of a matrix experiment: its rows, and the settings of its players."""
 
 from __future__ import annotations
 

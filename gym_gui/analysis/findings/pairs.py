@@ -1,4 +1,4 @@
-"""Paired results of two sides under the same conditions, and their test."""
+"""Data classes of the paired results of two operators or teams on the same seeds, and of their test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.analysis.statistics.summary_numbers import Bounds
 from gym_gui.analysis.statistics.units import Sample, Scope
 
 MOST_LOST = 0.1
-"""Largest share of episodes that may be lost to failures, if both sides failed equally often."""
+"""Largest share of failed episodes at which sides that failed equally often are compared."""
 
 
 class Sides(NamedTuple):
@@ -27,8 +27,8 @@ class Sides(NamedTuple):
         first_name: Name of the first side in sentences.
         second_name: Name of the second side in sentences.
         measure: ``return`` or ``score``.
-        trained: Whether each side is the result of one training; a claim then holds for that training only.
-        within: Name of the operator, if a report lists claims about several.
+        trained: Whether each side is a trained policy; a verdict then holds for this checkpoint only.
+        within: Name of the teams' operator, if verdicts name it; else empty.
     """
 
     kind: Literal["operators", "teams"]
@@ -43,7 +43,7 @@ class Sides(NamedTuple):
 
     @property
     def subjects(self) -> tuple[str, str]:
-        """Names of both sides in claims; a trained one with the remark that this checkpoint is meant."""
+        """Names of both sides for verdicts, with the remark "this checkpoint" for trained policies."""
         names = (self.first_name, self.second_name)
         first, second = (
             _with_remark(name, "this checkpoint") if trained else name
@@ -53,30 +53,30 @@ class Sides(NamedTuple):
 
 
 def _with_remark(name: str, remark: str) -> str:
-    """Add a remark to a name: ``PPO (remark)``, or ``PPO (200k, remark)`` if it ends with a remark."""
+    """Return a name with a remark: ``PPO (remark)``, or ``PPO (200k, remark)`` if it already has one."""
     return f"{name[:-1]}, {remark})" if name.endswith(")") else f"{name} ({remark})"
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Paired results of two sides under the same conditions.
+    """Paired results of two sides on the same seeds.
 
     Attributes:
-        samples: Seed, round and digest of each pair, which show which pairs are independent.
+        samples: Seed, round and digest of each pair, by which dependent pairs are recognized.
         differences: First minus second for each pair.
-        shared: Number of episodes that both sides share and that have ended in some way.
+        shared: Number of episodes that both sides have played, whatever their end.
         failed: Numbers of shared episodes in which the first and the second failed or had no finite return.
-        stopped: Number of shared episodes that were stopped, or lost with a process, on one side.
+        stopped: Number of shared episodes that, on one side, were stopped or lost with a process.
         unshared: Numbers of episodes that only the first and only the second has played.
-        bounds: Bounds of the mean difference over the possible results of missing episodes.
+        bounds: Bounds of the mean difference for any results of missing episodes; ``None`` if none are.
         score: Value of a failed episode, ``None`` if the experiment declares none.
         finished: Whether the runs have ended.
-        gone: Number of episodes of both sides that their runs count but that have no line in the folder.
+        gone: Number of episodes of both sides that were played but have no line in the run folder.
         begun_again: Numbers of episodes of each side that were begun again because a process was lost.
-        chosen: Whether the number of seeds was chosen by looking at results, which a test cannot account for.
-        alike: Whether both sides are the same policies in each other's seats, so that no test makes sense.
-        unlike: Whether the sides' results may be of different kinds, so that no test makes sense.
-        least: Fewest units for which an interval is shown.
+        chosen: Whether the number of seeds depended on results, which the test does not account for.
+        alike: Whether both sides are the same policies in swapped seats, so that no test makes sense.
+        unlike: Whether the sides have different sizes and only returns, so that no test makes sense.
+        least: Smallest number of independent seeds for an interval.
     """
 
     samples: tuple[Sample, ...]
@@ -102,7 +102,7 @@ class Pairs:
 
     @property
     def is_lopsided(self) -> bool:
-        """Whether the missing episodes could decide the comparison, so that the rest is no fair sample."""
+        """Whether missing episodes could change the verdict, so that the comparison is not tested."""
         if not self.left_out:
             return False
         if self.failed[0] != self.failed[1] or self.left_out > MOST_LOST * self.shared:
@@ -111,7 +111,7 @@ class Pairs:
 
 
 class Tested(NamedTuple):
-    """Two sides with their test, which is ``None`` if nothing can be tested."""
+    """Paired results of two sides with their test; the test is ``None`` if nothing can be tested."""
 
     sides: Sides
     pairs: Pairs
@@ -121,12 +121,12 @@ class Tested(NamedTuple):
 
     @property
     def is_testable(self) -> bool:
-        """Whether there are independent seeds and nothing that makes a test of them misleading."""
+        """Whether the pairs are on independent seeds and nothing makes a test misleading."""
         p = self.pairs
         untestable = p.is_lopsided or p.chosen or p.alike or p.unlike
         return bool(p.differences) and self.scope == "seeds" and not untestable
 
     @property
     def by_unit(self) -> intervals.Floats:
-        """Sum of the differences of each unit: swapped seats on one seed count as one unit."""
+        """Sum of the differences per independent unit, float (units,); a seed's seatings are one unit."""
         return np.bincount(self.codes, weights=self.pairs.differences).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Data classes of a tournament's findings: plain numbers, each with its sample size and its method.
+"""Data classes of a tournament's results: ratings, payoffs, seats, with sample sizes and methods.
 
 :func:`~gym_gui.analysis.compute.standings_builder.standings_of` builds them; the table, the page and
 ``tournament.json`` only show them.
@@ -20,11 +20,11 @@ from gym_gui.analysis.statistics.distributions import CONFIDENCE, normal_quantil
 from gym_gui.analysis.statistics.summary_numbers import BOOTSTRAP, EXACT_SHARE, METHODS, Estimate
 
 TOO_FEW, NOT_RANDOM = "not enough seeds", "nothing is random"
-"""Notes on ratings without an interval."""
+"""Notes on ratings that have no interval."""
 NO_GAME = "no game"
-"""Note on a policy without a rating."""
+"""Note on a policy that has no rating, because it has no game."""
 APART = "not connected"
-"""Note on a policy whose results do not connect it with the others: it has no rating."""
+"""Note on a policy whose results do not limit its rating relative to the other policies."""
 BY_SEED = "bootstrap over seeds, Student's t"
 
 RATING_METHODS: Mapping[str, str] = {
@@ -34,9 +34,9 @@ RATING_METHODS: Mapping[str, str] = {
         "that results hold together, or of all policies"
     ),
     "regularised": (
-        "where results set no limit to how far apart policies are (one has won everything or nothing, or "
-        "no policy has lost to one that it has beaten and the rest is drawn), each is given one drawn game "
-        "with an average policy, in the fit and in each resample in which it is so"
+        "if results do not limit the ratings (a policy has won everything or nothing, or no policy has lost "
+        "to one that it has beaten and the rest is drawn), a drawn game against an average policy is added "
+        "for each policy, in the fit and in each resample with such results"
     ),
     BY_SEED: (
         "95 % interval of a rating: Student's t times its standard error in 999 resamples of whole seeds, "
@@ -46,8 +46,8 @@ RATING_METHODS: Mapping[str, str] = {
     "rank": (
         "95 % confidence sets of all ranks at once: who is ahead or behind with certainty, by simultaneous "
         "intervals of all differences, from the same resamples (Mogstad, Romano, Shaikh & Wilhelm 2024); "
-        "where results set no limit to how far two are apart, by a sign test over the seeds that one of them "
-        "has won, corrected for all pairs"
+        "if results do not limit the difference of two policies, by a sign test over the seeds that one of "
+        "them has won, corrected for all pairs"
     ),
     "points": "mean of a game: 1 for a win, 1/2 for a draw, 0 for a loss",
     BOOTSTRAP: METHODS[BOOTSTRAP],
@@ -60,7 +60,7 @@ RATING_METHODS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class RankSet:
-    """Range of ranks that a policy may have, at 95 %; ranks begin at 1."""
+    """Range of ranks that a policy may have (95 % confidence set); ranks begin at 1."""
 
     best: int
     worst: int
@@ -75,13 +75,13 @@ class Standing:
         kind: Kind of the worker that plays the policy.
         rank: Rank by rating, from 1; policies without a game come last.
         ranks: Possible ranks at 95 %; ``None`` with too few seeds, or while games are still to be played.
-        rating: Rating on a scale like Elo's; ``rating`` among the methods describes it.
-        points: Mean points of a game: 1 for a win, one half for a draw.
+        rating: Rating in Elo points, see ``rating`` in :data:`RATING_METHODS`.
+        points: Mean points per game: 1 for a win, 0.5 for a draw, 0 for a loss.
         games: Number of games that count.
-        wins: Number of wins against one side; in a game of several sides, each other side counts.
-        draws: Number of draws, counted in the same way.
-        losses: Number of losses, counted in the same way.
-        failed: Number of games in which this policy failed; they count for no policy.
+        wins: Number of wins; in a game of several sides, each other side counts separately.
+        draws: Number of draws, counted like wins.
+        losses: Number of losses, counted like wins.
+        failed: Number of games that failed because of this policy, which do not count.
         note: Reason why the rating has no interval; empty if it has one.
         nash: Share in Nash averaging's equilibrium, ``None`` if it could not be computed.
         alpha_rank: Share in alpha-rank's stationary distribution, ``None`` if it could not be computed.
@@ -107,7 +107,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Payoff:
-    """Two policies and their results against each other.
+    """Results of two policies against each other.
 
     Attributes:
         first: One policy.
@@ -129,13 +129,13 @@ class Payoff:
         """Return the better policy, if the difference exceeds the interval; empty if it is undecided.
 
         Args:
-            error: Allowed chance that an equal policy is called better; a smaller value widens the interval.
+            error: Allowed probability of calling an equal policy better; a smaller value widens the interval.
         """
         e = self.points
         if e.value is None:
             return ""
         if e.low is None or e.high is None:
-            # The result is equal on every seed, so it has no interval: enough such seeds decide.
+            # Equal results on all seeds have no interval; a sign test decides.
             sure = e.note.endswith("equal") and 0.5**e.units <= error
             low = high = e.value if sure else 0.5
         else:
@@ -152,7 +152,7 @@ class SeatWorth:
         seat: Name of the seat.
         points: Mean points of a game in this seat.
         advantage: Advantage in rating points, relative to the mean of all seats.
-        called: The game's name for the seat, e.g. ``White``.
+        called: The game's name for the seat, such as ``White``.
     """
 
     seat: str
@@ -163,19 +163,19 @@ class SeatWorth:
 
 @dataclass(frozen=True, kw_only=True)
 class Standings(Findings):
-    """All findings of a tournament whose sides compete.
+    """Results of a tournament whose sides compete: ratings, payoffs, seats, cycles and verdicts.
 
     Attributes:
         schedule: Schedule as text.
-        claim: Which policy is best, or that this is undecided; a sentence without its full stop.
-        detail: The rest of the sentence.
+        claim: Verdict on the best policy, as text.
+        detail: Numbers behind the verdict as text, which continues the claim.
         policies: Standings of the policies, by rank.
-        payoffs: Every two policies that have met, by rank.
-        seats: The seats.
+        payoffs: Results of each two policies that have met, by rank.
+        seats: Advantages of the seats.
         draws: Share of drawn games; in a game of several sides, each two sides that meet count.
-        cycles: Sentences about policies that beat each other in a circle.
-        algorithms: Algorithms by the ratings of their trainings, if whole groups have met.
-        algorithm_verdicts: The main conclusions about algorithms, for the reader of the report.
+        cycles: Sentences about policies that beat each other in a cycle.
+        algorithms: Comparison of algorithms by the ratings of their trainings, if groups have met.
+        algorithm_verdicts: Verdicts on algorithms.
     """
 
     schedule: str
@@ -203,15 +203,15 @@ class Standings(Findings):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Sentences about circles."""
+        """Sentences about cycles of wins."""
         return self.cycles
 
     def fixture(self, row: str, column: str) -> Fixture | None:
-        """Return the pairing in a square of the payoff matrix; ``None`` if the policies are not to meet."""
+        """Return the pairing in a square of the payoff matrix; ``None`` if no game is planned there."""
         return next(iter(self._squares.get(frozenset((row, column)), ())), None)
 
     def on_record(self, first: str, second: str) -> tuple[int, int]:
-        """Return the numbers of played and planned games of two policies; zeros if they are not to meet."""
+        """Return the numbers of played and planned games of two policies; zeros if none is planned."""
         return counted(self._squares.get(frozenset((first, second)), ()))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Data classes of a report: plain numbers, each with its sample size and its method.
+"""Data classes of a report on runs: results of operators, teams and slots, comparisons, verdicts, notes.
 
 :func:`~gym_gui.analysis.compute.summary_builder.summarize` builds them; the table, the page and
 ``summary.json`` only show them.
@@ -21,11 +21,11 @@ from gym_gui.core.enums import FALLBACKS
 
 @dataclass(frozen=True)
 class TeamSummary:
-    """Results of a squad: the slots configured as one team, whichever seats they had.
+    """Results of a configured team, whichever seats its slots had.
 
     Attributes:
         name: Name of the configured team.
-        title: Title of the team: its seat's name, e.g. ``White``, if it is the only seat and is not swapped.
+        title: Title of the team; for a single seat that is not swapped, the seat's name, such as ``White``.
         slots: Slots of the team.
         members: Names of the policies or workers that play the slots.
         mean: Mean return.
@@ -34,7 +34,7 @@ class TeamSummary:
         win: Share of episodes won, ``None`` if the environment names no winner.
         draw: Share of episodes drawn, ``None`` if the environment names no winner.
         loss: Share of episodes lost, ``None`` if the environment names no winner.
-        by_seats: Mean score (or else mean return) by the team whose seats the squad had.
+        by_seats: Mean score (without scores, mean return) by the team whose seats were played.
     """
 
     name: str
@@ -72,16 +72,16 @@ class Calls:
     Attributes:
         total: Number of calls.
         failed: Number of calls without a reply.
-        replayed: Number of calls answered from a cassette (recorded replies); they cost nothing.
+        replayed: Number of calls answered with recorded replies, which cost nothing.
         input_tokens: Input tokens.
         output_tokens: Output tokens.
         usd: Cost in US dollars as far as prices are known; ``None`` if no price is known.
         unpriced: Number of answered calls whose price is unknown; their cost is not in ``usd``.
-        cached_tokens: Input tokens that the server had kept from earlier prompts.
+        cached_tokens: Input tokens that the server had cached from earlier prompts.
         models: Models that answered, those with the most calls first.
         unsure: Number of requests that timed out or broke off, for which the provider may have charged; their
             cost is not in ``usd``.
-        unsure_usd: Largest possible cost of the unsure requests, as far as prices are known.
+        unsure_usd: Largest possible cost of the unsure requests with known prices, in US dollars.
         estimated: Number of calls whose tokens are estimated from text lengths, because the server's count
             was missing or implausible.
     """
@@ -113,7 +113,7 @@ class SlotSummary:
         invalid_actions: Number of unusable answers in all recorded episodes.
         unusable_decisions: Number of decisions whose last answer was unusable; ``None`` if the run is of an
             earlier version and its step rows were not read.
-        input_tokens: Input tokens: of every call if calls are recorded, else of played decisions.
+        input_tokens: Input tokens of all calls; if calls are not recorded, of played decisions.
         output_tokens: Output tokens, counted in the same way.
         calls: The slot's calls to models, ``None`` if there were none.
     """
@@ -159,11 +159,11 @@ class OptionSummary:
     Attributes:
         slot: The manager's slot.
         option: The skill with its arguments.
-        chosen: How often the manager chose the option.
+        chosen: Number of times the manager chose the option.
         moves: Mean number of the controller's moves; ``None`` if the option never ended.
-        over: How often the option ended because the skill was done.
-        budget: How often the option ended because its moves were used up.
-        episode: How often the option ended with the episode.
+        over: Number of times the option ended because the skill was done.
+        budget: Number of times the option ended because its moves were used up.
+        episode: Number of times the option ended with the episode.
         mean_return: Mean return of the option, from its choice to its end.
     """
 
@@ -179,7 +179,7 @@ class OptionSummary:
 
 @dataclass(frozen=True)
 class Highlight:
-    """Episode that is worth watching.
+    """Episode that a report shows: the best, the median or the worst of an operator.
 
     Attributes:
         why: ``best``, ``median`` or ``worst``; ``only`` if there is one episode, ``alike`` if all results
@@ -215,25 +215,25 @@ class OperatorSummary:
         task: Environment family and id.
         kinds: Kinds of the operator's workers.
         recorded: Number of recorded episodes.
-        completed: Number of episodes that the environment ended; only these enter means.
+        completed: Number of completed episodes; only these enter means.
         failed: Number of episodes that ended with an error.
         aborted: Number of episodes that were stopped.
         without_return: Number of completed episodes without a finite return; these do not enter means either.
         mean: Mean return (sum over all agents).
         iqm: IQM of the returns.
         length: Mean episode length in environment steps.
-        success: Share of successes as the environment judges them, or ``None``.
-        bounds: Bounds of ``mean`` over the possible results of missing episodes; ``None`` if none is missing.
-        success_bounds: Bounds of ``success`` over the possible results of missing episodes.
+        success: Share of episodes that the environment reports as a success; ``None`` if it reports nothing.
+        bounds: Bounds of ``mean`` for any results of missing episodes; ``None`` if none is missing.
+        success_bounds: Bounds of ``success`` for any results of missing episodes.
         failure_score: Value of a failed episode, ``None`` if the experiment declares none.
-        halved: Number of completed episodes left out, as their seed was not completed in every seating.
+        halved: Number of completed episodes left out, because a seating of their seed is missing.
         invalid_actions: Number of unusable answers in all recorded episodes.
         unusable_decisions: Number of decisions whose last answer was unusable, as in :class:`SlotSummary`.
         unusable_causes: Unusable decisions by :class:`~gym_gui.core.enums.UnusableCause`, if recorded.
-        decisions: Counts from the step rows; ``None`` if these were not read.
-        teams: Results by squad; one team in cooperative and single-agent environments.
+        decisions: Counts from the step rows; ``None`` if the step rows were not read.
+        teams: Results by configured team; one team in cooperative and single-agent environments.
         slots: Results by configured slot.
-        notes: Notes that the reader needs.
+        notes: Sentences on limits of these results.
         calls: Calls to models by all slots, ``None`` if there were none.
         options: Options that the managers chose, the most frequent first; from the step rows.
         highlights: The best, the median and the worst episode.
@@ -288,7 +288,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class RunInfo:
-    """Origin of a report's numbers: id, state, seeds, versions and machine of a run."""
+    """A run of a report: id, status, times, commit, seeds, versions, machine and name."""
 
     run_id: str
     status: str
@@ -302,32 +302,31 @@ class RunInfo:
 
     @property
     def title(self) -> str:
-        """Title of the run, e.g. ``“Baseline” (run 01J…)``; without a name only the id."""
+        """Title of the run, such as ``“Baseline” (run 01J…)``; without a name ``run 01J…``."""
         return f"“{self.name}” (run {self.run_id})" if self.name else f"run {self.run_id}"
 
 
 @dataclass(frozen=True)
 class Summary:
-    """All findings of a report.
+    """Contents of a report on one or several runs.
 
     Attributes:
         runs: Runs that the report covers.
         verdicts: The most important comparisons, in order of importance.
         operators: One entry for each operator.
         comparisons: All comparisons.
-        refusals: Comparisons that cannot be made.
+        refusals: Comparisons that are refused, because tasks differ.
         failures: All episodes that did not complete.
-        notes: Notes that the reader needs.
-        missing: Those notes that say what is missing.
-        unread: Those notes that name requested runs that cannot be read.
-        unverified: Those notes that name runs whose records do not match their digests.
+        notes: Sentences on limits of the results.
+        missing: The notes on missing episodes, runs and steps.
+        unread: The notes on requested runs that cannot be read.
+        unverified: The notes on runs whose records do not match their digests.
         methods: Description of each method by its name.
         matrix: Rows of the matrices that were played.
-        settings: Settings of the matrices' players that have several, each compared with the first.
-        standings: Findings of a tournament, if the run is one and they were requested. They are not part of
-            ``summary.json`` but have a file of their own.
-        cross_play: Findings of a tournament whose policies fill the seats of one team.
-        trainings: Findings about algorithms by task, if whole groups of trainings have played.
+        settings: Results of matrix players with several settings, each compared with the first setting.
+        standings: Results of a tournament, if they were requested; stored in ``tournament.json`` only.
+        cross_play: Results of a cross-play, if they were requested; stored in ``tournament.json`` only.
+        trainings: Comparisons of algorithms by task, if groups of trainings have played.
     """
 
     runs: tuple[RunInfo, ...]

@@ -1,4 +1,4 @@
-"""Data classes of a report on algorithms: one score for each training, and the findings.
+"""Data classes of a report on algorithms: scores of trainings, estimates, comparisons, learning curves.
 
 :func:`~gym_gui.analysis.compute.algorithms.compare_algorithms` builds an :class:`AlgorithmReport`; the text,
 the page and ``algorithms.json`` only show it.
@@ -41,16 +41,16 @@ ALGORITHM_METHODS: Mapping[str, str] = {
         "environments (Agarwal et al. 2021)"
     ),
     "profile": (
-        "share of trainings that reach a score at least; its 95 % interval is Clopper and Pearson's (1934) "
-        "at each score by itself"
+        "share of trainings with at least this score; its 95 % interval is Clopper and Pearson's (1934), for "
+        "each score separately"
     ),
     "curve": (
         "IQM over trainings of the mean return of their last 100 training episodes; its band is a 95 % "
-        "interval at each step by itself"
+        "interval for each step separately"
     ),
-    "rank": "mean over environments of the rank by mean score, equals share a rank",
+    "rank": "mean over environments of the rank by mean score; equal scores share a rank",
     SPLITS_EXACT: "two-sided test, every way to split the trainings of two algorithms (Chung & Romano 2013)",
-    SPLITS_SAMPLED: "the same by 19,999 random ways to split them, fixed random seed",
+    SPLITS_SAMPLED: "two-sided test, 19,999 random ways to split the trainings, fixed random seed",
     "Holm": "p-values of one report are corrected by Holm's step-down procedure (1979)",
     EXACT_SHARE: "exact 95 % interval of a share (1934)",
 }
@@ -71,7 +71,7 @@ class Missing(NamedTuple):
 
 
 class LearningCurve(NamedTuple):
-    """Episodes of one training in order.
+    """Steps and returns of the episodes of one training, in order.
 
     Attributes:
         steps: Steps of the training at the end of each episode.
@@ -84,7 +84,7 @@ class LearningCurve(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainedScores:
-    """Scores of one algorithm in one environment, one for each of its trainings.
+    """Scores of one algorithm in one environment, one per training.
 
     Attributes:
         algorithm: Name of the algorithm, the same in every environment.
@@ -94,7 +94,7 @@ class TrainedScores:
         steps: Planned steps of a training, 0 if unknown.
         missing: Trainings without a score.
         curves: Episodes of the finished trainings, by seed.
-        about: How the algorithm was trained: text by heading (``Worker``, ``Steps``, …).
+        about: Description of the trainings: text by heading (``Worker``, ``Steps``, …).
     """
 
     algorithm: str
@@ -130,7 +130,7 @@ class Trained:
         mean: Mean of the scores.
         iqm: IQM of the scores.
         missing: Trainings without a score.
-        about: How the algorithm was trained: text by heading.
+        about: Description of the trainings: text by heading.
     """
 
     group: str
@@ -185,14 +185,14 @@ class AlgorithmComparison:
         first: Name of the algorithm with the higher mean score.
         second: Name of the other algorithm.
         difference: Mean score of the first minus that of the second.
-        improvement: Probability that a training of the first does better than one of the second.
+        improvement: Probability that a training of the first algorithm scores higher than one of the second.
         p: p-value of the test, ``None`` without a test.
         p_adjusted: p-value corrected for all comparisons of the report.
-        family: Number of these comparisons.
+        family: Number of comparisons of the report.
         method: Name of the test.
         verdict: ``first`` if the first is better, else ``undecided``.
         claim: The verdict as text.
-        detail: The numbers behind the verdict; continues the sentence.
+        detail: Numbers behind the verdict as text, which continues the claim.
     """
 
     first: str
@@ -233,17 +233,17 @@ class CurveBand:
 
 @dataclass(frozen=True)
 class AlgorithmReport:
-    """All findings of a report on algorithms.
+    """Contents of a report on algorithms.
 
     Attributes:
         algorithms: Algorithms, best first.
         comparisons: Comparisons of all pairs, best first.
         environments: Environments in which all algorithms were trained.
         curves: Learning curves by environment and algorithm.
-        levels: Scores for which the profiles give the share of trainings that reach them.
+        levels: Scores at which performance profiles are computed.
         scales: Scores that count as 0 and 1, by environment; empty with one environment.
-        reference: Words for the score that counts as 1; empty with one environment.
-        notes: Sentences on what limits the findings.
+        reference: Description of the score that counts as 1; empty with one environment.
+        notes: Sentences on limits of the results.
         methods: Description of each method by its name.
         scored: Name of the score if it is not normalized.
     """

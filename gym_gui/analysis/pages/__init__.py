@@ -1,1 +1,1 @@
-"""Renders reports, transcripts and films as HTML, and summaries for notebooks."""
+"""Renders reports, transcripts and replays of episodes as HTML, and summaries for notebooks."""

@@ -18,7 +18,7 @@ from gym_gui.analysis.words.html_markup import safe
 
 
 def render_algorithm_page(report: AlgorithmReport) -> str:
-    """Render the report's page."""
+    """Return the HTML page of a report on algorithms."""
     return page("Algorithms", _parts(report))
 
 
@@ -31,7 +31,7 @@ def _parts(report: AlgorithmReport) -> Iterator[str]:
     said = "".join(f"<p><strong>{safe(v.claim)}</strong>{safe(v.detail)}.</p>" for v in verdicts_of(report))
     yield f'<section class="verdict">{said}</section>'
     yield from algorithm_parts(report)
-    yield "<h2>Where this comes from</h2>"
+    yield "<h2>Trainings and methods</h2>"
     for algorithm in report.algorithms:
         for each in algorithm.trained:
             facts = "".join(f"<dt>{safe(k)}</dt><dd>{safe(v)}</dd>" for k, v in each.about.items())
@@ -41,7 +41,7 @@ def _parts(report: AlgorithmReport) -> Iterator[str]:
 
 
 def algorithm_parts(report: AlgorithmReport) -> Iterator[str]:
-    """Yield everything below the verdicts: tables, charts, all scores, notes."""
+    """Yield the HTML below the verdicts: tables, charts, scores of all trainings, notes."""
     for title, rows in tables_of(report):
         columns = columns_of(rows)
         cells = [[safe(column.show(row)) for column in columns] for row in rows]

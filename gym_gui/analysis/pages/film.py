@@ -1,4 +1,4 @@
-"""Data of a replayed episode for a page: small pictures, boards or text, and the agents' actions."""
+"""Data classes of a film: a replay of an episode for a page, with images, boards or text, and actions."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from msgspec import Struct
 
 
 class Patch(Struct, frozen=True, array_like=True):
-    """Picture that is drawn over the current one.
+    """Image that is drawn over the previous frame, at a position.
 
     Attributes:
-        picture: Number of the picture in the film's pictures.
+        picture: Index of the image in the film's ``pictures``.
         x: Distance from the left, in pixels.
         y: Distance from the top, in pixels.
-        whole: Whether the picture covers everything, so that earlier pictures do not matter.
+        whole: Whether the image covers the whole frame.
     """
 
     picture: int
@@ -25,11 +25,11 @@ class Act(Struct, frozen=True, array_like=True):
     """Latest action of an agent.
 
     Attributes:
-        agent: Number of the agent in the film's agents.
-        word: Number of the action in the film's words.
+        agent: Index of the agent in the film's ``agents``.
+        word: Index of the action's name in the film's ``words``.
         reward: Reward of the step for the agent.
         total: The agent's return so far.
-        source: Number of the action's source in the film's words; -1 for the agent's own policy.
+        source: Index of the action's source in the film's ``words``; -1 for the agent's own policy.
     """
 
     agent: int
@@ -40,16 +40,16 @@ class Act(Struct, frozen=True, array_like=True):
 
 
 class FilmFrame(Struct, frozen=True, array_like=True):
-    """Frame of a film: the state after some environment step.
+    """Frame of a film: the state after an environment step.
 
     Attributes:
-        step: Environment steps taken.
-        patches: Pictures that are drawn over the frame before.
-        acts: Latest actions of the agents that acted since the frame before.
-        board: Number of the board's cells in the film's words, -1 without a board.
-        last: Squares of the last move, as numbers from the top left.
-        text: Number of the environment's own text in the film's words, or -1.
-        scores: Scores of the teams, in the order of the film's teams.
+        step: Number of environment steps so far.
+        patches: Images that are drawn over the previous frame.
+        acts: Latest action of each agent that acted since the previous frame.
+        board: Index of the board's cells in the film's ``words``; -1 without a board.
+        last: Squares of the last move, numbered from the top left.
+        text: Index of the environment's text rendering in the film's ``words``; -1 without text.
+        scores: Scores of the teams, in the order of the film's ``teams``.
     """
 
     step: int
@@ -62,21 +62,21 @@ class FilmFrame(Struct, frozen=True, array_like=True):
 
 
 class Film(Struct, frozen=True):
-    """Replay that a page can play.
+    """Replay of one episode that a script in a page plays.
 
     Attributes:
         run_id: Id of the run.
         operator_id: Id of the operator in the run.
         episode_index: Index of the episode.
-        width: Width of the pictures in pixels, 0 without pictures.
-        height: Height of the pictures in pixels, 0 without pictures.
-        pictures: Pictures as WebP in base64; a picture may be shown several times.
+        width: Width of the images in pixels, 0 without images.
+        height: Height of the images in pixels, 0 without images.
+        pictures: Images as WebP in base64; an image may be used in several frames.
         frames: Frames in order; the first is the state after reset.
-        agents: Names of the agents, to which numbers refer.
-        words: Actions, sources, boards and texts, to which numbers refer.
+        agents: Names of the agents, to which indices refer.
+        words: Names of actions and sources, boards and texts, to which indices refer.
         teams: Names of the teams that have scores.
         board: Kind, rows and columns of the board; an empty kind without a board.
-        every: Every how many positions of the record there is a frame.
+        every: Number of recorded positions per frame; with 1, each position has a frame.
         departs: How the replay differs from the record; empty if it does not.
         missing: Reason why there is no replay; empty if there is one.
     """
@@ -98,5 +98,5 @@ class Film(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """Key of the episode among films."""
+        """Run id, operator id and episode index."""
         return self.run_id, self.operator_id, self.episode_index

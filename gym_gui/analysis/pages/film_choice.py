@@ -13,7 +13,7 @@ from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.report_text import by_task
 
 MOST_SCENES: Final = 48
-"""Largest number of episodes of a report that are replayed."""
+"""Largest number of replays in a report."""
 
 FilmKey = tuple[str, str, int]
 """Run id, operator id and episode index."""
@@ -24,18 +24,18 @@ _TITLES = {
     "median": "Median",
     "worst": "Worst",
     "only": "The only episode",
-    "alike": "One of many alike",
+    "alike": "One of many equal episodes",
 }
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Episode that is worth showing.
+    """Episode that a report shows, and the reason.
 
     Attributes:
         operator: Operator that played the episode.
         episode_index: Index of the episode.
-        title: Reason why the episode is shown.
+        title: Reason for showing the episode, such as ``Best``.
         facts: Index, seed and result, as text.
         bad: Reason why the episode failed; empty if it did not fail.
     """
@@ -48,12 +48,12 @@ class Scene:
 
     @property
     def key(self) -> FilmKey:
-        """Key of the episode among films."""
+        """Run id, operator id and episode index."""
         return self.operator.run_id, self.operator.operator_id, self.episode_index
 
 
 def scenes_of(summary: Summary) -> list[Scene]:
-    """Return all episodes worth showing, by operator: best, median and worst, then every failed one."""
+    """Return the episodes that a report may show: per operator the best, median, worst and failed ones."""
     failures: defaultdict[str, list[Failure]] = defaultdict(list)
     for failure in summary.failures:
         if failure.status == "failed":
@@ -63,9 +63,9 @@ def scenes_of(summary: Summary) -> list[Scene]:
 
 
 def chosen(scenes: Sequence[Scene], most: int = MOST_SCENES) -> list[Scene]:
-    """Return the episodes that are replayed; if there are too many, operators take turns.
+    """Return the episodes that get replays; if there are too many, operators take turns.
 
-    For each operator, a failed episode comes second, as it says most about a policy.
+    An operator's first failed episode has priority after its best one.
     """
     by_operator: defaultdict[str, list[Scene]] = defaultdict(list)
     for scene in scenes:

@@ -1,4 +1,4 @@
-"""Stores films on disk, one file each, so that only the film in use is in memory."""
+"""Stores films (replays for pages) as files, so that only the film in use is in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mosaic_worker.plain_files import replace_file
 
 
 class FilmFolder(Mapping[FilmKey, Film]):
-    """Films of a report by episode; each access reads the film from its file.
+    """Films of a report by episode, as a mapping; each access reads the film from its file.
 
     Args:
         folder: Folder that contains nothing but the films.
@@ -24,12 +24,12 @@ class FilmFolder(Mapping[FilmKey, Film]):
         self._places: dict[tuple[str, str], Path] = {}
 
     def place(self, run_id: str, operator_id: str) -> Path:
-        """Return the folder for films of one operator; it is created if it does not exist.
+        """Return the folder for films of one operator, which is created at the first call.
 
-        Its name is a number: an operator's name can hold any characters.
+        The folder's name is a number, because an operator's name may contain any characters.
 
         Raises:
-            OSError: The folder cannot be made.
+            OSError: The folder cannot be created.
         """
         key = run_id, operator_id
         if key not in self._places:

@@ -1,4 +1,4 @@
-"""Renders episodes as HTML: replays with the transcript beside them."""
+"""Renders replays of episodes as HTML, each with its transcript beside it."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.html_markup import safe, shorten
 
 MOST_LISTED: Final = 12
-"""Largest number of episodes without a replay that are listed."""
+"""Largest number of episodes without a replay that a note lists."""
 _MOST_TURNS = 60
 _MOST_CHARACTERS = 40_000
-"""Largest number of characters of a transcript beside one replay."""
-NO_SCRIPT = '<noscript><p class="note">Replays are played by a script, and scripts are off.</p></noscript>'
+"""Largest number of characters in the transcript beside a replay."""
+NO_SCRIPT = '<noscript><p class="note">Replays need JavaScript, which is off in this browser.</p></noscript>'
 _BOARD_PX = 456
 _SPEEDS = (1, 2, 4, 10, 20, 50)
 
 
 def film_section(scenes: Sequence[Scene], films: Films, runs: Sequence[Run]) -> str:
-    """Render the episodes of a report that are worth showing, by operator; empty without replays.
+    """Return the HTML section with the replays of a report, by operator; empty without replays.
 
     Args:
-        scenes: All episodes worth showing.
-        films: The available replays.
+        scenes: All episodes that the report may show.
+        films: Available replays by episode.
         runs: Opened runs that contain the transcripts.
     """
     if not films:
@@ -41,19 +41,19 @@ def film_section(scenes: Sequence[Scene], films: Films, runs: Sequence[Run]) -> 
     by_operator: defaultdict[str, list[Scene]] = defaultdict(list)
     for scene in scenes:
         by_operator[scene.operator.key].append(scene)
-    said = _Said(runs)
+    said = _Transcripts(runs)
     parts = [_operator_part(of_one, films, said) for of_one in by_operator.values()]
     return f"<h2>Episodes</h2>{''.join(parts)}{closing(films.values())}"
 
 
 def closing(films: Iterable[Film]) -> str:
-    """Return the script that plays all replays of a page; empty if no replay has frames."""
+    """Return the HTML of the script that plays all replays of a page; empty if no replay has frames."""
     if not any(film.frames for film in films):
         return ""
     return f"{NO_SCRIPT}<script>{player_script()}</script>"
 
 
-def _operator_part(scenes: Sequence[Scene], films: Films, said: _Said) -> str:
+def _operator_part(scenes: Sequence[Scene], films: Films, said: _Transcripts) -> str:
     operator = scenes[0].operator
     shown = [(scene, film) for scene in scenes if (film := films.get(scene.key))]
     played = [film_article(scene, film, said.of(scene)) for scene, film in shown if film.frames]
@@ -68,7 +68,7 @@ def _operator_part(scenes: Sequence[Scene], films: Films, said: _Said) -> str:
 
 
 def _left_out(scenes: Sequence[Scene], films: Films) -> str:
-    """Return which episodes have no replay, to keep the page small, and the command that shows them."""
+    """Return a note on episodes without replay, with the command that shows them; empty if there are none."""
     rest = [scene for scene in scenes if scene.key not in films]
     if not rest:
         return ""
@@ -83,10 +83,10 @@ def _left_out(scenes: Sequence[Scene], films: Films) -> str:
 
 
 def film_article(scene: Scene, film: Film, turns: Sequence[Turn]) -> str:
-    """Return one replay with its controls, and the transcript if there are turns, as ready HTML."""
+    """Return the HTML of one replay with its controls, and with a transcript if there are turns."""
     why = f'<p class="bad">{safe(shorten(scene.bad, 300))}</p>' if scene.bad else ""
     note = f'<p class="note">{safe(film.departs)}</p>' if film.departs else ""
-    thinned = f'<p class="muted">Every {film.every}th look is shown.</p>' if film.every > 1 else ""
+    thinned = f'<p class="muted">Every {film.every}th frame is shown.</p>' if film.every > 1 else ""
     heading = f'<h4>{safe(scene.title)}</h4><p class="facts-of">{safe(scene.facts)}</p>'
     body = f"{heading}{why}{_stage(scene, film)}{_transport(film)}{_acts(film)}{thinned}{note}"
     data = f'<script type="application/json">{in_script(msgspec.to_builtins(film))}</script>'
@@ -120,15 +120,16 @@ def _stage(scene: Scene, film: Film) -> str:
 def _transport(film: Film) -> str:
     usual = 2 if film.board[0] else 20 if len(film.frames) > 150 else 10
     speeds = "".join(
-        f'<option value="{s}"{" selected" if s == usual else ""}>{s} a second</option>' for s in _SPEEDS
+        f'<option value="{s}"{" selected" if s == usual else ""}>{s} per second</option>' for s in _SPEEDS
     )
     last = len(film.frames) - 1
     return (
         '<div class="transport">'
         f'<input type="range" min="0" max="{last}" value="0" step="1" aria-label="Position">'
-        f"{_button('first', 'To the beginning', 'Home', '⏮')}{_button('back', 'One step back', 'Left', '◀')}"
+        f"{_button('first', 'Go to the beginning', 'Home', '⏮')}"
+        f"{_button('back', 'Go one step back', 'Left', '◀')}"
         '<button type="button" class="play" title="Play or pause (Space)">Play</button>'
-        f"{_button('on', 'One step on', 'Right', '▶')}{_button('last', 'To the end', 'End', '⏭')}"
+        f"{_button('on', 'Go one step forward', 'Right', '▶')}{_button('last', 'Go to the end', 'End', '⏭')}"
         f'<select aria-label="Speed" title="Speed (+ and -)">{speeds}</select>'
         "<output></output></div>"
     )
@@ -146,15 +147,15 @@ def _acts(film: Film) -> str:
     return f'{scores}<table class="acts"><thead>{head}</thead><tbody>{rows}</tbody></table>'
 
 
-class _Said:
-    """Transcripts of episodes; the transcript of each operator is opened once."""
+class _Transcripts:
+    """Cache of the transcripts of operators, each of which is opened once."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self._runs: Mapping[str, Run] = {run.run_id: run for run in runs}
         self._transcripts: dict[tuple[str, str], Transcript] = {}
 
     def of(self, scene: Scene) -> list[Turn]:
-        """Return the first turns of an episode, as many as fit."""
+        """Return the first turns of an episode, as many as fit beside its replay."""
         run = self._runs.get(scene.operator.run_id)
         if run is None:
             return []

@@ -1,4 +1,4 @@
-"""Styles that replays add to the style sheet of pages, and the script that plays replays."""
+"""Style sheet for replays in pages, and the script that plays replays."""
 
 from __future__ import annotations
 
@@ -65,25 +65,25 @@ h2 ~ h3 { margin-top: 16px; }
 
 @cache
 def player_script() -> str:
-    """Return the script for a page: drawing data for boards, then the player itself."""
+    """Return the JavaScript that plays replays: data for drawing boards, then the player."""
     player = Path(__file__).with_name("film_player.js").read_text(encoding="utf-8")
     return f"const art = {in_script(_art())};\n{player}"
 
 
 def in_script(value: object) -> str:
-    """Return data as JSON that cannot close the script element that contains it."""
+    """Return data as JSON for a script element, which the JSON cannot close."""
     return orjson.dumps(value).decode().replace("<", "\\u003c")
 
 
 @cache
 def film_head() -> str:
-    """Return the beginning of a page with replays: it allows this script and inline pictures, no fetching."""
+    """Return the head of a page with replays, which allows only the player's script and inline images."""
     digest = base64.b64encode(hashlib.sha256(player_script().encode()).digest()).decode()
     return page_head(f"img-src data:; script-src 'sha256-{digest}'; style-src 'unsafe-inline'")
 
 
 def _art() -> Mapping[str, Any]:
-    """Return colors and shapes for drawing boards and pieces."""
+    """Return colors and shapes for drawing boards and pieces, by name."""
     colors = {name: value for name, value in vars(artwork).items() if name.isupper() and name != "ANSI"}
     chess = {
         letter: {

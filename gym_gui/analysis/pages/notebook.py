@@ -1,4 +1,4 @@
-"""Renders a summary as HTML for a notebook."""
+"""Renders a summary as HTML for the output of a notebook cell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gym_gui.analysis.pages.report_page import (
 from gym_gui.analysis.words.html_markup import safe
 from gym_gui.analysis.words.report_text import SHOWN_FAILURES, all_notes, by_task, failure_in_words
 
-# Notebooks have their own colors: text inherits them, everything else is a shade of the text color.
+# Notebooks have their own colors, so text inherits them and everything else is a shade of the text color.
 _STYLE = """
 .mosaic { font-variant-numeric: tabular-nums; }
 .mosaic p { margin: 4px 0; }
@@ -32,11 +32,11 @@ _STYLE = """
 
 
 def notebook_html(summary: Summary, places: Sequence[tuple[str, Path]] = ()) -> str:
-    """Render verdicts, tables and notes as a piece of HTML without links and scripts; run data is escaped.
+    """Return verdicts, tables and notes as an HTML element without links and scripts; run data is escaped.
 
     Args:
-        summary: Findings to show.
-        places: Names and paths of files and folders to list below.
+        summary: The summary to show.
+        places: Labels and paths of files and folders to list at the end.
     """
     parts = [*verdict_lines(summary), matrix_tables(summary)]
     for task, operators in by_task(summary).items():

@@ -1,4 +1,4 @@
-"""Style sheet of pages in the colors of the window, light or dark by the reader's system setting."""
+"""Style sheet of pages in the colors of the window, light or dark by the system setting of the browser."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from gym_gui.core.drawing.colors import DARK, HUES, LIGHT
 
 
 def page_head(allowed: str) -> str:
-    """Return the beginning of a page.
+    """Return the beginning of an HTML page.
 
     Args:
-        allowed: What the page may use, as a content security policy; nothing else, and no other hosts.
+        allowed: Directives of the page's content security policy; everything else is forbidden.
     """
     return f"""<!doctype html>
 <html lang="en">
@@ -24,7 +24,7 @@ def page_head(allowed: str) -> str:
 
 
 PAGE_HEAD = page_head("style-src 'unsafe-inline'")
-"""Beginning of every self-contained page: nothing is fetched, no script runs."""
+"""Beginning of a page without scripts, which loads nothing from elsewhere."""
 
 
 def _variables(theme: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
 """Checks whether a report's files agree with the run: ``summary.json`` and the pages beside it.
 
-``summary.json`` stores under ``made`` the version that wrote it, the run's digest at that time, and the
-digests of the other files. Its own content is computed again from the run.
+The key ``made`` of ``summary.json`` has the version that wrote the file, the run's digest at that time, and
+the digests of the other files. The other content of ``summary.json`` is computed again from the run.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ PAGES: Final = ("report.html", "transcript.html", "tournament.json")
 MADE: Final = "made"
 _MOST_BYTES: Final = 64 * 2**20
 _NUMBERS: Final = ("operators", "comparisons", "refusals", "failures", "matrix", "settings")
-"""Keys that depend on the run's rows alone; names, notes and trainings have other sources, too."""
+"""Keys of ``summary.json`` that depend on the run's rows alone."""
 
 
 def made_with(folder: Path, run: Run | None) -> dict[str, Any]:
-    """Return the ``made`` entry of ``summary.json``, after the other files are written.
+    """Return the value of the key ``made`` of ``summary.json``; call it after the other files are written.
 
     Args:
-        folder: Folder of the files.
-        run: The run, if the report is of a single one.
+        folder: Folder of the report's files.
+        run: The run, if the report covers a single one.
     """
     files = {name: digest for name in PAGES if (digest := _digest(folder / name))}
     of = None if run is None else run.record.extra.get(KEY)
@@ -59,7 +59,7 @@ def changed_reports(run: Run, header: Mapping[str, Any], summary: Summary) -> tu
         return [SUMMARY], there
     made = mapping(data.get(MADE)) or {}
     if not made and not has_digests(header):
-        return [], [SUMMARY, *there]  # an earlier version wrote them, from its own run
+        return [], [SUMMARY, *there]  # of an earlier version, without digests to compare
     if made and (made.get("mosaic") != __version__ or made.get(KEY) != header.get(KEY)):
         return [], [SUMMARY, *there]
     files = mapping(made.get("files_sha256")) or {}
@@ -71,7 +71,7 @@ def changed_reports(run: Run, header: Mapping[str, Any], summary: Summary) -> tu
 
 
 def _numbers(summary: Summary) -> tuple[str, ...]:
-    # Findings on trainings come from the trainings' folders, which may be gone.
+    # Verdicts on trainings come from the trainings' folders, which may have been deleted.
     return _NUMBERS if summary.trainings else (*_NUMBERS, "verdicts")
 
 

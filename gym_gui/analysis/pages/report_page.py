@@ -49,7 +49,7 @@ MOST_SEEDS = 100
 MOST_OF_AN_EXPERIMENT = 30_000
 """Largest number of characters of an experiment that a page shows."""
 TRANSCRIPT = "transcript.html"
-"""File name of the transcript page beside the report, if there were calls."""
+"""File name of the transcript page beside the report."""
 
 
 def render_html(
@@ -60,17 +60,17 @@ def render_html(
     films: Films | None = None,
     runs: Sequence[Run] = (),
 ) -> str:
-    """Render the report.
+    """Return the HTML page of a report.
 
-    The page is self-contained: styles, plots and replays are inline, and nothing is fetched. The only script
-    plays replays, if there are any. All run data is escaped.
+    The page is self-contained: styles, charts and replays are inline, and nothing is loaded from elsewhere.
+    The only script plays replays. All run data is escaped.
 
     Args:
-        summary: Findings to show.
-        turns: Content of the transcript page, as text; empty without such a page.
-        parts: Further ready HTML, shown below the verdicts.
+        summary: The summary to show.
+        turns: Description of the transcript page's content, for a link; empty without such a page.
+        parts: Further HTML, shown below the verdicts.
         films: Replays, by episode.
-        runs: Opened runs, for the transcripts beside replays and for experiments.
+        runs: Opened runs, for transcripts beside replays and for experiments.
     """
     title = "Results of " + (summary.runs[0].title if len(summary.runs) == 1 else f"{len(summary.runs)} runs")
     whole = [_header(summary, turns), *report_body(summary, parts)]
@@ -82,11 +82,11 @@ def render_html(
 
 
 def page(title: str, parts: Iterable[str], *, films: bool = False) -> str:
-    """Assemble a page from ready HTML parts, with its styles.
+    """Return an HTML page with the given parts and the style sheet.
 
     Args:
         title: Title of the page.
-        parts: Content of the page.
+        parts: HTML of the page's content.
         films: Whether the parts contain replays.
     """
     start, style = (film_head(), STYLE + TRANSCRIPT_STYLE + FILM_STYLE) if films else (PAGE_HEAD, STYLE)
@@ -95,11 +95,11 @@ def page(title: str, parts: Iterable[str], *, films: bool = False) -> str:
 
 
 def report_body(summary: Summary, parts: Sequence[str] = (), links: Links | None = None) -> Iterator[str]:
-    """Yield verdicts, tables, charts and comparisons.
+    """Yield the HTML of a summary's verdicts, tables, charts and comparisons.
 
     Args:
-        summary: Findings to show.
-        parts: Further ready HTML, shown below the verdicts.
+        summary: The summary to show.
+        parts: Further HTML, shown below the verdicts.
         links: Addresses of the operators' pages, if they have pages.
     """
     yield _verdicts(summary)
@@ -125,13 +125,13 @@ def _verdicts(summary: Summary) -> str:
 
 
 def missing_lines(summary: Summary) -> str:
-    """Return paragraphs on what is missing, for the top of a report."""
+    """Return HTML paragraphs on missing episodes, for the top of a report."""
     missing = [*summary.missing, *([f"{words}."] if (words := incomplete_in_words(summary)) else [])]
     return "".join(f'<p class="note">{safe(note)}</p>' for note in missing)
 
 
 def verdict_lines(summary: Summary) -> Iterable[str]:
-    """Yield paragraphs of the verdicts; with several environments, each below its name."""
+    """Yield HTML paragraphs of the verdicts; with several environments, grouped by environment."""
     for task, verdicts in summary.verdicts_by_task.items():
         if task:
             yield f'<p class="muted">{safe(task)}</p>'
@@ -154,12 +154,12 @@ def _task(
 def operator_parts(
     operators: Sequence[OperatorSummary], roles: Mapping[str, str], links: Links | None = None
 ) -> Iterator[str]:
-    """Yield all tables of the operators of one task: results, calls to models, teams, options.
+    """Yield the HTML tables of the operators of one task: results, calls to models, teams, options.
 
     Args:
         operators: Operators of the task.
-        roles: Color roles by operator key.
-        links: Addresses of the operators' pages.
+        roles: Names of colors by operator key.
+        links: Addresses of the operators' pages, if they have pages.
     """
     yield operator_table(operators, links, roles)
     yield _result_table(CALL_COLUMNS, [ResultRow(o) for o in operators if o.calls])
@@ -169,7 +169,7 @@ def operator_parts(
 
 
 def chart_panel(chart: Chart) -> str:
-    """Return a chart with its title and caption."""
+    """Return an HTML panel with a chart, its title and its caption."""
     if not chart:
         nothing = safe(chart.nothing or "No completed episodes.")
         return panel(chart.title, f'<p class="muted">{nothing}</p>')
@@ -178,12 +178,12 @@ def chart_panel(chart: Chart) -> str:
 
 
 def panel(title: str, body: str) -> str:
-    """Return ready HTML below a title."""
+    """Return an HTML panel with a title and ``body``, which is HTML."""
     return f'<section class="panel"><h3>{safe(title)}</h3>{body}</section>'
 
 
 def _badges(kinds: Sequence[str], role: str = "") -> str:
-    """Return badges of kinds; a single kind has the operator's own color."""
+    """Return HTML badges of kinds of workers; a single kind has the operator's color ``role``."""
     own = role if len(kinds) == 1 else ""
     return "".join(
         f'<span class="badge"><i class="{own or kind_role(kind)}"></i>{safe(kind_word(kind))}</span>'
@@ -202,7 +202,7 @@ def _plotted(summary: Summary, keys: Mapping[str, OperatorSummary]) -> list[Comp
 def html_table(
     headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = (), title: str = ""
 ) -> str:
-    """Return a table of ready HTML cells; columns named in ``words`` hold words, the others numbers."""
+    """Return an HTML table of HTML cells; columns named in ``words`` are aligned left, the others right."""
     above = f"<h3>{safe(title)}</h3>" if title else ""
     head = "".join(f'<th class="{"word" if h in words else ""}">{safe(h)}</th>' for h in headings)
     body = "".join(
@@ -225,20 +225,20 @@ def operator_table(
     links: Links | None = None,
     roles: Mapping[str, str] | None = None,
 ) -> str:
-    """Return a table with a row for each operator of a task; names link to pages, if there are any."""
+    """Return an HTML table with one row per operator of a task; with ``links``, names link to pages."""
     rows = [ResultRow(o) for o in operators]
     return _result_table(OPERATOR_COLUMNS, rows, links=links, roles=roles or operator_roles(operators))
 
 
 def team_table(operator: OperatorSummary) -> str:
-    """Return a table with a row for each team of an operator."""
+    """Return an HTML table with one row per team of an operator."""
     return _result_table(TEAM_COLUMNS, teams_of(operator), f"Teams of {operator.name}")
 
 
 def matrix_tables(summary: Summary) -> str:
-    """Return tables of matrix rows and of players' settings; empty without a matrix."""
+    """Return HTML tables of matrix rows and of players' settings; empty without a matrix."""
     rows = _plain_table("Rows of the matrix", MATRIX_COLUMNS, summary.matrix)
-    return rows + _plain_table("Settings, each beside the first", SETTING_COLUMNS, summary.settings)
+    return rows + _plain_table("Settings, each compared with the first", SETTING_COLUMNS, summary.settings)
 
 
 def _plain_table(title: str, listed: Sequence[Column[Row]], rows: Sequence[Row]) -> str:
@@ -251,7 +251,7 @@ def _plain_table(title: str, listed: Sequence[Column[Row]], rows: Sequence[Row])
 
 
 def option_table(operator: OperatorSummary) -> str:
-    """Return a table with a row for each option that an operator's managers chose."""
+    """Return an HTML table with one row per option that an operator's managers chose."""
     return _result_table(OPTION_COLUMNS, options_of(operator), f"Options of {operator.name}")
 
 
@@ -262,7 +262,7 @@ def _result_table(
     links: Links | None = None,
     roles: Mapping[str, str] | None = None,
 ) -> str:
-    """Return a table of these rows with the columns that a page shows; empty without rows."""
+    """Return an HTML table of rows with the columns for pages; empty without rows."""
     if not rows:
         return ""
     shown = columns_in(Place.PAGE, columns, rows)
@@ -285,12 +285,12 @@ def _result_table(
 
 
 def link(address: str, text: str) -> str:
-    """Return a link; ``text`` is ready HTML."""
+    """Return an HTML link; ``text`` is HTML."""
     return f'<a href="{safe(address)}">{text}</a>'
 
 
 def _in_parts(text: str) -> str:
-    """Split a number from its bracket, so that a line breaks only between them if the table is narrow."""
+    """Return HTML in which a line breaks only between a number and its bracket, for narrow tables."""
     first, bracket, rest = text.partition(" (") if " (" in text else text.partition(" [")
     if not bracket:
         return safe(text)
@@ -309,12 +309,12 @@ def _cell(cell: Cell, word: bool, address: str = "", role: str = "") -> str:
 def _comparisons(summary: Summary) -> str:
     task = {operator.key: operator.task for operator in summary.operators}
     several = len(set(task.values())) > 1
-    told = {str(v) for v in summary.verdicts}
+    shown = {str(v) for v in summary.verdicts}
     lines = [
         str(Verdict(c.claim, c.detail, False, task.get(c.operator or c.first, "") if several else ""))
         for c in summary.comparisons
     ]
-    rest = [line for line in lines if line not in told]
+    rest = [line for line in lines if line not in shown]
     if not rest:
         return ""
     items = "".join(f"<p>{safe(line)}</p>" for line in rest)
@@ -322,11 +322,11 @@ def _comparisons(summary: Summary) -> str:
 
 
 def failure_table(summary: Summary, links: Links | None = None) -> str:
-    """Return a table of the episodes that did not complete; empty if all completed.
+    """Return an HTML table of the episodes that did not complete; empty if all completed.
 
     Args:
         summary: Summary whose failures are listed.
-        links: Addresses of the episodes' rows, if there are any.
+        links: Addresses of the operators' pages, if they have pages.
     """
     if not summary.failures:
         return ""
@@ -351,35 +351,35 @@ def failure_table(summary: Summary, links: Links | None = None) -> str:
 
 
 def notes_section(notes: Iterable[str]) -> str:
-    """Return a section of notes; empty without notes."""
+    """Return an HTML section of notes; empty without notes."""
     items = "".join(f'<p class="note">{safe(note)}</p>' for note in notes)
     return f'<h2>Notes</h2><section class="panel">{items}</section>' if items else ""
 
 
 def _foot(summary: Summary, runs: Sequence[Run]) -> str:
-    whence = f"<h2>Where this comes from</h2>{looks_line(summary)}{run_panels(summary, runs)}"
+    whence = f"<h2>Runs and methods</h2>{looks_line(summary)}{run_panels(summary, runs)}"
     return f"{whence}{methods_panel(summary.methods)}"
 
 
 def looks_line(summary: Summary) -> str:
-    """Return a paragraph on the test with looks while seeds were added; empty without looks."""
+    """Return an HTML paragraph on the sequential test with interim looks; empty without looks."""
     looks = looks_in_words(summary)
     return f"<p>{safe(looks)}</p>" if looks else ""
 
 
 def methods_panel(methods: Mapping[str, str]) -> str:
-    """Return a panel that describes each named method."""
+    """Return an HTML panel that describes each statistical method."""
     return panel("Methods", facts_list(methods))
 
 
 def facts_list(facts: Mapping[str, str]) -> str:
-    """Return a list of names with their texts."""
+    """Return an HTML description list of names with their texts."""
     items = "".join(f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in facts.items())
     return f"<dl>{items}</dl>"
 
 
 def run_panels(summary: Summary, runs: Sequence[Run]) -> str:
-    """Return a panel on the origin of each run, with its experiment."""
+    """Return an HTML panel per run with its status, times, seeds, versions, digest and experiment."""
     read = {run.run_id: run for run in runs}
     return "".join(_run_panel(info, read.get(info.run_id)) for info in summary.runs)
 
@@ -406,7 +406,7 @@ def _run_panel(run: RunInfo, read: Run | None) -> str:
 
 
 def _experiment(data: Mapping[str, Any]) -> str:
-    """Return the resolved experiment as JSON, which ``mosaic run`` accepts."""
+    """Return a foldable HTML element with the resolved experiment as JSON, which ``mosaic run`` accepts."""
     written = orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
     lines = "\n".join(map(safe, written[:MOST_OF_AN_EXPERIMENT].split("\n")))
     rest = len(written) - MOST_OF_AN_EXPERIMENT

@@ -1,4 +1,4 @@
-"""Renders a tournament as a single self-contained HTML page."""
+"""Renders a tournament or a cross-play as a single self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def render_found_page(
     films: Films | None = None,
     runs: Sequence[Run] = (),
 ) -> str:
-    """Render the tournament's page.
+    """Return the HTML page of a tournament or of a cross-play.
 
     Args:
-        found: Findings of the tournament.
-        summary: Summary of the same run, for its failures and its origin.
-        turns: Content of the transcript page, as text; empty without such a page.
+        found: Results of the tournament.
+        summary: Summary of the same run, for failures and versions.
+        turns: Description of the transcript page's content, for a link; empty without such a page.
         films: Replays, by episode.
-        runs: Opened runs, for the transcripts beside replays and for experiments.
+        runs: Opened runs, for transcripts beside replays and for experiments.
     """
     title = "Cross-play" if isinstance(found, CrossPlay) else "Tournament"
     shown = film_section(scenes_of(summary), films or {}, runs)
@@ -76,30 +76,30 @@ def render_found_page(
 
 
 def found_facts(found: Found) -> str:
-    """Return how much was played, and the run with its status, as text."""
+    """Return the numbers of policies and games, and the run with its status, as text."""
     played = heading(found) if isinstance(found, CrossPlay) else played_words(found)
     return f"{played} \N{MIDDLE DOT} run {found.run_id} ({found.status})"
 
 
 def found_body(found: Found, summary: Summary) -> Iterator[str]:
-    """Yield the verdict, the policies, the charts, and the results of pairs."""
+    """Yield the HTML of verdicts, policies, charts, and results of pairs."""
     said = "".join(f"<p><strong>{safe(v.claim)}</strong>{safe(v.detail)}.</p>" for v in found.said)
     rest = "".join(f'<p class="note">{safe(sentence)}</p>' for sentence in found.remarks)
     yield f'<section class="verdict">{said}{rest}{missing_lines(summary)}</section>'
     yield f"<h2>{safe(found.task)}</h2>"
-    yield from _of_team(found) if isinstance(found, CrossPlay) else _of_sides(found)
+    yield from _cross_play_parts(found) if isinstance(found, CrossPlay) else _standings_parts(found)
 
 
-def _of_sides(found: Standings) -> Iterator[str]:
+def _standings_parts(found: Standings) -> Iterator[str]:
     yield _table(columns_of(found.policies), found.policies)
     yield _charts(rating_chart(found), PayoffChart(found))
     yield _sentences("Seats", seat_lines(found))
-    yield _sentences("Who met whom", map(pair_sentence, found.payoffs), most=MOST_PAIRS)
+    yield _sentences("Results by pair", map(pair_sentence, found.payoffs), most=MOST_PAIRS)
     if found.algorithms is not None:
         yield from algorithm_parts(found.algorithms)
 
 
-def _of_team(found: CrossPlay) -> Iterator[str]:
+def _cross_play_parts(found: CrossPlay) -> Iterator[str]:
     yield _table(mate_columns(found.policies), found.policies)
     yield f'<p>{safe(means_sentence(found))}</p><p class="muted">{safe(LEGEND)}</p>'
     if found.algorithms:
@@ -107,8 +107,8 @@ def _of_team(found: CrossPlay) -> Iterator[str]:
         yield f'<p class="muted">{safe(TRAINED_LEGEND)}</p>'
     yield _charts(mate_chart(found), CrossPlayChart.of(found))
     teams = (team_sentence(found, team) for team in found.teams)
-    yield _sentences("Who played with whom", teams, most=MOST_PAIRS)
-    yield _sentences("Seat by seat", seat_sentences(found), most=MOST_PAIRS)
+    yield _sentences("Results by team", teams, most=MOST_PAIRS)
+    yield _sentences("Results by seat", seat_sentences(found), most=MOST_PAIRS)
 
 
 def _table(columns: Sequence[Column[Row]], rows: Sequence[Row]) -> str:
@@ -121,21 +121,21 @@ def _charts(*charts: Chart) -> str:
 
 
 def _sentences(title: str, sentences: Iterable[str], most: int | None = None) -> str:
-    """Return a panel of sentences; beyond ``most``, only the number of further ones."""
-    told = list(sentences)
-    lines = "".join(f"<p>{safe(sentence)}</p>" for sentence in told[:most])
-    if most is not None and (rest := len(told) - most) > 0:
+    """Return an HTML panel with at most ``most`` sentences, and the number of further sentences."""
+    listed = list(sentences)
+    lines = "".join(f"<p>{safe(sentence)}</p>" for sentence in listed[:most])
+    if most is not None and (rest := len(listed) - most) > 0:
         lines += f'<p class="muted">and {rest:,} more, all in tournament.json</p>'
     return f'<h2>{safe(title)}</h2><section class="panel">{lines}</section>' if lines else ""
 
 
 def page_header(title: str, facts: str, turns: str) -> str:
-    """Return the top of a page: title, facts and, if ``turns`` is not empty, a link to the transcript."""
+    """Return the header of a page: title, facts and, unless ``turns`` is empty, a link to a transcript."""
     link = f'<a href="{TRANSCRIPT}">{safe(f"Transcript of {turns}")}</a>' if turns else ""
     return f'<header><h1>{safe(title)}</h1><span class="muted">{safe(facts)}</span>{link}</header>'
 
 
 def page_end(summary: Summary, runs: Sequence[Run], notes: Sequence[str], methods: Mapping[str, str]) -> str:
-    """Return the end of a page: failures, notes, origin and methods."""
-    whence = f"<h2>Where this comes from</h2>{run_panels(summary, runs)}{methods_panel(methods)}"
+    """Return the HTML end of a page: failures, notes, runs and methods."""
+    whence = f"<h2>Runs and methods</h2>{run_panels(summary, runs)}{methods_panel(methods)}"
     return f"{failure_table(summary)}{notes_section(notes)}{whence}"

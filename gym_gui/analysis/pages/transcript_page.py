@@ -1,7 +1,7 @@
 """Renders the transcript of a run as a single self-contained HTML page.
 
-Replies may contain hostile text: all text is escaped, there is no script, and nothing is fetched. Style rules
-alone select what is shown.
+Replies may contain hostile text, so all text is escaped, there is no script, and nothing is loaded from
+elsewhere. Buttons filter the turns by style rules alone.
 """
 
 from __future__ import annotations
@@ -21,25 +21,33 @@ from gym_gui.analysis.words.html_markup import safe, shorten
 from gym_gui.core.records import EpisodeRecord
 
 MOST_TURNS = 500
-"""Largest number of calls on a page; with more, a browser takes seconds to open it."""
+"""Largest number of turns on a page; with more, a browser takes seconds to open the page."""
 MOST_CHARACTERS = 3_000_000
 MOST_OF_A_TEXT = 6_000
 MOST_CHOICES = 60
-"""Largest number of agents, and of episodes, that have a button; all of them are shown."""
+"""Largest number of agents, and of episodes, that have a filter button."""
 _DOT = " \N{MIDDLE DOT} "
 _REST_FOR_FAILED = 4
-"""One of this many places is kept for failed calls of episodes that are left out."""
+"""Inverse share of the page that is reserved for failed turns of later episodes: a quarter."""
 _IN_ITS_PLACE = {
     "noop": "the no-op",
     "default": "the environment's default",
     "random_legal": "a random legal action",
 }
-"""Name of the action that was played in place of an unusable one, by its source."""
+"""Description of the action that was played in place of an unusable one, by its source."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Turns of one operator that the page shows."""
+    """Turns of one operator that the page shows.
+
+    Attributes:
+        transcript: Transcript of the operator.
+        turns: The turns.
+        whole: Indices of episodes that are shown completely.
+        cut: Index of the episode that is shown partly; ``None`` if none is.
+        later: Number of shown turns of later episodes, without a usable reply.
+    """
 
     transcript: Transcript
     turns: list[Turn]
@@ -53,11 +61,11 @@ class _Part:
 
 
 def render_transcript(runs: Sequence[Run], *, most: int = MOST_TURNS) -> str:
-    """Render the transcript page.
+    """Return the HTML page with the transcript of runs.
 
     Args:
         runs: Opened run folders.
-        most: Largest number of calls that are shown.
+        most: Largest number of turns that are shown.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -69,7 +77,7 @@ def render_transcript(runs: Sequence[Run], *, most: int = MOST_TURNS) -> str:
     agents, episodes = agents[:MOST_CHOICES], episodes[:MOST_CHOICES]
     title = "Transcript of " + (f"run {runs[0].run_id}" if len(runs) == 1 else f"{len(runs)} runs")
     facts = _facts(runs, sum(len(p.turns) for p in parts), [p.transcript for p in parts])
-    nothing = "<p>No model was asked, and the policies reported nothing but their actions.</p>"
+    nothing = "<p>No model was called, and the policies recorded nothing but actions.</p>"
     style = STYLE + TRANSCRIPT_STYLE + rules(len(agents), len(episodes))
     body = "".join(_operator_part(part, agents, episodes, len(parts) > 1) for part in parts)
     return (
@@ -91,7 +99,7 @@ def _facts(runs: Sequence[Run], shown: int, transcripts: Sequence[Transcript]) -
 
 
 def _chosen(transcript: Transcript, most: int, characters: int) -> _Part:
-    """Select the first episodes, as far as they fit, then the failed turns of later episodes."""
+    """Return the turns to show: the first episodes that fit, then failed turns of later episodes."""
     turns: list[Turn] = []
     whole: list[int] = []
     fits = len(transcript) <= most
@@ -136,11 +144,11 @@ def _size(turn: Turn, before: Turn | None) -> int:
 
 
 def _renamed(operator: OperatorRun) -> str:
-    """Return a note on renamed words in prompts and replies, with their usual names."""
+    """Return an HTML note on renamed words in prompts and replies, with their usual names; may be empty."""
     slots: dict[str, list[str]] = {}
     for slot, pairs in operator.renamed.items():
         slots.setdefault(", ".join(pairs), []).append(slot)
-    words = (f"Called otherwise for {wording.names(names)}: {pairs}." for pairs, names in slots.items())
+    words = (f"Renamed in the prompts of {wording.names(names)}: {pairs}." for pairs, names in slots.items())
     return "".join(f'<p class="note">{safe(each)}</p>' for each in words)
 
 
@@ -154,12 +162,12 @@ def _left_out(part: _Part) -> str:
     later = f"{failed} without a usable reply; " if part.later else ""
     files = ["calls.jsonl"] * bool(part.transcript.calls) + ["steps.jsonl"] * bool(part.transcript.decisions)
     where = f"{' and '.join(files)} of operators/{part.operator.operator_id}"
-    words = f"Shown: {begun}{later}{wording.count(rest, 'other turn')} in {where}."
+    words = f"Shown: {begun}{later}not shown: {wording.count(rest, 'turn')}, in {where}."
     return f'<p class="note">{safe(words)}</p>'
 
 
 def _numbers(values: Sequence[int]) -> str:
-    """Return ``0 to 4``, or a list of the numbers if they are few or have gaps."""
+    """Return ascending numbers as text: ``0 to 4``, or a list if they are few or have gaps."""
     if len(values) > 2 and values[-1] - values[0] == len(values) - 1:
         return f"{values[0]} to {values[-1]}"
     listed = ", ".join(str(v) for v in values[:20])
@@ -173,7 +181,7 @@ def _choices(agents: Sequence[tuple[str, str]], episodes: Sequence[tuple[str, in
     of_agents = [f"{operator}: {agent}" if named else agent for operator, agent in agents]
     of_episodes = [f"{operator}: {index}" if named else str(index) for operator, index in episodes]
     rows = _radios("Agent", "agent", of_agents) + _radios("Episode", "episode", of_episodes)
-    only = '<input type="checkbox" id="failed"><label for="failed">only those without a usable reply</label>'
+    only = '<input type="checkbox" id="failed"><label for="failed">only turns without a usable reply</label>'
     return f'<nav class="panel choices">{rows}<p><b>Turns</b> {only}</p></nav>'
 
 
@@ -229,13 +237,13 @@ def _episode(index: int, record: EpisodeRecord | None) -> str:
 
 
 def turn_article(turn: Turn) -> str:
-    """Return a turn without its prompt as ready HTML, for use beside other content."""
+    """Return the HTML of a turn without its prompt, for use beside a replay."""
     classes = f"turn {'failed ' if turn.failed else ''}{_tone(turn)}".rstrip()
     return f'<div class="{classes}"><div class="head">{_head(turn)}</div>{"".join(_body(turn))}</div>'
 
 
 def turn_articles(turns: Sequence[Turn]) -> tuple[str, int]:
-    """Return the turns of one episode with their prompts, and how many are left out for lack of space.
+    """Return the HTML of an episode's turns with prompts, and the number of turns left out for lack of space.
 
     Args:
         turns: Turns of the episode in order.
@@ -273,7 +281,7 @@ def _head(turn: Turn) -> str:
     place += [f"call {turn.turn + 1}"] if turn.turn else []
     facts = [] if turn.is_decision else [*_price(turn)]
     facts += [wording.milliseconds(turn.latency_ms)] if turn.latency_ms is not None else []
-    facts += [f"asked {turn.retries + 1} times"] if turn.retries else []
+    facts += [f"{turn.retries + 1} requests"] if turn.retries else []
     line = _DOT.join(fact for fact in facts if fact)
     return (
         f"<b>{safe(turn.agent or 'agent')}</b> <span>{safe(', '.join(place))}</span>"
@@ -306,8 +314,8 @@ def _body(turn: Turn) -> Iterator[str]:
 
 
 def _thought(turn: Turn, thought: Thought) -> Iterator[str]:
-    """Yield the intention in a line and the plan below it; beliefs may be long and are folded."""
-    intention = thought.intention or "It has no goal."
+    """Yield the HTML of a BDI agent's thought: intention and plan, failures, messages, folded beliefs."""
+    intention = thought.intention or "The agent has no goal."
     plan = f'<span class="muted">{safe(thought.plan)}</span>' if thought.plan else ""
     yield f"<p><b>{safe(intention)}</b> {plan}</p>"
     for failed in thought.failed:
@@ -315,14 +323,14 @@ def _thought(turn: Turn, thought: Thought) -> Iterator[str]:
     if thought.printed:
         yield _pre("\n".join(thought.printed), "reply")
     for heard in thought.heard:
-        yield f'<p class="muted">Heard over XMPP: {safe(heard)}</p>'
+        yield f'<p class="muted">Received over XMPP: {safe(heard)}</p>'
     changes = [*(f"+ {b}" for b in thought.added), *(f"\N{MINUS SIGN} {b}" for b in thought.removed)]
     if changes:
         yield _details(thought.changes, _pre("\n".join(changes)))
 
 
 def _bars(turn: Turn) -> str:
-    """Return a bar for each scored action, best first; the played action is highlighted."""
+    """Return an HTML bar per scored action, best first; the played action is highlighted."""
     shown = listed(turn.scores, turn.word)
     rows = "".join(_bar(score, score.word == turn.word) for score in shown)
     rest = len(turn.scores) - len(shown)
@@ -349,7 +357,7 @@ def _reply(turn: Turn) -> Iterator[str]:
     elif turn.reply:
         yield _pre(turn.reply, "reply")
     elif not turn.tools and not turn.error:
-        words = "An empty reply." if turn.messages else "Its words were not kept."
+        words = "The reply is empty." if turn.messages else "The text of the reply was not recorded."
         yield f'<p class="muted">{words}</p>'
     for tool in turn.tools:
         yield _pre(tool, "tool")
@@ -359,14 +367,14 @@ def _reply(turn: Turn) -> Iterator[str]:
 
 def _outcome(turn: Turn) -> str:
     if not turn.source:
-        return ("Asked again." if turn.error else "Not usable: asked again.") if turn.refused else ""
+        return ("Requested again." if turn.error else "Unusable, requested again.") if turn.refused else ""
     action = shorten(f"{turn.word} ({turn.action})" if turn.word else str(turn.action), 80)
     if turn.refused:
         how = _IN_ITS_PLACE.get(turn.source, turn.source)
-        what = "Not usable" if turn.thought is None else "No action was chosen"
+        what = "Unusable" if turn.thought is None else "No action was chosen"
         if turn.why_refused:
-            return f"{what}: {turn.why_refused}. In its place {how} was played, {action}."
-        return f"{what}: {how} was played instead, {action}."
+            return f"{what}: {turn.why_refused}. Played instead: {how}, {action}."
+        return f"{what}. Played instead: {how}, {action}."
     return f"Played: {action}"
 
 
@@ -378,7 +386,7 @@ def _prompt(turn: Turn, before: Turn | None) -> str:
     count = wording.count(len(turn.messages), "message")
     title = f"Prompt, {count}"
     if skipped := len(turn.messages) - len(fresh):
-        title += f", the first {skipped} as in the call before" if skipped > 1 else ", the first as before"
+        title += f", the first {skipped} as in the previous call" if skipped > 1 else ", the first as before"
     return _details(title, "".join(_message(message) for message in fresh))
 
 
@@ -395,5 +403,5 @@ def _pre(words: str, kind: str = "") -> str:
     shown = words[:MOST_OF_A_TEXT].replace("\r\n", "\n").expandtabs(4)
     lines = "\n".join(safe(line) for line in shown.split("\n"))
     more = f'<p class="muted">and {rest:,} characters more, in the record</p>' if rest > 0 else ""
-    # A line break after the tag belongs to the markup, not to the text.
+    # HTML ignores a line break after the tag, so add one that is not part of the text.
     return f'<pre class="{kind}">\n{lines}</pre>{more}'

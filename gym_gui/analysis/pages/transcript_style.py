@@ -1,4 +1,4 @@
-"""Styles that a transcript's page adds to the style sheet of reports."""
+"""Style sheet for transcript pages, in addition to that of reports."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ main:has(#failed:checked) .episode:not(:has(.failed)) { display: none; }
 
 
 def rules(agents: int, episodes: int) -> str:
-    """Return rules that hide what was not chosen; they contain only numbers and no run data.
+    """Return style rules that hide turns of agents and episodes that are not selected by the page's buttons.
 
     Args:
-        agents: Number of agents that can be chosen.
-        episodes: Number of episodes that can be chosen.
+        agents: Number of agents that can be selected.
+        episodes: Number of episodes that can be selected.
     """
     of_agents = (
         f"main:has(#agent-{i}:checked) .turn:not(.a{i}),"

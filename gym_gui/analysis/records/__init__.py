@@ -1,1 +1,1 @@
-"""Reads what a run has recorded, and checks it against its digests."""
+"""Reads the records of runs: rows, calls, digests."""

@@ -1,4 +1,4 @@
-"""Compares two runs and finds the first difference."""
+"""Compares the records of two runs and finds the first difference."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from gym_gui.core.records import parse_step
 from gym_gui.core.types import WORD
 
 IGNORED = UNTIMED | {"run_id"}
-"""Keys of rows that may differ between equal runs: the run's id, times, latencies, the record's digest."""
+"""Keys of rows that may differ between equal runs: the run's id, times, latencies, digests."""
 
 _ABSENT = object()
 
 
 @dataclass(frozen=True)
 class RunDifference:
-    """First place where two runs differ.
+    """First difference between two runs, with its position.
 
     Attributes:
-        what: The key or thing that differs.
-        first: Its value in the first run.
-        second: Its value in the second run.
-        operator_id: Operator of the place; ``None`` if the difference concerns the whole run.
-        episode_index: Episode of the place, or ``None``.
-        step_index: Step of the place, or ``None``.
-        agent_id: Agent of the place, or ``None``.
+        what: Key or description of the differing value.
+        first: Value in the first run.
+        second: Value in the second run.
+        operator_id: Id of the operator; ``None`` if the difference concerns the whole run.
+        episode_index: Index of the episode; ``None`` if the difference concerns no episode.
+        step_index: Index of the step; ``None`` if the difference concerns no step.
+        agent_id: Id of the agent; ``None`` if the difference concerns no agent.
     """
 
     what: str
@@ -76,10 +76,10 @@ def compare_runs(first: Run | str | Path, second: Run | str | Path) -> RunDiffer
     Runs are equal if they have the same experiment and their episodes, sorted by index, agree in
     everything but run id, times and latencies. The number of processes, concurrency, machine and
     versions do not matter. An episode's steps are compared before its result, so that the
-    step at which a difference began is named. Rows are read one episode at a time.
+    difference names the first differing step. Rows are read one episode at a time.
 
     Raises:
-        UsageError: One of the paths is no run.
+        UsageError: One of the paths is no run folder.
         RunFormatError: A row is damaged.
     """
     a = first if isinstance(first, Run) else open_run(first)
@@ -100,21 +100,23 @@ def _compare_experiments(a: Run, b: Run) -> RunDifference | None:
     return _compare_rows(essence(a.record.experiment), essence(b.record.experiment), "experiment.")
 
 
-_APART = frozenset({"folder", "isolation"})
-"""Keys of an operator that do not affect what it plays."""
+_WITHOUT_EFFECT = frozenset({"folder", "isolation"})
+"""Keys of an operator's configuration that do not affect its episodes."""
 
 
-def _played(operator: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in operator.items() if key not in _APART}
+def _without_irrelevant_keys(operator: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in operator.items() if key not in _WITHOUT_EFFECT}
 
 
 def essence(experiment: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a recorded experiment without settings of speed and without folders of modules."""
-    kept = {key: value for key, value in experiment.items() if key != "matrix"}  # its operators are enough
+    """Return a recorded experiment without keys that do not affect its episodes, such as ``concurrency``."""
+    kept = {key: value for key, value in experiment.items() if key != "matrix"}  # operators are its rows
     operators = kept.get("operators")
     if isinstance(operators, list):
         rows = cast("list[Any]", operators)
-        kept["operators"] = [each if (row := mapping(each)) is None else _played(row) for each in rows]
+        kept["operators"] = [
+            each if (row := mapping(each)) is None else _without_irrelevant_keys(row) for each in rows
+        ]
     execution = kept.get("execution")
     if isinstance(execution, dict):
         settings = cast("dict[str, Any]", execution)
@@ -172,9 +174,9 @@ def _compare_rows(
 
 
 class EpisodeRows:
-    """Finished episodes of an operator with the offsets of their steps in the file.
+    """Rows of an operator's finished episodes, with access to the step rows of each episode.
 
-    Steps of unfinished episodes are skipped: resuming the run drops them.
+    Steps of unfinished episodes are not included, because resuming the run drops them.
 
     Raises:
         RunFormatError: A row is damaged, or a step does not name its decision.

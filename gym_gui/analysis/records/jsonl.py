@@ -1,4 +1,4 @@
-"""Reads JSON lines from files that may still be written."""
+"""Reads JSON lines from files that another process may still be writing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mosaic_worker.plain_files import open_file, whole_lines
 
 
 class Line(NamedTuple):
-    """Decoded row of a file.
+    """Decoded row of a JSON lines file.
 
     Attributes:
         value: The JSON object on the line.
@@ -30,14 +30,14 @@ class Line(NamedTuple):
 
     @property
     def where(self) -> str:
-        """``file:line``, for messages."""
+        """Position of the row for messages, as ``file:line``."""
         return f"{self.path}:{self.number}"
 
 
 def open_rows(path: Path) -> BinaryIO:
-    """Open a file of an operator, ``<run>/operators/<id>/<name>``; links within the run are not followed.
+    """Open a file ``<run>/operators/<id>/<name>`` for reading, without following links in the run folder.
 
-    If only the compressed file (:func:`packed`) exists, it is opened, with the offsets of its rows.
+    If only the compressed file (:func:`packed`) exists, its uncompressed rows are read.
 
     Raises:
         OSError: The file cannot be read, or is not a regular file.
@@ -48,7 +48,7 @@ def open_rows(path: Path) -> BinaryIO:
     except FileNotFoundError:
         try:
             file = open_file(packed(path), inside=run)
-        except FileNotFoundError:  # it may have been decompressed just now
+        except FileNotFoundError:  # another process may have decompressed the file meanwhile
             return open_file(path, inside=run)
     from gym_gui.analysis.records.packed_rows import unpacked  # few runs are compressed
 
@@ -56,7 +56,7 @@ def open_rows(path: Path) -> BinaryIO:
 
 
 def size_of(path: Path) -> int:
-    """Return the bytes of a file's rows; of a compressed file, those of the uncompressed rows.
+    """Return the size of a file's uncompressed rows, in bytes.
 
     Raises:
         OSError: The file cannot be read.
@@ -69,12 +69,12 @@ def size_of(path: Path) -> int:
 
 
 def packed(path: Path) -> Path:
-    """Return the path of the compressed file; if both files exist, the uncompressed one is used."""
+    """Return the path of a file's compressed version, which is used only if the file does not exist."""
     return path.with_name(path.name + ".zst")
 
 
 class Block(NamedTuple):
-    """Block of consecutive rows of a file, not decoded.
+    """Block of consecutive, undecoded rows of a JSON lines file.
 
     Attributes:
         data: Whole lines, each with its line break.
@@ -89,7 +89,7 @@ class Block(NamedTuple):
     start: int
 
     def lines(self, having: Sequence[bytes] = ()) -> Iterator[Line]:
-        """Yield the rows, decoded one at a time.
+        """Yield the rows of the block, decoded one at a time.
 
         Args:
             having: Lines that contain none of these byte strings are skipped without decoding.
@@ -102,7 +102,7 @@ class Block(NamedTuple):
         start = self.start
         for number, raw in enumerate(self.data[:-1].split(b"\n"), start=self.number):
             if not having or any(each in raw for each in having):
-                yield Line(_finished(raw, self.path, number), self.path, number, start)
+                yield Line(_decoded(raw, self.path, number), self.path, number, start)
             start += len(raw) + 1
 
 
@@ -110,12 +110,12 @@ def read_lines(path: Path, having: Sequence[bytes] = ()) -> Iterator[Line]:
     """Yield the rows of a JSON lines file, one at a time.
 
     Args:
-        path: A file as in :func:`read_blocks`.
+        path: A file of an operator; a file that does not exist yet has no rows.
         having: Lines that contain none of these byte strings are skipped without decoding.
 
     Raises:
-        RunFormatError: A line is not a JSON object and not a half-written last line.
-        UsageError: The file may not be read.
+        RunFormatError: A line is not a JSON object, unless it is an incomplete last line.
+        UsageError: The file cannot be read.
     """
     return (line for block in read_blocks(path) for line in block.lines(having))
 
@@ -123,9 +123,8 @@ def read_lines(path: Path, having: Sequence[bytes] = ()) -> Iterator[Line]:
 def read_blocks(path: Path) -> Iterator[Block]:
     """Yield the rows of a JSON lines file, about a megabyte at a time.
 
-    A writer may be in the middle of its last line, or may have died there. So a last line
-    without a line break that is not a complete JSON object is left out. (A complete one
-    counts; editors and ``"\\n".join`` omit the final break.)
+    A writer may be writing its last line, or may have died meanwhile. So a last line without a line break is
+    left out unless it is a complete JSON object.
 
     Args:
         path: A file of an operator; a file that does not exist yet has no rows.
@@ -138,7 +137,7 @@ def read_blocks(path: Path) -> Iterator[Block]:
         with open_rows(path) as file:
             for data in whole_lines(file):
                 if not data.endswith(b"\n"):
-                    # Stop here: what the writer appends from now on would look like a separate line.
+                    # Stop, because text that the writer appends now would look like a separate line.
                     if _is_row(data):
                         yield Block(data + b"\n", path, number, start)
                     return
@@ -152,7 +151,7 @@ def read_blocks(path: Path) -> Iterator[Block]:
 
 
 def rows_at(path: Path, starts: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Yield the rows whose lines begin at these offsets, in the given order.
+    """Yield the rows whose lines begin at the byte offsets ``starts``, in the given order.
 
     Raises:
         OSError: The file cannot be read.
@@ -166,7 +165,7 @@ def rows_at(path: Path, starts: Sequence[int]) -> Iterator[dict[str, Any]]:
             yield cast("dict[str, Any]", orjson.loads(file.readline()))
 
 
-def _finished(raw: bytes, path: Path, number: int) -> dict[str, Any]:
+def _decoded(raw: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -178,9 +177,9 @@ def _finished(raw: bytes, path: Path, number: int) -> dict[str, Any]:
 
 
 def _is_row(raw: bytes) -> bool:
-    """Return whether a line without a line break is complete."""
+    """Return whether a line without a line break is a complete JSON object."""
     try:
-        # A part of a number is still a number, but an object is complete only with its brace.
+        # Only an object is surely complete: part of a number, for example, is also a number.
         return isinstance(orjson.loads(raw), dict)
     except orjson.JSONDecodeError:
         return False

@@ -1,10 +1,10 @@
-"""Compresses rows: JSON lines in Zstandard frames, so that any place is found without reading the others.
+"""Compresses JSON lines into Zstandard frames, so that any row can be read without reading all others.
 
 Source:
     `Zstandard seekable format
     <https://github.com/facebook/zstd/blob/dev/contrib/seekable_format/zstd_seekable_compression_format.md>`_:
-    independent frames, followed by the length of each, in a frame that decoders skip. ``zstdcat`` and
-    every other Zstandard program can read such a file from beginning to end.
+    independent frames, followed by a table of their lengths in a frame that decoders skip. Every Zstandard
+    program, such as ``zstdcat``, can read such a file.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from backports.zstd import (
 )
 
 FRAME: Final = 1 << 20
-"""Bytes of rows in a frame, all of which are decompressed to read one row."""
-_LARGEST: Final = 1 << 23
-"""Largest number of bytes in a frame of another program; a larger frame would fill the memory."""
-_SPREAD: Final = 16 << 20
+"""Uncompressed bytes per frame; a whole frame is decompressed to read one row."""
+_MAX_FRAME: Final = 1 << 23
+"""Largest accepted number of uncompressed bytes in a frame, to limit memory."""
+_MAX_BASE: Final = 16 << 20
 _RATIO: Final = 256
-"""Largest ratio of rows to compressed bytes, beyond :data:`_SPREAD`; for rows of runs it is about 20."""
+"""Largest accepted ratio of uncompressed to compressed bytes, beyond :data:`_MAX_BASE` bytes; usual is 20."""
 _BUFFER: Final = 1 << 17
-_KEPT: Final = 4
-"""Number of frames that are kept decompressed: rows of concurrent episodes are read in turn."""
-# A higher level does not compress digests and times better: for CartPole, level 1 leaves 16 bytes a step at
-# 700 MB/s, level 9 leaves 17 at 60. The checksum detects flipped bits.
+_CACHED_FRAMES: Final = 4
+"""Number of decompressed frames in the cache, because rows of concurrent episodes are read in turn."""
+# A higher level does not compress digests and times better: for CartPole, level 1 gives 16 bytes per step at
+# 700 MB/s, level 9 gives 17 bytes at 60 MB/s. The checksum detects flipped bits.
 _SETTINGS: Final[dict[int, int]] = {
     CompressionParameter.compression_level: 1,
     CompressionParameter.checksum_flag: 1,
 }
 
 _WINDOW: Final[dict[int, int]] = {DecompressionParameter.window_log_max: 23}
-"""Memory of a decoder: 8 MiB, as much as the strongest usual level needs."""
+"""Options of a decoder: at most 8 MiB of memory, as much as the strongest usual level needs."""
 _SKIPPED = 0x184D2A5E
 _SEEKABLE = 0x8F92EAB1
 _CHECKSUMS = 0x80
@@ -56,14 +56,14 @@ _HEAD, _ENTRY, _FOOT = Struct("<II"), Struct("<II"), Struct("<IBI")
 
 
 class PackedRowsError(OSError):
-    """Compressed rows cannot be read: they are damaged or not in the expected format."""
+    """Compressed rows are damaged or not in the expected format."""
 
 
 def pack(source: BinaryIO) -> Iterator[bytes]:
-    """Compress rows.
+    """Compress rows into the seekable format.
 
     Args:
-        source: The rows, read one frame at a time.
+        source: The uncompressed rows.
 
     Yields:
         Parts of the file, in order.
@@ -78,17 +78,17 @@ def pack(source: BinaryIO) -> Iterator[bytes]:
 
 
 def unpacked(file: BinaryIO) -> BinaryIO:
-    """Open the rows of a compressed file for reading as if they were not compressed; offsets are the rows'.
+    """Return a file object that reads the uncompressed rows of a compressed file.
 
     Args:
-        file: The file, which is closed together with the returned one.
+        file: The compressed file, which is closed together with the returned object.
 
     Raises:
         PackedRowsError: The file is damaged.
     """
     try:
         sizes = _table(file)
-        most = _SPREAD + _RATIO * file.seek(0, os.SEEK_END)
+        most = _MAX_BASE + _RATIO * file.seek(0, os.SEEK_END)
         if sizes is not None and sum(sizes[1]) > most:
             raise _damaged(file, f"they unpack to more than {most >> 20} MiB")
         file.seek(0)
@@ -122,12 +122,12 @@ def _table(file: BinaryIO) -> tuple[Sequence[int], Sequence[int]] | None:
                 (packed, rows), _ENTRY.unpack_from(data, _HEAD.size + i * width), strict=True
             ):
                 column.append(value)
-    except error:  # the file was cut off while it was read
+    except error:  # another process truncated the file meanwhile
         raise _damaged(file, "it ends within its table") from None
     if (magic, stated) != (_SKIPPED, length) or sum(packed) + len(data) != size:
-        raise _damaged(file, "its table does not fit it")
-    if max(rows, default=0) > _LARGEST:
-        raise _damaged(file, f"a frame holds more than {_LARGEST >> 20} MiB")
+        raise _damaged(file, "its table does not match the file")
+    if max(rows, default=0) > _MAX_FRAME:
+        raise _damaged(file, f"a frame holds more than {_MAX_FRAME >> 20} MiB")
     return packed, rows
 
 
@@ -137,7 +137,7 @@ def _damaged(file: BinaryIO, why: str) -> PackedRowsError:
 
 
 class _Frames(io.RawIOBase):
-    """Rows of a compressed file that has a table of its frames."""
+    """Reads the rows of a compressed file that has a table of its frames."""
 
     def __init__(self, file: BinaryIO, sizes: tuple[Sequence[int], Sequence[int]]) -> None:
         self._file, self._at = file, 0
@@ -191,13 +191,13 @@ class _Frames(io.RawIOBase):
             raise _damaged(self._file, str(exc)) from None
         if len(rows) != size or not decoder.eof:
             raise _damaged(self._file, "a frame is not as long as its table says")
-        if len(self._kept) >= _KEPT:
+        if len(self._kept) >= _CACHED_FRAMES:
             self._kept.popitem(last=False)
         return self._kept.setdefault(index, memoryview(rows))
 
 
 class _Stream(io.RawIOBase):
-    """Rows of a compressed file without a table: a place is found by reading up to it."""
+    """Reads the rows of a compressed file without a table; seeking reads everything before."""
 
     def __init__(self, file: BinaryIO, most: int) -> None:
         self._file, self._rows, self._most = file, ZstdFile(file, options=_WINDOW), most
@@ -209,11 +209,11 @@ class _Stream(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        with self._told():
+        with self._damage_reported():
             return self._rows.seek(offset, whence)
 
     def readinto(self, buffer: object, /) -> int:
-        with self._told():
+        with self._damage_reported():
             size = self._rows.readinto(cast("bytearray", buffer))
             if self._rows.tell() > self._most:
                 raise _damaged(self._file, f"they unpack to more than {self._most >> 20} MiB")
@@ -226,7 +226,7 @@ class _Stream(io.RawIOBase):
         super().close()
 
     @contextmanager
-    def _told(self) -> Generator[None]:
+    def _damage_reported(self) -> Generator[None]:
         try:
             yield
         except (ZstdError, EOFError) as exc:

@@ -1,4 +1,4 @@
-"""Opens a run folder and reads its rows lazily, also while the run is running."""
+"""Opens a run folder and reads its rows lazily, even while the run is running."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from gym_gui.core.run_labels import one_line
 from mosaic_worker.plain_files import read_file, subfolders
 
 _NO_ID: Final = re.compile(r"[/\n\r\x0b\x0c\x85\u2028\u2029]")
-"""Characters that an operator's id must not have, as they lead to another folder or break lines."""
+"""Characters that an operator's id must not contain: the path separator and line breaks."""
 
 
 @dataclass(frozen=True)
 class OperatorRun:
-    """Part of a run folder that belongs to one operator.
+    """Record of one operator in a run folder.
 
     Attributes:
         operator_id: Id of the operator, also the name of its folder.
@@ -42,7 +42,7 @@ class OperatorRun:
         config: Entry of the operator in the resolved experiment; empty if there is none.
         actions: Names of discrete actions by slot, if they have names.
         renamed: Words that were renamed in prompts, as ``"key: vatab"``, by slot.
-        seat_names: The game's name for a seat, by slot; only slots whose seat has a name.
+        seat_names: The game's names for seats (such as ``White``), by slot.
     """
 
     operator_id: str
@@ -63,7 +63,7 @@ class OperatorRun:
 
     @property
     def task(self) -> str:
-        """Environment family and id, which show which operators may be compared."""
+        """Environment family and id, such as ``gymnasium/CartPole-v1``."""
         parts = (self.config.get(key) for key in ("env_name", "task"))
         return one_line("/".join(part for part in parts if isinstance(part, str) and part))
 
@@ -71,12 +71,12 @@ class OperatorRun:
         """Yield finished episodes in the order in which they finished.
 
         Raises:
-            RunFormatError: A row is damaged, of another operator, or there twice.
+            RunFormatError: A row is damaged or of another operator, or an episode has two rows.
         """
         return (episode for episode, _ in self.episode_lines())
 
     def episode_lines(self) -> Iterator[tuple[EpisodeRecord, Line]]:
-        """Yield finished episodes as :meth:`episodes` does, each with its line."""
+        """Yield finished episodes, each with its line, in the order in which they finished."""
         seen: dict[int, int] = {}
         for line in read_lines(self.path / "episodes.jsonl"):
             where = line.where
@@ -93,8 +93,8 @@ class OperatorRun:
         """Yield decisions in the order of the file.
 
         Args:
-            episodes: Indices of the episodes whose decisions are wanted; ``None`` for all. The file may also
-                have rows of an episode without an episode line yet.
+            episodes: Indices of the episodes whose decisions to yield; ``None`` for all, including
+                episodes that have not finished.
 
         Raises:
             RunFormatError: A row is damaged.
@@ -105,28 +105,28 @@ class OperatorRun:
                 yield step
 
     def row_lines(self, having: Sequence[str]) -> Iterator[Line]:
-        """Yield lines of finished episodes that contain one of these texts, as decoded JSON."""
+        """Yield the decoded lines of finished episodes that contain one of the texts ``having``."""
         return read_lines(self.path / "episodes.jsonl", [text.encode() for text in having])
 
     def step_lines(self, having: Sequence[str] = ()) -> Iterator[Line]:
-        """Yield decisions as decoded JSON, for passes over many rows that need few fields of each.
+        """Yield decisions as decoded JSON, which is faster than :meth:`steps`.
 
         Args:
-            having: Names of fields: only rows that contain one of the names are decoded, which may include
-                rows that have it as a value.
+            having: Names of fields; rows without any of these names are skipped, rows that contain one as a
+                value are not.
         """
         return read_lines(self.path / "steps.jsonl", [f'"{name}"'.encode() for name in having])
 
     def step_blocks(self) -> Iterator[Block]:
-        """Yield decisions as blocks of undecoded rows, for passes that decode them themselves."""
+        """Yield decisions as blocks of undecoded rows."""
         return read_blocks(self.path / "steps.jsonl")
 
     def calls(self) -> Iterator[Mapping[str, Any]]:
-        """Yield recorded calls in the order in which they were made."""
+        """Yield recorded model calls in the order of the file."""
         return (line.value for line in self.call_lines())
 
     def call_lines(self) -> Iterator[Line]:
-        """Yield the lines of recorded calls."""
+        """Yield the lines of recorded model calls."""
         return read_lines(self.path / "calls.jsonl")
 
 
@@ -137,7 +137,7 @@ class Run:
     Attributes:
         path: The folder.
         record: Content of ``run.json``.
-        operators: By id, in the experiment's order.
+        operators: Operators by id, in the experiment's order.
     """
 
     path: Path
@@ -156,24 +156,24 @@ class Run:
 
     @property
     def planned(self) -> Mapping[str, int]:
-        """Number of episodes by operator from ``run.json``; runs of earlier versions may lack it."""
+        """Planned number of episodes by operator; empty for some runs of earlier versions."""
         counts = {key: count(n) for key, n in (mapping(self.record.extra.get("episodes")) or {}).items()}
         return {key: n for key, n in counts.items() if n is not None}
 
     def lost_lines(self, operator_id: str, recorded: int) -> int:
-        """Return how many counted episodes no longer have a line in the folder; 0 before the run has ended.
+        """Return how many planned episodes of an ended run have no line in its folder; 0 before its end.
 
         Args:
             operator_id: Id of the operator.
-            recorded: Number of its episodes that have a line.
+            recorded: Number of the operator's episodes that have a line.
         """
         return max(self.planned.get(operator_id, 0) - recorded, 0) if self.has_ended else 0
 
     @property
     def resumed_by(self) -> str:
-        """Command that continues the run, without the folder.
+        """Command line that resumes the run, without the run folder, such as ``mosaic run --resume``.
 
-        Empty if no command can, because Python objects of a program have played.
+        Empty if no command can resume the run, because policies were Python objects.
         """
         players = (mapping(of) or {} for of in (mapping(self.record.extra.get("players")) or {}).values())
         own = any((mapping(p) or {}).get("worker_id") == IN_PROCESS for of in players for p in of.values())
@@ -183,8 +183,7 @@ class Run:
 def open_run(path: str | Path) -> Run:
     """Open a run folder for reading.
 
-    Only ``run.json`` is read at once. A run that is still running can be opened; its
-    finished episodes are visible.
+    Only ``run.json`` is read immediately. If the run is still running, its finished episodes can be read.
 
     Args:
         path: Folder that contains ``run.json``.
@@ -210,18 +209,18 @@ def open_run(path: str | Path) -> Run:
 
 
 def _nearby(folder: Path) -> str:
-    """Return a suggestion, if the folder contains runs or does not exist."""
+    """Return the fix for a folder that is no run folder."""
     if not folder.is_dir():
-        return "Give the folder that holds run.json; see: mosaic runs list"
+        return "Give the folder that contains run.json; see: mosaic runs list"
     inside = sorted(entry.parent.name for entry in folder.glob("*/run.json"))
     if not inside:
-        return "The folder holds no run.json"
+        return "The folder contains no run.json"
     held = "1 run" if len(inside) == 1 else f"{len(inside)} runs"
-    return f"The folder holds {held}; name it like {folder / inside[-1]}"
+    return f"The folder contains {held}; give one, such as {folder / inside[-1]}"
 
 
 def _operators(folder: Path, record: RunRecord, where: str) -> dict[str, OperatorRun]:
-    """Return the operators of the experiment, then those that only have a folder."""
+    """Return operators by id: those of the experiment, then those that only have a folder."""
     configs: dict[str, Mapping[str, Any]] = {}
     listed = record.experiment.get("operators")
     for entry in cast("list[Any]", listed) if isinstance(listed, list) else []:
@@ -255,6 +254,6 @@ def _operators(folder: Path, record: RunRecord, where: str) -> dict[str, Operato
 
 
 def _action_words(named: Any) -> dict[str, Sequence[str]]:
-    """Return words by slot: names of actions, or renamed words."""
+    """Return lists of words (names of actions, or renamed words) by slot."""
     found = {slot: strings(words) for slot, words in (mapping(named) or {}).items()}
     return {slot: [one_line(word) for word in words] for slot, words in found.items() if words}

@@ -1,7 +1,7 @@
-"""Checks whether a run's records agree with the digests written with them; nothing is played.
+"""Checks whether a run's records agree with their digests, without playing anything.
 
-``mosaic verify`` also plays a run again. A report is made from files that can be edited, so its top says if
-its numbers are not the recorded ones.
+Anyone can edit the files of a run, so a report begins with a warning if the files have changed. ``mosaic
+verify`` also plays the run again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gym_gui.core.records import has_digests, parse_episode
 from mosaic_worker.plain_files import read_file
 
 RUNNING: Final = "running"
-_NAMED: Final = 5
+_MAX_NAMED: Final = 5
 _TIME: Final = re.compile(rb',"latency_ms":[-+.0-9eE]+\}\n')
 _ROWS: Final = re.compile(rb'\{"episode_index":(\d{1,18}),[^\n]*\n(?:\{"episode_index":\1,[^\n]*\n)*')
 """Consecutive rows of one episode."""
@@ -34,14 +34,14 @@ _Parts: TypeAlias = Callable[[Block], Iterator[tuple[int | None, bytes]]]
 
 @dataclass(frozen=True)
 class RecordCheck:
-    """Result of a check of a run's digests.
+    """Result of checking a run against its digests.
 
     Attributes:
         run_id: Id of the run.
         folder: Name of the run's folder.
-        episodes: Episodes that differ from their digest or have lost it, by operator.
-        files: Files that differ from their digest, by path in the run folder.
-        undigested: Number of episodes of an earlier version, which wrote no digests.
+        episodes: Indices of episodes that differ from their digest or have lost it, by operator.
+        files: Paths in the run folder of files that differ from their digest.
+        undigested: Number of episodes of earlier versions, which wrote no digests.
     """
 
     run_id: str
@@ -57,24 +57,25 @@ class RecordCheck:
 
     @property
     def sentence(self) -> str:
-        """Warning for the reader of the run's numbers; empty if all digests match."""
+        """Warning that the run's numbers are not the recorded ones; empty if all digests match."""
         if self.agrees:
             return ""
         parts = [f"{_episodes(indices)} of operator {name!r}" for name, indices in self.episodes.items()]
         return (
             f"These are not the numbers that were recorded: run {self.run_id} does not agree with its "
-            f"digests ({names([*parts[:_NAMED], *self.files])}). mosaic verify {self.folder} plays it again."
+            f"digests ({names([*parts[:_MAX_NAMED], *self.files])}). "
+            f"mosaic verify {self.folder} plays it again."
         )
 
     @property
     def note(self) -> str:
-        """Note on what could not be checked; empty if everything was."""
+        """Note on episodes that cannot be checked; empty if there are none."""
         if not self.undigested:
             return ""
         of = count(self.undigested, "episode")
         return (
-            f"Run {self.run_id} has {of} of an earlier version without digests: nothing says that they are "
-            "as they were recorded."
+            f"Run {self.run_id} has {of} of an earlier version without digests, which cannot be checked for "
+            "changes."
         )
 
 
@@ -82,7 +83,7 @@ def check_records(run: Run) -> RecordCheck:
     """Check a run against its digests.
 
     Args:
-        run: The run; of one that is running or was cut off, the finished episodes are checked.
+        run: The run; if it has not ended, its finished episodes are checked.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -99,8 +100,8 @@ def check_records(run: Run) -> RecordCheck:
         undigested += len(without)
         if changed:
             episodes[operator.operator_id] = changed
-    told = {f"operators/{name}/episodes.jsonl" for name in episodes}
-    files = [name for name in changed_files(run, header) if name not in told]
+    reported = {f"operators/{name}/episodes.jsonl" for name in episodes}
+    files = [name for name in changed_files(run, header) if name not in reported]
     return RecordCheck(run.run_id, run.path.absolute().name, episodes, files, undigested)
 
 
@@ -109,7 +110,7 @@ def changed_files(run: Run, header: Mapping[str, Any]) -> list[str]:
 
     Args:
         run: The run.
-        header: Content of ``run.json``, not processed.
+        header: Content of ``run.json``.
     """
     if run.record.status == RUNNING:
         return []
@@ -121,7 +122,7 @@ def changed_files(run: Run, header: Mapping[str, Any]) -> list[str]:
 
 
 def _episodes_that_changed(operator: OperatorRun) -> tuple[list[int], list[int]]:
-    """Return the episodes whose digest differs, and those without a digest."""
+    """Return the indices of episodes whose digest differs, and of episodes without a digest."""
     having, without = set[int](), list[int]()
     for line in operator.row_lines(()):
         index = number(line.value.get("episode_index"))
@@ -131,22 +132,22 @@ def _episodes_that_changed(operator: OperatorRun) -> tuple[list[int], list[int]]
             having.add(index)
         else:
             without.append(index)
-    # Rows as the engine writes them are digested as they stand. If a digest differs, a program may have
-    # written the rows in another form: then all are converted, which takes four times as long.
-    changed = _that_differ(operator, having, _as_they_stand) if having else set[int]()
-    changed = _that_differ(operator, having, _converted) if changed else changed
+    # First compute the digests from the rows' bytes. If one differs, another program may have rewritten the
+    # rows in another format: then parse and serialize all rows, which takes four times as long.
+    changed = _changed_episodes(operator, having, _unparsed_rows) if having else set[int]()
+    changed = _changed_episodes(operator, having, _parsed_rows) if changed else changed
     return sorted(changed), sorted(without)
 
 
-def _that_differ(operator: OperatorRun, among: Set[int], parts: _Parts) -> set[int]:
-    """Return those of these episodes whose digest is not the recorded one.
+def _changed_episodes(operator: OperatorRun, among: Set[int], parts: _Parts) -> set[int]:
+    """Return the episodes whose digest differs from the recorded one.
 
     Args:
         operator: The operator.
-        among: Indices of episodes with a digest.
-        parts: Yields the bytes of a block of rows that enter the digest, by episode.
+        among: Indices of the episodes to check, which all have a digest.
+        parts: Function that yields, for a block of rows, episode indices with the bytes to be digested.
     """
-    # No row is kept, as a single one may be very large: the episodes' own lines are read again.
+    # A single row may be very large, so no row stays in memory; episodes.jsonl is read a second time.
     seen = {index: sha256() for index in among}
     for block in operator.step_blocks():
         for index, part in parts(block):
@@ -155,7 +156,7 @@ def _that_differ(operator: OperatorRun, among: Set[int], parts: _Parts) -> set[i
     changed = set[int]()
     for line in operator.row_lines(()):
         index = number(line.value.get("episode_index"))
-        digest = None if index is None else seen.pop(index, None)  # rows added since are not checked
+        digest = None if index is None else seen.pop(index, None)  # rows added meanwhile are not checked
         if index is None or digest is None:
             continue
         digest.update(without_times(line.value))
@@ -164,27 +165,27 @@ def _that_differ(operator: OperatorRun, among: Set[int], parts: _Parts) -> set[i
     return changed | seen.keys()
 
 
-def _as_they_stand(block: Block) -> Iterator[tuple[int | None, bytes]]:
-    """Yield consecutive rows of one episode without the time at the end of each row.
+def _unparsed_rows(block: Block) -> Iterator[tuple[int | None, bytes]]:
+    """Yield consecutive rows of each episode as unparsed bytes, without the latency at the end of each row.
 
-    If a row of the block does not begin with its episode, or names two, all rows of the block are converted.
+    If a row does not begin with its episode's index, or has two, all rows of the block are parsed.
     """
     data = _TIME.sub(b"}\n", block.data)
     found = [(int(rows[1]), rows[0]) for rows in _ROWS.finditer(data)]
     whole = sum(len(rows) for _, rows in found) == len(data)
     once = data.count(b'"episode_index":') == data.count(b"\n")
-    yield from found if whole and once else _converted(block)
+    yield from found if whole and once else _parsed_rows(block)
 
 
-def _converted(block: Block) -> Iterator[tuple[int | None, bytes]]:
-    """Yield each row as it enters the digest."""
+def _parsed_rows(block: Block) -> Iterator[tuple[int | None, bytes]]:
+    """Yield each row, parsed and serialized without its latency."""
     for line in block.lines():
         yield number(line.value.get("episode_index")), without_times(line.value)
 
 
 def _episodes(indices: Sequence[int]) -> str:
-    first = ", ".join(map(str, indices[:_NAMED]))
+    first = ", ".join(map(str, indices[:_MAX_NAMED]))
     if len(indices) == 1:
         return f"episode {first}"
-    more = f" and {len(indices) - _NAMED:,} more" if len(indices) > _NAMED else ""
+    more = f" and {len(indices) - _MAX_NAMED:,} more" if len(indices) > _MAX_NAMED else ""
     return f"episodes {first}{more}"

@@ -1,4 +1,4 @@
-"""Groups recorded calls to models by decision."""
+"""Groups an operator's recorded calls to language models by decision."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from gym_gui.analysis.records.reader import OperatorRun
 from gym_gui.core.record_fields import count, text
 
 KEPT: Final = ("turn", "reply", "thinking", "tool_calls", "finish", "error")
-"""Keys of a call that contain the reply."""
+"""Keys of a row of ``calls.jsonl`` that describe the reply."""
 
 Attempts = Sequence[Sequence[Mapping[str, Any]]]
-"""Calls of a decision by attempt; each call has the keys :data:`KEPT` of ``calls.jsonl``."""
+"""Calls of a decision, as one list per attempt; each call has the keys :data:`KEPT` of its row."""
 
 
 class RecordedCalls:
-    """The calls of an operator, without their prompts.
+    """The recorded model calls of an operator, without their prompts.
 
     Attributes:
         total: Number of calls in the file.
-        without_words: Number of calls whose texts were not kept (``cassette: off``).
+        without_words: Number of calls whose texts were not recorded (``cassette: off``).
 
     Args:
         operator: Operator whose calls are read.
@@ -49,17 +49,17 @@ class RecordedCalls:
             return
         attempts = self._by_decision.setdefault((episode, agent, step), {})
         if (turn or 0) in attempts.get(attempt or 0, {}):
-            # Calls of an episode that was begun again occur twice: the later ones belong to its steps.
+            # An episode that was begun again has calls of both plays; only the later ones are valid.
             for later in [number for number in attempts if number > (attempt or 0)]:
                 del attempts[later]
         kept = {key: call[key] for key in KEPT if key in call}
         attempts.setdefault(attempt or 0, {})[turn or 0] = kept
 
     def of(self, episode: int, agent: str, step: int) -> Attempts:
-        """Return the calls of one decision; empty if none are kept."""
+        """Return the calls of one decision; empty if none are recorded."""
         attempts = self._by_decision.get((episode, agent, step), {})
         return [list(attempts[number].values()) for number in sorted(attempts)]
 
     def decisions(self) -> Iterator[tuple[int, str, int]]:
-        """Yield episode, agent and step of every decision whose calls are kept."""
+        """Yield episode, agent and step of each decision with recorded calls."""
         return iter(self._by_decision)

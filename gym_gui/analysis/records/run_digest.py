@@ -1,4 +1,4 @@
-"""Computes the digest of a whole run, which is written into ``run.json`` when the run ends.
+"""Computes the digest of a whole run, which the run's end adds to ``run.json``.
 
 The digest is the SHA-256 of ``run.json``, written in the same way as lines of episodes
 (:mod:`gym_gui.core.record_digest`). ``run.json`` contains the digests of the run's files:
@@ -22,12 +22,16 @@ FILES: Final = "files_sha256"
 
 
 def run_digest(header: Mapping[str, Any]) -> str:
-    """Return the value that ``record_sha256`` of ``run.json`` must have."""
+    """Return the digest of a run, which is the value of ``record_sha256`` in ``run.json``.
+
+    Args:
+        header: Content of ``run.json``.
+    """
     return sha256(without_times(header)).hexdigest()
 
 
 def files_digests(run: Path, operators: Iterable[str]) -> dict[str, str]:
-    """Return the digests of the operators' files, by path below the run folder.
+    """Return the digests of the operators' files, by path in the run folder.
 
     Raises:
         UsageError: A file cannot be read.
@@ -43,14 +47,14 @@ def files_digests(run: Path, operators: Iterable[str]) -> dict[str, str]:
 
 
 def digest_of_episodes(lines: Iterable[Line]) -> str:
-    """Return the digest of an ``episodes.jsonl``, from its lines."""
+    """Return the digest of the lines of an ``episodes.jsonl``."""
     digests = {line.value.get("episode_index"): line.value.get(KEY) for line in lines}
     text = "".join(sorted(f"{index} {digest}\n" for index, digest in digests.items()))
     return sha256(text.encode()).hexdigest()
 
 
 def digest_of_calls(lines: Iterable[Line]) -> str:
-    """Return the digest of a ``calls.jsonl``, from its lines."""
+    """Return the digest of the lines of a ``calls.jsonl``."""
     digest = sha256()
     for line in lines:
         digest.update(without_times(line.value))

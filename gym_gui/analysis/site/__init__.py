@@ -1,4 +1,4 @@
-"""Writes a report as a folder of static pages: leaderboard, runs, agents, and every episode."""
+"""Writes a report as a folder of static HTML pages: leaderboard, runs, agents, and episodes."""
 
 from gym_gui.analysis.site.episodes import SiteWritten
 from gym_gui.analysis.site.site_folder import SiteWorkshop, new_site, see_may_be_replaced

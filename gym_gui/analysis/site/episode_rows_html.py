@@ -1,4 +1,4 @@
-"""Renders episodes as rows of a list, and the seats of an episode as a table."""
+"""Renders HTML tables for a site: lists of episodes, and the seats of one episode."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _LONGEST_ERROR = 300
 
 @dataclass(frozen=True)
 class EpisodeLine:
-    """Episode as a row of a list.
+    """Row of a list of episodes.
 
     Attributes:
         record: The episode.
         page: Address of the episode's own page; empty if it has none.
-        shown: Contents of that page: ``replay``, ``transcript``.
+        shown: Contents of the episode's own page: ``replay``, ``transcript``.
     """
 
     record: EpisodeRecord
@@ -31,7 +31,7 @@ class EpisodeLine:
 
 
 def result_words(episode: EpisodeRecord) -> str:
-    """Return e.g. ``seed 5: return 21 in 21 steps``, the teams' results, or that it did not complete."""
+    """Return an episode's seed and result as text, such as ``seed 5: return 21 in 21 steps``."""
     seed = "no seed" if episode.seed is None else f"seed {episode.seed}"
     steps = wording.count(episode.length, "step")
     if episode.status is not EpisodeStatus.COMPLETED:
@@ -46,7 +46,7 @@ def result_words(episode: EpisodeRecord) -> str:
 
 
 def line_table(lines: Sequence[EpisodeLine]) -> str:
-    """Return a table of the rows."""
+    """Return a list of episodes as an HTML table."""
     columns = wanted_of(_COLUMNS, lines)
     words = [column.heading for column in columns if column.words]
     rows = [[column.show(line) for column in columns] for line in lines]
@@ -54,7 +54,7 @@ def line_table(lines: Sequence[EpisodeLine]) -> str:
 
 
 def seat_table(episode: EpisodeRecord) -> str:
-    """Return a table of the seats of an episode, with players and results."""
+    """Return an HTML table of the seats of an episode, with players and results."""
     seats = list(episode.agents) or list(episode.returns)
     columns = wanted_of(_SEAT_COLUMNS, [(episode, seat) for seat in seats])
     words = [column.heading for column in columns if column.words]
@@ -96,7 +96,7 @@ def _teams(line: EpisodeLine) -> str:
 
 
 def _team_words(episode: EpisodeRecord) -> str:
-    """Return the result of each team's seats, e.g. ``green 2.00 (win), blue 1.00 (loss)``."""
+    """Return the results of the teams as text, such as ``green 2.00 (win), blue 1.00 (loss)``."""
     parts: list[str] = []
     for name, team in episode.teams.items():
         value = team.return_ if team.score is None else team.score
@@ -106,7 +106,7 @@ def _team_words(episode: EpisodeRecord) -> str:
 
 
 def _seats(line: EpisodeLine) -> str:
-    """Return the return of each seat, with the slot in it if seats are swapped."""
+    """Return the return of each seat as text; with swapped seats, the slot follows in brackets."""
     agents = line.record.agents
     parts: list[str] = []
     for seat, value in line.record.returns.items():
@@ -134,7 +134,7 @@ def _several_teams(lines: Sequence[EpisodeLine]) -> bool:
 
 
 def _some_alone(lines: Sequence[EpisodeLine]) -> bool:
-    """Return whether some episode has no competing teams: otherwise the sum over agents says nothing."""
+    """Return whether an episode has no competing teams, so that its total return is meaningful."""
     return any(len(line.record.teams) < 2 for line in lines)
 
 
@@ -156,8 +156,8 @@ _COLUMNS: Sequence[Column[EpisodeLine]] = (
     Column("Steps", lambda line: f"{line.record.length:,}"),
     Column("Success", _success, lambda lines: any(line.record.success is not None for line in lines)),
     Column("Unusable", _unusable, lambda lines: any(line.record.unusable_decisions for line in lines)),
-    Column("Took", _took),
-    Column("To see", _shown, lambda lines: any(line.shown for line in lines), words=True),
+    Column("Duration", _took),
+    Column("Page", _shown, lambda lines: any(line.shown for line in lines), words=True),
 )
 
 
@@ -195,12 +195,12 @@ _SEAT_COLUMNS: Sequence[Column[_Seat]] = (
         lambda seats: any(seat[0].unusable_decisions for seat in seats),
     ),
     Column(
-        "Tokens read",
+        "Input tokens",
         lambda seat: _of_seat({s: t.input for s, t in seat[0].tokens.items()}, seat[1]),
         lambda seats: any(seat[0].tokens for seat in seats),
     ),
     Column(
-        "Tokens written",
+        "Output tokens",
         lambda seat: _of_seat({s: t.output for s, t in seat[0].tokens.items()}, seat[1]),
         lambda seats: any(seat[0].tokens for seat in seats),
     ),

@@ -1,4 +1,4 @@
-"""Writes the pages of an operator's episodes in a stream: lists, and pages of single episodes."""
+"""Writes the pages of an operator's episodes one after the other: lists, and pages of single episodes."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.records import EpisodeRecord, parse_episode
 
 ROOM_FOR_TRANSCRIPTS: Final = 400_000_000
-"""Bytes of transcript pages that a site may have; hosts accept a gigabyte or less."""
+"""Largest size of all transcript pages of a site, in bytes; web hosts accept a gigabyte or less."""
 
 
 @dataclass
 class SiteWritten:
-    """Counts of what has been written so far.
+    """Counts of the pages of a site that have been written so far.
 
     Attributes:
         pages: Number of pages.
@@ -41,10 +41,10 @@ class SiteWritten:
         replays: Number of pages with a replay.
         transcripts: Number of pages with a transcript.
         said: Bytes of the pages with transcripts.
-        crowded_out: Number of episodes whose transcript did not fit.
-        stopped: Number of episodes whose replay or transcript was not written because of a stop.
+        crowded_out: Number of episodes whose transcript was left out for lack of space.
+        stopped: Number of episodes whose replay or transcript was left out because the user stopped.
         unplayable: Reasons why requested replays are missing, with the number of episodes.
-        lists: Address, first and last episode of each list, by operator.
+        lists: Address, first and last episode index of each list of episodes, by operator.
     """
 
     pages: int = 0
@@ -84,7 +84,7 @@ class PageWriter:
         self.written.size += len(content)
 
     def has(self, path: str) -> bool:
-        """Return whether a page exists."""
+        """Return whether a page of the site exists."""
         return (self._folder / path).exists()
 
 
@@ -93,12 +93,12 @@ class EpisodePages:
 
     Args:
         run: Run of the operator.
-        operator: The operator's part of the run folder.
+        operator: The operator's record in the run folder.
         summary: Results of the operator.
         films: Replays, by episode.
         addresses: Addresses of all pages.
         writer: Writes the pages.
-        stopped: Function that says whether no more replays and transcripts are wanted.
+        stopped: Function that returns whether to write no more replays and transcripts.
     """
 
     def __init__(
@@ -114,10 +114,10 @@ class EpisodePages:
         self._run, self._operator, self._summary = run, operator, summary
         self._films, self._addresses, self._writer, self._stopped = films, addresses, writer, stopped
         self._transcript = Transcript(operator)
-        self._told = set(self._transcript.episodes)
+        self._with_transcript = set(self._transcript.episodes)
 
     def write(self) -> Iterator[int]:
-        """Write all pages; yield 1 after each episode.
+        """Write all pages of the operator's episodes; yield 1 after each episode.
 
         Raises:
             RunFormatError: A row is damaged.
@@ -148,14 +148,14 @@ class EpisodePages:
         first, last = lines[0].record.episode_index, lines[-1].record.episode_index
         title = f"Episodes {first} to {last}" if last > first else f"Episode {first}"
         parts = [
-            f"<header><h1>{title}</h1>{self._whose(path)}</header>",
+            f"<header><h1>{title}</h1>{self._operator_and_run(path)}</header>",
             _pager(numbers, at),
             line_table(lines),
             _pager(numbers, at),
         ]
         return site_page(f"{title} of {self._summary.name}", parts, path, place=EPISODES)
 
-    def _whose(self, path: str) -> str:
+    def _operator_and_run(self, path: str) -> str:
         root = root_of(path)
         operator = link(root + self._addresses.agent(self._summary.key), safe(self._summary.name))
         run = link(root + self._addresses.run(self._run.run_id), safe(f"run {self._run.run_id}"))
@@ -169,25 +169,25 @@ class EpisodePages:
         film = self._films.get((self._run.run_id, self._operator.operator_id, index))
         if film is not None and film.missing:
             written.unplayable[film.missing] += 1
-        plays, told = film is not None and bool(film.frames), index in self._told
-        if not (plays or told):
+        plays, has_transcript = film is not None and bool(film.frames), index in self._with_transcript
+        if not (plays or has_transcript):
             return EpisodeLine(record)
         if self._stopped():
             written.stopped += 1
             return EpisodeLine(record)
-        if told and written.said > ROOM_FOR_TRANSCRIPTS:
+        if has_transcript and written.said > ROOM_FOR_TRANSCRIPTS:
             written.crowded_out += 1
-            told = False
+            has_transcript = False
             if not plays:
                 return EpisodeLine(record)
-        turns = list(self._transcript.turns(index)) if told else []
+        turns = list(self._transcript.turns(index)) if has_transcript else []
         path = self._addresses.episode(self._summary.key, index)
         content = self._page(path, record, film if plays else None, turns)
         self._writer.write(path, content)
         written.replays += plays
-        written.transcripts += told
-        written.said += len(content) if told else 0
-        shown = [word for word, is_there in (("replay", plays), ("transcript", told)) if is_there]
+        written.transcripts += has_transcript
+        written.said += len(content) if has_transcript else 0
+        shown = [word for word, is_there in (("replay", plays), ("transcript", has_transcript)) if is_there]
         return EpisodeLine(record, path.rpartition("/")[2], tuple(shown))
 
     def _page(self, path: str, record: EpisodeRecord, film: Film | None, turns: Sequence[Turn]) -> bytes:
@@ -204,7 +204,8 @@ class EpisodePages:
     ) -> Iterator[str]:
         index = record.episode_index
         listed = self._addresses.line_of(self._summary.key, index).rpartition("/")[2]
-        yield f"<header><h1>Episode {index}</h1>{self._whose(path)}{link(listed, 'All episodes')}</header>"
+        run = self._operator_and_run(path)
+        yield f"<header><h1>Episode {index}</h1>{run}{link(listed, 'All episodes')}</header>"
         yield f'<section class="verdict"><p>{safe(result_words(record))}</p>'
         if record.error:
             yield f'<p class="bad">{safe(record.error)}</p>'
@@ -220,30 +221,30 @@ class EpisodePages:
             yield f'<h2>Transcript</h2><section class="episode">{shown}</section>'
             if left:
                 yield f'<p class="note">{wording.count(left, "more turn")} in the record.</p>'
-        yield self._whence(record)
+        yield self._source(record)
 
-    def _whence(self, record: EpisodeRecord) -> str:
+    def _source(self, record: EpisodeRecord) -> str:
         run, operator, index = self._run.run_id, self._operator.operator_id, record.episode_index
         facts = {
             "Started": record.started_at or "-",
-            "Took": "-" if record.wall_s is None else wording.milliseconds(1000 * record.wall_s),
-            "Digest of what was played": record.trajectory_sha256 or "-",
+            "Duration": "-" if record.wall_s is None else wording.milliseconds(1000 * record.wall_s),
+            "Digest of the trajectory": record.trajectory_sha256 or "-",
             "Digest of the record": record.record_sha256 or "-",
-            "See it": f"mosaic replay {run} --operator {operator} --episode {index}",
-            "Without MOSAIC": f"mosaic replay {run} --operator {operator} --episode {index} --as-python",
+            "Replay it": f"mosaic replay {run} --operator {operator} --episode {index}",
+            "Export it as Python": f"mosaic replay {run} --operator {operator} --episode {index} --as-python",
         }
-        return f"<h2>Where this comes from</h2>{panel('Record', facts_list(facts))}"
+        return f"<h2>Source</h2>{panel('Record', facts_list(facts))}"
 
 
 def _pager(numbers: Sequence[int], at: int) -> str:
-    """Return links to the other lists; empty if there is only one."""
+    """Return HTML links to the first, previous, next and last list; empty if there is only one list."""
     if len(numbers) < 2:
         return ""
     ways = [("First", 0), ("Previous", at - 1), ("Next", at + 1), ("Last", len(numbers) - 1)]
     links = "".join(
         link(f"episodes-{numbers[to] + 1}.html", name)
         if 0 <= to < len(numbers) and to != at
-        # A link without a target keeps its place.
+        # Text instead of a link, so that the other links keep their positions.
         else f'<span class="muted">{name}</span>'
         for name, to in ways
     )

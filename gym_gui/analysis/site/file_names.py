@@ -1,4 +1,4 @@
-"""Makes file names and addresses of a site that every file system and host accepts."""
+"""Makes file names and addresses of a site's pages that every file system and web host accepts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gym_gui.analysis.findings.summary import Summary
 
 INDEX, RUNS, AGENTS, EPISODES = "index.html", "runs.html", "agents.html", "episodes.html"
 PER_LIST: Final = 200
-"""Number of episode indices that one list covers."""
+"""Number of episode indices per list page."""
 
 _LONGEST = 48
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
@@ -34,7 +34,7 @@ def safe_names(labels: Iterable[str]) -> list[str]:
 
 
 class Addresses:
-    """Paths of a site's pages from its root.
+    """Paths of a site's pages, relative to the root of the site.
 
     Args:
         summary: Summary whose runs and operators have pages.
@@ -47,32 +47,32 @@ class Addresses:
         self._agents = dict(zip(keys, safe_names(keys), strict=True))
 
     def run(self, run_id: str) -> str:
-        """Return the page of a run."""
+        """Return the path of a run's page."""
         return f"runs/{self._runs[run_id]}.html"
 
     def agent(self, key: str) -> str:
-        """Return the page of an operator."""
+        """Return the path of an operator's page."""
         return f"agents/{self._agents[key]}.html"
 
     def folder(self, key: str) -> str:
-        """Return the folder of an operator's episodes."""
+        """Return the path of the folder with the pages of an operator's episodes."""
         return f"agents/{self._agents[key]}"
 
     def list_of(self, key: str, index: int) -> str:
-        """Return the list page that contains an episode."""
+        """Return the path of the list page that contains an episode."""
         return f"{self.folder(key)}/episodes-{index // PER_LIST + 1}.html"
 
     def line_of(self, key: str, index: int) -> str:
-        """Return the address of an episode's row in its list."""
+        """Return the address of an episode's row in its list page."""
         return f"{self.list_of(key, index)}#e{index}"
 
     def episode(self, key: str, index: int) -> str:
-        """Return the episode's own page, which may not exist."""
+        """Return the path of an episode's own page, which may not exist."""
         return f"{self.folder(key)}/episode-{index}.html"
 
 
 class LinksFrom:
-    """Addresses (:class:`~gym_gui.analysis.words.page_links.Links`) relative to a page.
+    """Addresses of a site's pages relative to one page, as :class:`~gym_gui.analysis.words.page_links.Links`.
 
     Args:
         addresses: Paths of all pages.
@@ -87,5 +87,5 @@ class LinksFrom:
         return self._root + self._addresses.agent(key)
 
     def episode(self, key: str, index: int) -> str:
-        """Return the address of an episode's row in its list."""
+        """Return the address of an episode's row in its list page."""
         return self._root + self._addresses.line_of(key, index)

@@ -1,4 +1,4 @@
-"""Template of a site's pages: one style sheet, one script and the navigation; nothing else is fetched."""
+"""Template of a site's pages, with navigation and a common style sheet and script."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ code { font: 12px ui-monospace, "JetBrains Mono", Menlo, Consolas, monospace; ov
 @media print { nav.site, nav.lists { display: none; } }
 """
 _PLACES: Final = {INDEX: "Leaderboard", AGENTS: "Agents", EPISODES: "Episodes", RUNS: "Runs"}
-# It is undecided whether 'self' covers pages from a disk, so "file:" is listed too
-# (https://github.com/w3c/webappsec-csp/issues/459); pages from a host cannot load files of a disk anyway.
+# Browsers differ in whether 'self' covers pages on a disk, so "file:" is listed, too
+# (https://github.com/w3c/webappsec-csp/issues/459); pages from a web host cannot load files of a disk anyway.
 _OURS = "'self' file:"
 _STILL = f"img-src data:; style-src {_OURS} 'unsafe-inline'"
 _PLAYING = f"img-src data:; script-src {_OURS}; style-src {_OURS} 'unsafe-inline'"
@@ -47,13 +47,13 @@ def write_shared(folder: Path) -> None:
 
 
 def site_page(title: str, parts: Iterable[str], path: str, *, place: str = "", plays: bool = False) -> bytes:
-    """Render a page.
+    """Return a page of a site as UTF-8 HTML.
 
     Args:
         title: Title of the page.
-        parts: Content of the page, as ready HTML.
+        parts: Content of the page, as HTML.
         path: Path of the page in the site.
-        place: Main page to which the page belongs; empty for a main page.
+        place: Path of the main page under which the navigation shows the page; empty for a main page.
         plays: Whether the page contains replays.
     """
     root = root_of(path)
@@ -75,7 +75,7 @@ def site_page(title: str, parts: Iterable[str], path: str, *, place: str = "", p
 
 
 def root_of(path: str) -> str:
-    """Return the relative path from a page to the site's root."""
+    """Return the relative path from a page to the site's root: ``""``, ``"../"``, ``"../../"``."""
     return "../" * path.count("/")
 
 

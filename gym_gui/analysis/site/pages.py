@@ -1,4 +1,4 @@
-"""Renders the main pages of a site: leaderboard, agents, episodes, runs, and each agent's and run's page."""
+"""Renders the main pages of a site: leaderboard, agents, episodes, runs, and a page per agent and run."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ from gym_gui.analysis.words.html_markup import safe, shorten
 from gym_gui.analysis.words.report_text import all_notes
 
 _MOST_SCENES = 200
-"""Largest number of failed episodes listed beside an operator's best and worst one; its lists have all."""
+"""Largest number of an operator's episodes in the table of best, worst and failed episodes."""
 _LONGEST_REASON = 160
 _MOST_WHYS = 20
 
 
 @dataclass(frozen=True)
 class MainPages:
-    """Renders the main pages of a site.
+    """Renders the main pages of a site as HTML.
 
     Attributes:
-        summary: Findings of the runs.
-        found: Findings of the tournament, if the run is one.
+        summary: Summary of the runs.
+        found: Results of the tournament, if the run is one.
         runs: The runs.
         notes: Further notes on the site.
         addresses: Addresses of all pages.
         written: Counts of the pages of episodes that were written.
-        has: Function that says whether a page exists.
+        has: Function that returns whether a page exists, given its path.
     """
 
     summary: Summary
@@ -66,13 +66,13 @@ class MainPages:
 
     @property
     def _roles(self) -> Mapping[str, str]:
-        """Color roles of all operators, the same on all pages."""
+        """Names of the operators' colors by operator key, the same on all pages."""
         return operator_roles(self.summary.operators)
 
     # -- leaderboard -----------------------------------------------------------------------
 
     def leaderboard(self) -> Iterator[str]:
-        """Yield the leaderboard: verdicts, tables and notes."""
+        """Yield the HTML of the leaderboard: verdicts, tables and notes."""
         links = LinksFrom(self.addresses)
         summary, found = self.summary, self.found
         recorded = sum(o.recorded for o in summary.operators)
@@ -89,21 +89,21 @@ class MainPages:
             yield from found_body(found, summary)
         yield failure_table(summary, links)
         yield notes_section([*notes, *self.notes, *self._left_out()])
-        yield f"<h2>How it was made</h2>{looks_line(summary)}{methods_panel(methods)}"
+        yield f"<h2>Methods</h2>{looks_line(summary)}{methods_panel(methods)}"
 
     def _left_out(self) -> Iterator[str]:
-        """Yield notes on recorded episodes that the site leaves out."""
+        """Yield notes on replays and transcripts that the site leaves out."""
         if lost := self.written.stopped:
-            yield f"Its making was stopped: {wording.count(lost, 'episode')} without a page of their own."
+            yield f"The site was stopped early: {wording.count(lost, 'episode')} without a page of their own."
         if lost := self.written.crowded_out:
             yield f"Left out to keep the site small: transcripts of {wording.count(lost, 'episode')}."
 
     # -- agents ----------------------------------------------------------------------------
 
     def agents(self) -> Iterator[str]:
-        """Yield the list of all operators with their players."""
+        """Yield the HTML list of all operators with their players."""
         count = wording.count(len(self.summary.operators), "operator")
-        yield page_header("Agents", f"{count}, each an environment and who plays in it", "")
+        yield page_header("Agents", f"{count}, each an environment with a policy per slot", "")
         rows = [
             [
                 link(self.addresses.agent(o.key), safe(o.name)),
@@ -122,7 +122,7 @@ class MainPages:
         yield html_table(headings, rows, ("Operator", "Environment", "Players", "Run"))
 
     def agent(self, operator: OperatorSummary) -> Iterator[str]:
-        """Yield the page of one operator: results, comparisons, and links to its episodes."""
+        """Yield the HTML page of one operator: results, comparisons, and links to its episodes."""
         path = self.addresses.agent(operator.key)
         root = root_of(path)
         run = link(root + self.addresses.run(operator.run_id), safe(f"run {operator.run_id}"))
@@ -157,12 +157,12 @@ class MainPages:
             for slot in operator.slots
         ]
         headings = ["Slot", "Player", "Mean return, 95 %", "Unusable", "Tokens"]
-        return html_table(headings, rows, ("Slot", "Player"), "Who plays")
+        return html_table(headings, rows, ("Slot", "Player"), "Players")
 
     # -- episodes --------------------------------------------------------------------------
 
     def episodes(self) -> Iterator[str]:
-        """Yield the page of episodes: those worth watching, and links to the lists of all."""
+        """Yield the HTML page of episodes: best, median, worst and failed ones, and links to all lists."""
         written = self.written
         recorded = sum(o.recorded for o in self.summary.operators)
         facts = [wording.count(recorded, "episode")]
@@ -190,9 +190,9 @@ class MainPages:
             page = self.addresses.episode(key, index)
             address = page if self.has(page) else self.addresses.line_of(key, index)
             bad = f'<span class="sub">{safe(shorten(scene.bad, _LONGEST_REASON))}</span>' if scene.bad else ""
-            words = "See it" if self.has(page) else "Its line"
+            words = "Open" if self.has(page) else "In the list"
             rows.append([safe(scene.title), safe(scene.facts) + bad, link(root + address, words)])
-        table = html_table(["Which", "What", "To see"], rows, ("Which", "What", "To see"))
+        table = html_table(["Rank", "Episode", "Page"], rows, ("Rank", "Episode", "Page"))
         rest = len(scenes) - _MOST_SCENES
         return table + (f'<p class="muted">and {rest:,} more failed ones</p>' if rest > 0 else "")
 
@@ -208,7 +208,7 @@ class MainPages:
     # -- runs ------------------------------------------------------------------------------
 
     def run_table(self) -> Iterator[str]:
-        """Yield the list of all runs."""
+        """Yield the HTML list of all runs."""
         yield page_header("Runs", wording.count(len(self.summary.runs), "run"), "")
         missing = missing_lines(self.summary)
         yield f'<section class="verdict">{missing}</section>' if missing else ""
@@ -230,7 +230,7 @@ class MainPages:
         yield html_table(headings, rows, ("Run", "Status", "Started"))
 
     def run(self, run: Run) -> Iterator[str]:
-        """Yield the page of one run: its origin and its operators."""
+        """Yield the HTML page of one run: operators, seeds, versions, and commands."""
         path = self.addresses.run(run.run_id)
         name = next((info.name for info in self.summary.runs if info.run_id == run.run_id), "")
         yield page_header("Run", f"{name} · {run.run_id}" if name else run.run_id, "")
@@ -241,11 +241,11 @@ class MainPages:
             by_task[operator.task].append(operator)
         for task, operators in by_task.items():
             yield f"<h2>{safe(task or 'Operators')}</h2>{operator_table(operators, links, self._roles)}"
-        yield "<h2>Where it comes from</h2>"
+        yield "<h2>Source</h2>"
         yield run_panels(self.summary, [run])
         commands = [f"mosaic verify {run.run_id}", f"mosaic rerun {run.run_id}"]
         lines = "".join(f"<p><code>{safe(command)}</code></p>" for command in commands)
-        yield panel("Does it repeat", lines)
+        yield panel("Commands that repeat the run", lines)
 
 
 def _slot_words(slot: str, worker: str, policy: str | None) -> str:

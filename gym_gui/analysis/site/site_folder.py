@@ -1,4 +1,4 @@
-"""Creates the folder of a site beside the old one and swaps them when it is complete."""
+"""Creates the folder of a site beside an older one, which it replaces when it is complete."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _FOLDERS = {"runs", "agents"}
 
 @dataclass(frozen=True)
 class SiteWorkshop:
-    """Temporary folders in which a site is made.
+    """Temporary folders for writing a site.
 
     Attributes:
         site: The folder that becomes the site.
-        films: A folder for replays until their pages are written.
+        films: A folder for replays, until their pages are written.
     """
 
     site: Path
@@ -38,10 +38,10 @@ class SiteWorkshop:
 
 
 def see_may_be_replaced(folder: Path) -> None:
-    """Check that a site may go into a folder: it must not exist, be empty, or contain a site.
+    """Check that a site may replace a folder, which must be empty, an older site, or not exist.
 
     Raises:
-        UsageError: The folder contains something else.
+        UsageError: The folder contains other files.
     """
     if not folder.exists():
         return
@@ -51,25 +51,25 @@ def see_may_be_replaced(folder: Path) -> None:
         return
     if not _is_site(folder):
         raise UsageError(
-            f"{folder} holds something, and is no site of a report, so it is not replaced",
-            fix="Name a folder that is empty or not there yet",
+            f"{folder} contains other files than a site of a report, so it is not replaced",
+            fix="Name an empty or new folder",
         )
-    if strange := _strange(folder):
+    if foreign := _foreign_file(folder):
         raise UsageError(
-            f"{folder} is a site, but {strange} in it is none of its pages, so it is not replaced",
-            fix="Move that elsewhere, or name another folder",
+            f"{folder} is a site, but {foreign} is none of its pages, so it is not replaced",
+            fix="Move that file elsewhere, or name another folder",
         )
 
 
 @contextmanager
 def new_site(folder: Path) -> Generator[SiteWorkshop]:
-    """Create temporary folders whose site replaces ``folder`` at the end; on failure nothing changes.
+    """Create temporary folders for a site, which replaces ``folder`` at the end unless an error occurs.
 
     Args:
         folder: Folder for the site.
 
     Raises:
-        UsageError: The site may not or cannot go there.
+        UsageError: The folder contains other files, or cannot be written.
     """
     see_may_be_replaced(folder)
     place = folder.resolve()
@@ -79,18 +79,19 @@ def new_site(folder: Path) -> Generator[SiteWorkshop]:
             (workshop / "site").mkdir(parents=True)
             yield SiteWorkshop(workshop / "site", workshop / "films")
             see_may_be_replaced(place)
-            _put(workshop / "site", place)
+            _replace_folder(workshop / "site", place)
         except OSError as error:
             reason = error.strerror or str(error)
             raise UsageError(
-                f"the site {folder} cannot be written: {reason}", fix="Make room or name another folder"
+                f"the site {folder} cannot be written: {reason}",
+                fix="Free some space, or name another folder",
             ) from error
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
 
 
 def write_mark(folder: Path, facts: Mapping[str, Any]) -> None:
-    """Write the file that marks a folder as a site, with facts about it.
+    """Write the file ``site.json``, which marks a folder as a site.
 
     Raises:
         OSError: The file cannot be written.
@@ -99,8 +100,8 @@ def write_mark(folder: Path, facts: Mapping[str, Any]) -> None:
     (folder / MARK).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
-def _put(made: Path, place: Path) -> None:
-    """Replace an existing folder by the new one."""
+def _replace_folder(made: Path, place: Path) -> None:
+    """Move a new folder to its place, replacing an existing folder."""
     if not place.exists():
         made.rename(place)
         return
@@ -126,8 +127,8 @@ def _is_site(folder: Path) -> bool:
     return data is not None and data.get("kind") == _KIND
 
 
-def _strange(folder: Path) -> str:
-    """Return a path in a site that cannot be one of its pages; empty if there is none."""
+def _foreign_file(folder: Path) -> str:
+    """Return the path of a file in a site that is none of its pages; empty if there is none."""
     for here, folders, files in os.walk(folder):
         top = Path(here) == folder
         for name in sorted(folders):

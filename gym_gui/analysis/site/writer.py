@@ -1,4 +1,4 @@
-"""Writes a site with its episodes in a stream, so that only one list of episodes is in memory."""
+"""Writes the pages of a site one after the other, so that only one list of episodes is in memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gym_gui.analysis.site.pages import MainPages
 from gym_gui.analysis.site.site_folder import write_mark
 
 OnEpisode = Callable[[int, int], None]
-"""Function that gets the number of episodes on pages so far, and their total."""
+"""Function that receives the number of episodes written so far, and the total number."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class SiteContent:
 
     Attributes:
         runs: Runs of the site.
-        summary: Findings of the runs.
-        found: Findings of the tournament, if the run is one.
-        films: Replays, by episode; only that of the current page is in memory.
-        notes: Further notes.
+        summary: Summary of the runs.
+        found: Results of the tournament, if the run is one.
+        films: Replays, by episode.
+        notes: Further notes for the leaderboard.
     """
 
     runs: Sequence[Run]
@@ -50,14 +50,14 @@ def write_site(
     """Write all pages of a site.
 
     Args:
-        folder: Empty folder for the site alone.
+        folder: Empty folder for the site.
         content: Content of the site.
         on_episode: Called after each episode.
-        stopped: Called before each replay and transcript. Once it returns true, no more of these are written,
-            but the rest of the site is.
+        stopped: Called before each replay and transcript. After it has returned true, replays and transcripts
+            are left out.
 
     Returns:
-        Counts of what has been written.
+        Counts of the written pages.
 
     Raises:
         RunFormatError: A row is damaged.

@@ -1,1 +1,1 @@
-"""Estimates, intervals and tests as pure functions of numbers, independent of runs."""
+"""Computes estimates, intervals and tests, as pure functions of numbers."""

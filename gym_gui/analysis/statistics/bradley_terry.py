@@ -1,11 +1,11 @@
-"""Fits ratings to games with draws and seats by maximum likelihood.
+"""Fits ratings of policies to games with draws and seats, by maximum likelihood.
 
 The model is Bradley and Terry's with Davidson's draws and Davidson and Beaver's order effect. For two
 policies that meet, the first in seat s and the second in seat t, with ``d = (r_1 + e_s) - (r_2 + e_t)``:
 
     win : draw : loss  =  exp(d / 2) : exp(v) : exp(-d / 2)
 
-``r`` is a rating on the natural scale, ``e`` the advantage of a seat and ``v`` sets how common draws are. A
+``r`` is a rating on the natural scale, ``e`` the advantage of a seat, and ``v`` the frequency of draws. A
 game of more than two sides counts as one comparison of each pair of sides (a composite likelihood).
 
 Sources:
@@ -37,30 +37,30 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ELO = 400 / math.log(10)
-"""Points of a rating on the natural scale: 400 are odds of ten to one."""
+"""Elo points per unit of the natural scale: 400 Elo points are odds of ten to one."""
 _ITERATIONS = 60
 _CLOSE = 1e-5
-"""Length of a step below which a fit has converged: the next step would be about its square."""
+"""Length of a Newton step below which a fit has converged; the next step is about its square."""
 _LONGEST_STEP = 2.0
 _SEAT_PENALTY = 0.01
-"""Penalty that keeps a seat's advantage finite if its holder always won; tiny beside a few games."""
+"""Penalty that keeps a seat's advantage finite if the seat always won; small compared to a few games."""
 _LEAST_DRAW, _MOST_DRAW = -12.0, 12.0
 _CHUNK = 1 << 22
-"""Size of the largest array of a fit."""
+"""Number of elements of the largest array of a fit."""
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """Results of pairs of policies, gathered in cells: the same two policies in the same seats.
+    """Results of pairs of policies, by cell; a cell is two policies in two seats.
 
     Attributes:
         policies: Number of policies.
         seats: Number of seats.
         cells: int (cells, 4): first policy, its seat, second policy, its seat.
-        seeds: Number of units that are seeds; the other units are games that are the same on every seed.
-        wins: float (units, cells): how often the first policy won in each unit.
-        draws: float (units, cells): how often the game was drawn in each unit.
-        losses: float (units, cells): how often the second policy won in each unit.
+        seeds: Number of units that are seeds; the other units are games that are identical on all seeds.
+        wins: float (units, cells): number of games that the first policy won.
+        draws: float (units, cells): number of drawn games.
+        losses: float (units, cells): number of games that the second policy won.
     """
 
     policies: int
@@ -78,9 +78,9 @@ class Comparisons:
 
     @cached_property
     def patterns(self) -> tuple[Any, Any, Any]:
-        """Sparse matrices: ``d`` as (cells, parameters), its transpose, and the products of its columns.
+        """Sparse design matrix (cells, parameters), its transpose, and the products of its columns.
 
-        The last one has shape (parameters squared, cells).
+        The products have shape (parameters squared, cells).
         """
         size, rows = self.policies + self.seats + 1, len(self.cells)
         columns = np.stack(
@@ -105,17 +105,17 @@ class Comparisons:
 
 @dataclass(frozen=True)
 class Fit:
-    """Fit of one or many (``b``) weightings of the same games.
+    """Fitted parameters for one or many (``b``) weightings of the same games.
 
     Attributes:
         ratings: float (b, policies), natural scale. Ratings of the largest group that results connect have
             mean 0, or all ratings if results connect no two policies.
         seats: float (b, seats), natural scale, mean 0.
-        draw: float (b,): ``exp(v)``, draws for each win among equals; 0 if no game was drawn.
-        regularised: bool (b,): whether each policy was given a drawn game with an average one, because the
-            results do not connect all policies and the likelihood has no maximum.
-        groups: int (policies,): number of the group of each policy, from all games together. Results limit
-            how far apart the policies of a group are.
+        draw: float (b,): ``exp(v)``, draws per win between equal policies; 0 if no game was drawn.
+        regularised: bool (b,): whether a drawn game against an average policy was added for each policy,
+            because the results do not connect all policies and the likelihood has no maximum.
+        groups: int (policies,): number of the group of each policy, from all games together. Within a group,
+            results limit the differences of ratings.
     """
 
     ratings: Floats
@@ -126,12 +126,12 @@ class Fit:
 
 
 def fit(games: Comparisons, weights: Floats | None = None, near: Fit | None = None) -> Fit:
-    """Fit the model to each weighting of the games.
+    """Return the fit of the model to each weighting of the games.
 
     Args:
         games: The results.
-        weights: float (b, units): how often each unit counts; once by default.
-        near: Fit of one weighting of the same games as the starting point, which saves steps.
+        weights: float (b, units): weight of each unit; 1 by default.
+        near: Fit of a similar weighting as the starting point, which saves steps.
     """
     whole = np.ones((1, len(games.wins)))
     given = whole if weights is None else weights
@@ -143,7 +143,8 @@ def fit(games: Comparisons, weights: Floats | None = None, near: Fit | None = No
         begin = np.concatenate([near.ratings[0], near.seats[0], _log(near.draw)])
     rows = max(1, _CHUNK // max(2 * len(games.cells), (games.policies + games.seats + 1) ** 2))
     parts = [
-        _Many.of(games, given[at : at + rows]).fitted(begin, groups) for at in range(0, len(given), rows)
+        _Weightings.of(games, given[at : at + rows]).fitted(begin, groups)
+        for at in range(0, len(given), rows)
     ]
     return Fit(
         np.concatenate([part.ratings for part in parts]),
@@ -155,7 +156,7 @@ def fit(games: Comparisons, weights: Floats | None = None, near: Fit | None = No
 
 
 def _groups(games: Comparisons) -> Ints:
-    """Return the group of each policy from all games, as described in :class:`Fit`."""
+    """Return the number of the group of each policy, int (policies,), as described in :class:`Fit`."""
     won, drawn, lost = (each.sum(axis=0) > 0 for each in (games.wins, games.draws, games.losses))
     groups = groups_of(games.policies, games.met, won | drawn, lost | drawn)
     some = (won[:, None], drawn[:, None], lost[:, None])
@@ -167,18 +168,18 @@ def _groups(games: Comparisons) -> Ints:
 
 
 def _log(draw: Floats) -> Floats:
-    """Return ``v`` of a fit, bounded below. Without draws no weighting has any, and ``v`` is not used."""
+    """Return ``v`` of a fit, at least :data:`_LEAST_DRAW`; without draws, ``v`` is not used."""
     return np.log(np.maximum(draw, math.exp(_LEAST_DRAW)))
 
 
 @dataclass(frozen=True)
-class _Many:
-    """Weightings of the same games that are fitted side by side, along the last axis.
+class _Weightings:
+    """Weightings of the same games that are fitted together, along the last axis.
 
     Attributes:
         games: The games.
-        total: float (cells, b): how often two policies met.
-        ahead: float (cells, b): half the number of wins of the first policy minus its losses.
+        total: float (cells, b): number of games of two policies.
+        ahead: float (cells, b): half of the first policy's wins minus losses.
         drawn: float (b,): number of drawn games.
         apart: bool (b,): ``regularised`` of :class:`Fit`.
     """
@@ -190,17 +191,17 @@ class _Many:
     apart: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, games: Comparisons, weights: Floats) -> _Many:
-        """Gather the results of each weighting; ``weights`` is float (b, units)."""
+    def of(cls, games: Comparisons, weights: Floats) -> _Weightings:
+        """Sum up the results for each weighting; ``weights`` is float (b, units)."""
         win, draw, loss = (each.T @ weights.T for each in (games.wins, games.draws, games.losses))
         won, drawn, lost = (each > 0 for each in (win, draw, loss))
         apart = are_apart(games.policies, games.met, won | drawn, lost | drawn)
         apart |= do_draws_hide(games.policies, games.met, won, drawn, lost)
         return cls(games, win + draw + loss, (win - loss) / 2, draw.sum(axis=0), apart)
 
-    def taken(self, at: Ints) -> _Many:
+    def taken(self, at: Ints) -> _Weightings:
         """Return the weightings with the given indices."""
-        return _Many(self.games, self.total[:, at], self.ahead[:, at], self.drawn[at], self.apart[at])
+        return _Weightings(self.games, self.total[:, at], self.ahead[:, at], self.drawn[at], self.apart[at])
 
     def fitted(self, begin: Floats, groups: Ints) -> Fit:
         """Run Newton's method from ``begin``, float (parameters,), for each weighting until it converges."""
@@ -247,10 +248,10 @@ class _Many:
         return shortened
 
     def _penalise(self, beta: Floats, gradient: Floats, hessian: Floats) -> None:
-        """Change gradient and hessian so that there is exactly one maximum.
+        """Change gradient and Hessian so that the likelihood has exactly one maximum.
 
-        Ratings and seats get no common shift, and seats a faint pull to 0. If the ratings had no maximum,
-        each policy gets a drawn game with an average policy.
+        The means of ratings and of seats are fixed, and seats get a small penalty. If the ratings had no
+        maximum, a drawn game against an average policy is added for each policy.
         """
         n, size = self.games.policies, len(beta)
         hessian[:n, :n] += np.where(self.apart, 0.0, 1.0)
@@ -265,7 +266,7 @@ class _Many:
 
 
 def _odds(d: Floats, v: Floats) -> tuple[Floats, Floats]:
-    """Return half of the probability of a win minus that of a loss, and the probability of a draw."""
+    """Return half of (probability of a win minus that of a loss), and the probability of a draw."""
     behind = np.exp(-np.abs(d) / 2)  # relative to a win of the policy that is ahead
     level = np.exp(v) * behind
     behind *= behind

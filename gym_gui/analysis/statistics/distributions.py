@@ -1,7 +1,7 @@
-"""Computes quantiles and tails of the distributions that intervals and tests use.
+"""Computes quantiles and tail probabilities of the distributions that intervals and tests use.
 
-``scipy.special`` has most of them. It is imported on first use, as the import takes longer than reading a
-small run and writing its report. The functions that every report needs work without it.
+``scipy.special`` is imported on first use, because the import takes longer than writing the report of a small
+run. The functions that every report needs work without scipy.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any, Final
 import numpy as np
 
 CONFIDENCE = 0.95
-"""Default confidence of intervals."""
+"""Default confidence level of intervals."""
 
 MIN_INTERVAL = 10
-"""Fewest units for which an interval is shown; with fewer, every value is shown. If one of two kinds of
-outcome occurs 30 % of the time, five values are all of the other kind in 17 % of samples, and no method knows
-of what it has not seen. With ten values it is 3 %."""
+"""Smallest number of units for which an interval is shown; with fewer, every value is shown. If an outcome
+has probability 30 %, it is missing in 17 % of samples of five values, and no interval can account for it; in
+samples of ten values, it is missing in 3 %."""
 
 _NORMAL: Final = NormalDist()
 _MOST_STEPS: Final = 100
 _FINITE_SUM: Final = 1000
-"""Degrees of freedom up to which Student's distribution is computed as a finite sum."""
+"""Largest number of degrees of freedom for which Student's distribution is computed as a finite sum."""
 
 
 def _special() -> Any:

@@ -1,8 +1,8 @@
-"""Computes 95 % intervals: pure functions of numbers, with the same result on every call.
+"""Computes confidence intervals of means, interquartile means, differences and shares, deterministically.
 
-``scripts/calibration/calibration.py`` measures how often each interval covers the true value; the figures are
-in ``docs/measurements/calibration.md``. No interval is given that the sample cannot support: none from fewer
-than :data:`MIN_INTERVAL` units, and none of width zero from values that are all equal.
+``scripts/calibration/calibration.py`` measures how often each interval covers the true value; the results are
+in ``docs/measurements/calibration.md``. Samples of fewer than :data:`MIN_INTERVAL` units, and of equal
+values, have no interval.
 """
 
 from __future__ import annotations
@@ -29,39 +29,38 @@ from gym_gui.analysis.statistics.summary_numbers import BOOTSTRAP, EXACT_SHARE, 
 Units = Sequence[int] | NDArray[np.int64] | None
 
 MIN_UNITS = 6
-"""Fewest units for a decision: with five, no sign-flip test reaches p < 0.05 (2 / 2**5 = 0.0625)."""
+"""Smallest number of units for a verdict: with five, no sign-flip test reaches p < 0.05 (2 / 2**5 > 0.06)."""
 
 TAIL_SHARE = 0.6
-"""Part of the allowed error that a bootstrap-t interval uses. At its nominal level it covers the true value
-in 91 to 93 % of samples of 10 to 50 units with heavy tails or strong skew: resamples know little of tails."""
+"""Share of the allowed error that a bootstrap-t interval uses. Using all of it, the interval covers the true
+value in only 91 to 93 % of samples of 10 to 50 units with heavy tails or strong skew."""
 
 MIN_NORMAL = 5
-"""Fewest units for which a test can show that they are not normal."""
+"""Smallest number of units for a test of normality."""
 
 RESAMPLES = 9_999
 AT_ONCE = 1 << 17
-"""Multiplications in one matrix product: the drawn counts then stay in the processor's cache, and BLAS starts
-no threads, which would wait for each other longer than such a product takes."""
+"""Number of multiplications in one matrix product, which is small so that its data stay in the processor's
+cache and BLAS starts no threads, which would cost more time than they save."""
 
 POOLED_FROM = 2_000
-"""Number of units from which nearly equal units are drawn as one, so that the time no longer grows with the
-number. Draws of fewer units are made once and shared by all samples of the same size."""
+"""Number of units from which on nearly equal units are pooled, so that the time does not grow further. Draws
+of fewer units are cached for all samples of the same size."""
 
 _NEARLY = 0.05
-"""Largest distance of nearly equal units, as a part of the standard deviation (for a mean) or of half the
-interquartile range (for an IQM). Only the spread within is lost, which is less than the resampling error."""
+"""Largest distance of pooled units, relative to the standard deviation (for a mean) or to half the
+interquartile range (for an IQM). Pooling changes results by less than the resampling error."""
 
 LEAST_ERROR = 0.1
-"""Smallest standard error of a resample, as a part of the sample's. A resample of (nearly) equal values has
-almost none and would send the ends of a bootstrap-t interval to infinity. If nine of ten values are equal,
-these resamples show that the others may be much larger than those seen."""
+"""Smallest standard error of a resample, relative to the sample's. Without this limit, a resample of nearly
+equal values, whose error is almost 0, would move the ends of a bootstrap-t interval to infinity."""
 
 LOOKS_NORMAL = 0.1
-"""p-value of Shapiro and Francia's test above which differences look normal."""
+"""p-value of Shapiro and Francia's test above which differences count as normal."""
 
 
 class Interval(NamedTuple):
-    """95 % confidence interval with the name of its method."""
+    """Lower and upper end of a confidence interval, with the name of its method."""
 
     low: float
     high: float
@@ -69,7 +68,7 @@ class Interval(NamedTuple):
 
 
 def share_interval(hits: float, n: int, confidence: float = CONFIDENCE) -> Interval | None:
-    """Return the exact interval of a share, or ``None`` when ``n`` is 0.
+    """Return the exact confidence interval of a share; ``None`` if ``n`` is 0.
 
     Args:
         hits: Number of hits among ``n``; for units with several episodes, the sum of their shares.
@@ -89,9 +88,9 @@ def share_interval(hits: float, n: int, confidence: float = CONFIDENCE) -> Inter
 
 
 def unseen_share(n: int) -> float | None:
-    """Return the largest share of units, at 95 %, that may show what none of ``n`` units showed.
+    """Return the 95 % upper bound of the share of an outcome that none of ``n`` units showed.
 
-    This is the "rule of three": about 3 / n. No sample can say what happens in this share.
+    This is the "rule of three", about 3 / n. ``None`` if ``n`` is 0.
 
     Source:
         Hanley & Lippman-Hand, "If Nothing Goes Wrong, Is Everything All Right?", JAMA 249 (1983).
@@ -108,27 +107,24 @@ def mean_interval(
     least: int = MIN_INTERVAL,
     bounds: tuple[float, float] | None = None,
 ) -> Interval | None:
-    """Return an interval of a mean.
+    """Return a confidence interval of a mean.
 
     The bootstrap-t draws whole units (seeds) with replacement. Each resample's distance from the mean is
-    measured in the resample's own standard error, which follows a skew that percentiles miss. The result is
-    joined with Hartigan's interval: quantiles of the means of random subsets of the units. If values are
-    symmetric about their mean, this interval covers it exactly as often as it should, however sparse or
-    heavy-tailed they are. Properties of the sample are not taken for rules: two values, or several equal
-    largest ones, say nothing about the next value.
+    measured in the resample's own standard error, which accounts for skew better than percentiles. The
+    result is the union with Hartigan's interval: quantiles of the means of random subsets of the units. If
+    values are symmetric about their mean, Hartigan's interval has exactly the nominal coverage, however
+    sparse or heavy-tailed the values are.
 
     Args:
-        values: One per episode.
-        units: For each value the number, from 0 without gaps, of the unit it belongs
-            to; ``None`` makes each value its own unit.
+        values: One value per episode.
+        units: Number of each value's unit, from 0 without gaps; ``None`` if each value is a unit of its own.
         resamples: Number of bootstrap samples, and half the number of random subsets.
         confidence: Probability of covering the mean, below 1.
-        least: Fewest units for an interval.
-        bounds: Declared range of the values, which limits the width of the interval.
+        least: Smallest number of units for an interval.
+        bounds: Smallest and largest possible value, which limit the interval.
 
     Returns:
-        The interval, or ``None`` with fewer than ``least`` units or if all of them have
-        the same mean.
+        The interval; ``None`` with fewer than ``least`` units or if all units have the same mean.
 
     Source:
         Efron & Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 12.
@@ -171,7 +167,7 @@ def _joined(
 
 
 def _between_bounds(mean: float, n: int, error: float, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Return the range of the mean if all values lie within bounds, whatever their distribution.
+    """Return a confidence interval of the mean of bounded values, for any distribution.
 
     Source:
         Hoeffding, "Probability Inequalities for Sums of Bounded Random Variables", JASA 58 (1963), theorem 1.
@@ -194,7 +190,7 @@ def _between_bounds(mean: float, n: int, error: float, bounds: tuple[float, floa
 
 @lru_cache(maxsize=64)
 def _subset_means(means: bytes, counts: bytes, resamples: int, error: float) -> Interval | None:
-    """Return quantiles of the means of subsets; ``None`` if there are too few units for so small an error.
+    """Return quantiles of the means of subsets of the units; ``None`` if there are too few or many units.
 
     The means of all subsets correspond to the sign patterns of a sign-flip test. A value is outside the
     interval if this test rejects that differences from the value are symmetric about 0.
@@ -202,7 +198,7 @@ def _subset_means(means: bytes, counts: bytes, resamples: int, error: float) -> 
     m, c = np.frombuffer(means), np.frombuffer(counts)
     n = len(m)
     if n >= POOLED_FROM:
-        return None  # with so many units the bootstrap gives the same interval
+        return None  # with so many units, the bootstrap gives the same interval
     if n <= EXACT_FLIPS:
         found = all_sums(m * c)[1:] / all_sums(c)[1:]
         at = int(error * 2 ** (n - 1) + 1e-9)
@@ -219,10 +215,10 @@ def _subset_means(means: bytes, counts: bytes, resamples: int, error: float) -> 
 
 
 def _between(low: float, high: float, share: Interval) -> Interval:
-    """Return the interval of the mean of two values, from the interval of the share of the higher one."""
+    """Return the interval of the mean of values ``low`` or ``high``, from that of the share of ``high``."""
 
     def at(part: float) -> float:
-        # Rounding may lead past the end of the range.
+        # Rounding errors may exceed the range.
         return min(high, max(low, low + (high - low) * part))
 
     return share._replace(low=at(share.low), high=at(share.high))
@@ -230,15 +226,15 @@ def _between(low: float, high: float, share: Interval) -> Interval:
 
 @lru_cache(maxsize=64)
 def _bootstrap_t(means: bytes, counts: bytes, resamples: int, tail: float) -> Interval:
-    """Return the bootstrap-t interval.
+    """Return the bootstrap-t interval of a mean.
 
-    Results are cached, as an operator, its only team and its only slot have the same returns.
+    Results are cached, because an operator, its only team and its only slot have the same returns.
     """
     c = np.frombuffer(counts)
     m = np.frombuffer(means)
     n = len(m)
     mean = float(m @ c / c.sum())
-    # Each unit's part in the error of the mean, a ratio of sums if units differ in their number of episodes.
+    # Contribution of each unit to the error of the mean, which is a ratio of sums if units differ in size.
     e = (m - mean) * c
     size = float(np.abs(e).max())
     e = e / size
@@ -271,13 +267,11 @@ def paired_interval(
     confidence: float = CONFIDENCE,
     least: int = MIN_INTERVAL,
 ) -> Interval | None:
-    """Return an interval of a mean difference of two sides.
+    """Return a confidence interval of the mean difference of two sides.
 
-    If all differences are -c, 0 or c and some are 0, this is the adjusted Wald interval of paired shares. It
-    counts one unit more on each side than was seen, so it also holds if one side has no outcome yet.
-    Otherwise it is the interval of :func:`mean_interval`. If the differences look normal
-    (:func:`looks_normal`), the bootstrap-t runs at its nominal level, as there are no tails that resamples
-    know little of.
+    If all differences are -c, 0 or c and some are 0, this is the adjusted Wald interval of paired shares,
+    which adds one unit to each side. Otherwise it is the interval of :func:`mean_interval`; if the
+    differences look normal (:func:`looks_normal`), the bootstrap-t uses all of the allowed error.
 
     Source:
         Bonett & Price, "Adjusted Wald Confidence Interval for a Difference of Binomial
@@ -299,7 +293,7 @@ def paired_interval(
 
 
 def looks_normal(x: Floats, level: float = LOOKS_NORMAL) -> bool:
-    """Return whether a sample agrees with a normal distribution; ``False`` with fewer than five values.
+    """Return whether a sample looks normal, by a test; ``False`` with fewer than five values.
 
     Source:
         Shapiro & Francia, "An Approximate Analysis of Variance Test for Normality", JASA 67 (1972), with
@@ -321,12 +315,12 @@ def looks_normal(x: Floats, level: float = LOOKS_NORMAL) -> bool:
 
 @lru_cache(maxsize=16)
 def _normal_scores(n: int) -> Floats:
-    """Return approximate expected values of the ordered values of a standard normal sample (Blom 1958)."""
+    """Return approximate expected order statistics of a standard normal sample of size ``n`` (Blom 1958)."""
     return np.array([normal_quantile((i - 0.375) / (n + 0.25)) for i in range(1, n + 1)])
 
 
 def unit_means(values: Sequence[float] | Floats, units: Units = None) -> tuple[Floats, Floats]:
-    """Return the mean and the number of the values of each unit."""
+    """Return the mean and the number of values of each unit, both float (units,)."""
     x = np.asarray(values, dtype=np.float64)
     unit_of = np.arange(len(x)) if units is None else np.asarray(units, dtype=np.int64)
     counts = np.bincount(unit_of).astype(np.float64)
@@ -334,7 +328,7 @@ def unit_means(values: Sequence[float] | Floats, units: Units = None) -> tuple[F
 
 
 def step_of(differences: Floats) -> float | None:
-    """Return c if every difference is -c, 0 or c (not all of them 0), else ``None``."""
+    """Return c if every difference is -c, 0 or c and not all are 0, else ``None``."""
     sizes = np.abs(differences[differences != 0])
     if not len(sizes) or sizes.max() - sizes.min() > 1e-9 * sizes.max():
         return None
@@ -352,18 +346,16 @@ def iqm_interval(
 
     The expanded percentile bootstrap draws whole units with replacement and pools their values. Student's t
     moves the percentiles outwards if there are few units. If the sample has only two distinct values, the
-    interval is no narrower than the one derived from the exact interval of the higher value's share, as the
-    IQM rises with this share.
+    interval is at least as wide as the one derived from the exact interval of the higher value's share.
 
     Args:
-        values: One per episode.
-        units: For each value the number of its unit, as in :func:`mean_interval`.
+        values: One value per episode.
+        units: Number of each value's unit, as in :func:`mean_interval`.
         resamples: Number of bootstrap samples.
-        least: Fewest units for an interval.
+        least: Smallest number of units for an interval.
 
     Returns:
-        The interval, or ``None`` with fewer than ``least`` units or if resamples
-        do not differ (the middle half is equal).
+        The interval; ``None`` with fewer than ``least`` units, or if all resamples have the same IQM.
 
     Source:
         Hesterberg, "What Teachers Should Know About the Bootstrap", The American
@@ -386,7 +378,7 @@ def iqm_interval(
 
 
 def middle_half(share: Interval) -> Interval:
-    """Return the higher value's share of the middle half, from an interval of its share of the whole."""
+    """Return the interval of a value's share in the middle half, from that of its share in all values."""
     low, high = (min(1.0, max(0.0, 2 * end - 0.5)) for end in share[:2])
     return share._replace(low=low, high=high)
 
@@ -394,7 +386,7 @@ def middle_half(share: Interval) -> Interval:
 @lru_cache(maxsize=64)
 def _expanded_percentiles(values: bytes, units: bytes, resamples: int) -> Interval:
     x, unit_of = np.frombuffer(values), np.frombuffer(units, dtype=np.int64)
-    # Units are numbered by their lowest value: the order of the seeds does not change the result.
+    # Number units by their lowest value, so that the order of the seeds does not change the result.
     _, first, unit_of = np.unique(unit_of, return_index=True, return_inverse=True)
     unit_of = np.argsort(np.argsort(first, kind="stable"))[unit_of]
     n = len(first)
@@ -402,7 +394,7 @@ def _expanded_percentiles(values: bytes, units: bytes, resamples: int) -> Interv
     if n >= POOLED_FROM and n == len(x):
         low, lower, upper, high = np.quantile(x, [0.05, 0.25, 0.75, 0.95])
         if upper > lower:
-            # Values beyond these limits are cut off in every resample; only their number counts.
+            # The IQM ignores values beyond these limits in every resample; only their number counts.
             near = np.floor(np.clip(x, low, high) / (_NEARLY / 2 * (upper - lower)))
             pool = np.unique(near, return_inverse=True)[1]
             sizes = np.bincount(pool)
@@ -415,7 +407,7 @@ def _expanded_percentiles(values: bytes, units: bytes, resamples: int) -> Interv
 
 
 def expanded_tail(n: int, freedom: int) -> float:
-    """Return the tail share of a percentile interval, made smaller to cover the uncertainty of few units.
+    """Return the tail probability of an expanded percentile interval, which is smaller for few units.
 
     Args:
         n: Number of units that are drawn.
@@ -428,7 +420,7 @@ def expanded_tail(n: int, freedom: int) -> float:
 
 
 def unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.integer]]:
-    """Yield how often each of ``n`` units is drawn in each resample; shape (rows, n), in chunks."""
+    """Yield the numbers of draws of each of ``n`` units per resample, in chunks of shape (rows, n)."""
     if n < POOLED_FROM:
         yield _kept_counts(n, resamples)
     else:
@@ -437,7 +429,7 @@ def unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.integer]]:
 
 @lru_cache(maxsize=2)
 def _kept_counts(n: int, resamples: int) -> NDArray[np.uint8]:
-    # A byte is enough: with up to 255 units no count can exceed it, and with more units none ever does.
+    # A byte is enough: no count exceeds 255 with up to 255 units, nor in practice with more units.
     kept = np.empty((resamples, n), np.uint8)
     done = 0
     for drawn in _unit_counts(n, resamples):
@@ -455,7 +447,7 @@ def _unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.int64]]:
 
 
 def _pool_counts(sizes: NDArray[np.int64], resamples: int) -> Iterator[NDArray[np.int64]]:
-    """Yield how many units are drawn from each pool, as many in total as there are; shape (rows, pools)."""
+    """Yield the numbers of draws from each pool of units per resample, in chunks of shape (rows, pools)."""
     rng = np.random.default_rng(SEED)
     n = int(sizes.sum())
     for part in _blocks(resamples, CHUNK // len(sizes)):
@@ -469,7 +461,7 @@ def _blocks(rows: int, most: int) -> Iterator[slice[int, int, None]]:
 
 
 def _times(drawn: NDArray[np.integer], columns: Floats) -> Floats:
-    """Return weighted sums of columns: (rows, units) times (units, at least two columns)."""
+    """Return the matrix product of ``drawn`` (rows, units) and ``columns`` (units, at least 2), in blocks."""
     found = np.empty((len(drawn), columns.shape[1]))
     for part in _blocks(len(drawn), AT_ONCE // columns.size):
         np.matmul(drawn[part].astype(np.float64), columns, out=found[part])
@@ -477,7 +469,13 @@ def _times(drawn: NDArray[np.integer], columns: Floats) -> Floats:
 
 
 def iqms(x: Floats, unit_of: NDArray[np.int64], drawn: NDArray[np.integer]) -> Floats:
-    """Return the IQM of each bootstrap sample; ``x`` is ascending, ``drawn`` holds counts by unit."""
+    """Return the IQM of each bootstrap sample, float (rows,).
+
+    Args:
+        x: Values, ascending.
+        unit_of: Number of the unit of each value.
+        drawn: Number of draws of each unit, (rows, units).
+    """
     each = len(unit_of) == drawn.shape[1] and bool((unit_of == np.arange(len(unit_of))).all())
     columns = np.stack([x, np.ones_like(x)], axis=1)
     found = np.empty(len(drawn))
@@ -492,5 +490,5 @@ def iqms(x: Floats, unit_of: NDArray[np.int64], drawn: NDArray[np.integer]) -> F
         np.subtract(reached[:, 1:], reached[:, :-1], out=weights[:, 1:])
         sums = weights @ columns
         found[part] = sums[:, 0] / sums[:, 1]
-    # Rounding may lead past the range of the values.
+    # Rounding errors may exceed the range of the values.
     return np.clip(found, x[0], x[-1])

@@ -1,4 +1,4 @@
-"""Computes how many seeds are needed to find a difference by the rule of the verdict."""
+"""Computes how many seeds a comparison needs to detect a difference by the rule of verdicts."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from gym_gui.analysis.statistics.sign_patterns import EXACT_FLIPS
 from gym_gui.analysis.statistics.stats import SURELY_NOT_NORMAL, least_p
 
 ALPHA: Final = 0.05
-"""Share of families of equal sides in which one side is called better."""
+"""Level: allowed probability that a report calls one of several equal sides better."""
 POWER: Final = 0.8
-"""Default probability of finding a true difference."""
+"""Default probability of detecting a true difference."""
 _MOST = 1e12
-"""Number of seeds beyond which the exact number does not matter."""
+"""Largest number of seeds that is returned."""
 _FEW, _MANY, _FEW_WAYS = 40, 400, 9
 _WIDE, _WIDER = 1 / 3, 4.7
-"""For normal differences: the part of the intervals that is wider than Student's, and how much wider these
-are, as a factor that is divided by the seeds. Both values fit 180,000 simulated verdicts on 7 to 50 seeds
-best, within a hundredth."""
+"""Share of intervals that are wider than Student's for normal differences, and their additional width as a
+factor that is divided by the number of seeds. Both values fit 180,000 simulated verdicts on 7 to 50 seeds."""
 
 
 def seeds_needed(difference: float, spread: float, *, power: float = POWER, comparisons: int = 1) -> int:
-    """Return the number of seeds on which two sides must be compared to find a true difference.
+    """Return the number of seeds on which two sides must be compared to detect a true difference.
 
     Args:
         difference: The true mean difference, not 0.
-        spread: Standard deviation of the differences from seed to seed.
-        power: Probability of finding the difference, in (0, 1).
+        spread: Standard deviation of the differences over seeds.
+        power: Probability of detecting the difference, in (0, 1).
         comparisons: Number of comparisons in the family.
     """
 
@@ -49,13 +48,12 @@ def seeds_needed(difference: float, spread: float, *, power: float = POWER, comp
 
 
 def power_of(seeds: int, difference: float, spread: float, *, comparisons: int = 1) -> float:
-    """Return how often a report finds a true difference on this number of seeds, if differences are normal.
+    """Return the probability that a report detects a true difference, if differences by seed are normal.
 
-    The rule is the verdict's: p below the 5 % level divided by the number of comparisons, which is the first
-    step of Holm's procedure, and an interval that excludes 0. The calculation accounts for the smallest
-    p-value that signs of few seeds can give. It also accounts for a third of the intervals being wider than
-    Student's, by :data:`_WIDER` divided by the seeds. ``scripts/calibration/calibration_power.py`` compares
-    it with verdicts.
+    A difference is detected if p is below the 5 % level divided by the number of comparisons, which is the
+    first step of Holm's procedure, and the interval excludes 0. The calculation accounts for the smallest
+    p-value of sign flips on few seeds, and for intervals that are wider than Student's (:data:`_WIDER`).
+    ``scripts/calibration/calibration_power.py`` compares the result with verdicts.
 
     Source:
         Guenther, "Sample Size Formulas for Normal Theory T Tests", The American Statistician 35 (1981), for
@@ -79,9 +77,10 @@ def power_of(seeds: int, difference: float, spread: float, *, comparisons: int =
 
 
 def _signs_suffice(seeds: int, size: float, ways: float) -> float:
-    """Return how often at most ``ways`` sign patterns are as far out as the observed one, if these are few.
+    """Return the probability that at most ``ways`` sign patterns are as extreme as the observed one.
 
-    All seeds then have the sign of the difference, or one has not and hardly any other is smaller than it.
+    Then all seeds have the sign of the difference, or one seed has the other sign and few seeds have smaller
+    differences.
     """
     if ways > _FEW_WAYS:
         return 1.0
@@ -99,12 +98,12 @@ def _signs_suffice(seeds: int, size: float, ways: float) -> float:
 
 
 def _beyond(seeds: int, size: float, critical: float) -> float:
-    """Return how often Student's t exceeds its critical value, on the side of the true difference."""
+    """Return the probability that Student's t exceeds its critical value on the true difference's side."""
     if seeds > _MANY:
         return normal_cdf(size * math.sqrt(seeds - critical**2 / 2) - critical)
     return shifted_student_tail(seeds - 1, size * math.sqrt(seeds), critical)
 
 
 def seeds_by_signs(comparisons: int) -> int:
-    """Return the number of seeds on which signs alone can decide one of this many comparisons."""
+    """Return the smallest number of seeds on which sign flips can decide one of several comparisons."""
     return max(MIN_UNITS, math.floor(1 + math.log2(comparisons / ALPHA)) + 1)

@@ -1,4 +1,4 @@
-"""Tests paired differences by permutation; looks may be repeated while seeds are added."""
+"""Tests paired differences by sign flips, with interim looks while seeds are added."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from numpy.typing import NDArray
 from gym_gui.analysis.statistics.intervals import CHUNK, SEED, Floats
 
 PATTERNS = 9_999
-"""Number of random patterns of signs, among which the observed pattern is ranked."""
+"""Number of random sign patterns, with which the observed one is compared."""
 
 ALPHA = 0.05
 
 SPENDING = 1.5
 """Exponent of error spending: after a ``share`` of the units, ``share ** SPENDING`` of the allowed error may
-be spent. With 1, as in AdaStop, strong differences show a little sooner, but results of only ten units are
-believed too often if returns are skewed; with 2 it is the reverse."""
+be spent. With 1, as in AdaStop, strong differences are decided a little sooner, but skewed returns lead to
+errors after only ten units too often; with 2 it is the reverse."""
 
 _FINEST = 1e-4
 _STEP = 1.2
 """Factor between the levels at which p-values are reported, down to about :data:`_FINEST`."""
 _COARSER = 1.05
-"""Factor between the ranks whose levels of Holm's procedure are kept for a large family; between them the
-next smaller level counts."""
+"""Factor between the ranks of Holm's procedure whose levels are used in a large family; for other ranks, the
+next smaller level is used."""
 
 
 class Look(NamedTuple):
-    """Result of one look at a comparison.
+    """Result of one interim look at a comparison.
 
     Attributes:
         statistic: Absolute sum of the differences so far.
         boundary: Value that the statistic must exceed to be significant at the requested level; ``inf`` if
             there are too few units.
         level: The requested level.
-        p: Smallest level at which this look or an earlier one is significant: a p-value, valid for any
-            number of looks.
-        tail: Part of all patterns beyond the boundary of :data:`ALPHA`. ``1 - tail`` is the confidence that
-            this look's interval needs so that the intervals of all looks cover the true value together.
+        p: Smallest level at which this look or an earlier one is significant, which is a p-value that is
+            valid for any number of looks.
+        tail: Share of all patterns beyond the boundary of :data:`ALPHA`. ``1 - tail`` is the confidence level
+            of this look's interval at which the intervals of all looks together have the usual level.
     """
 
     statistic: float
@@ -50,24 +50,23 @@ class Look(NamedTuple):
 
 
 class SequentialTest:
-    """Group-sequential sign-flip test of whether two sides do equally well on a seed.
+    """Group-sequential sign-flip test of the hypothesis that two sides do equally well on a seed.
 
-    As in AdaStop, equally likely patterns are followed from look to look. Patterns that exceed a boundary
-    count as errors and are left out from then on. Each look sets the boundary as low as possible while the
-    errors so far stay within ``level * share ** SPENDING``, where ``share`` is the part of all units seen so
-    far (Kim and DeMets' power family). The test is exact for any number of looks and any data: error that few
-    units leave unspent is available at the next look. Unlike in AdaStop, units are paired, so that a pattern
-    flips the signs of differences, and Holm's procedure corrects for the comparisons of a family. AdaStop
-    follows the largest difference of a family, which is that of the side that varies most.
+    As in AdaStop, equally likely sign patterns are evaluated at each look. Patterns that exceed a boundary
+    count as errors and are excluded from later looks. Each look sets the boundary as low as possible such
+    that the errors so far stay within ``level * share ** SPENDING``, where ``share`` is the share of all
+    units evaluated so far (Kim and DeMets' power family). The test is exact for any number of looks and any
+    data; error that a look leaves unspent is available at the next one. Unlike in AdaStop, units are paired,
+    so that a pattern flips the signs of differences, and Holm's procedure corrects for the comparisons of a
+    family (AdaStop tests the largest difference of a family, which is that of the side that varies most).
 
-    Boundaries of all levels are kept at once; that of a smaller level is never below that of a larger one. So
-    the smallest level reached is a p-value that may be looked at any time, and Holm's procedure can correct
-    it like any other.
+    The boundaries of all levels are computed together; that of a smaller level is never below that of a
+    larger one. So the smallest level that is reached is a p-value that is valid at any look, and Holm's
+    procedure can correct it like any other p-value.
 
     Args:
-        family: Number of comparisons in the family. The levels of Holm's procedure are kept, for a large
-            family only some of them.
-        rows: Number of comparisons that are tested side by side, independently, with the same patterns.
+        family: Number of comparisons in the family, which determines the levels of Holm's procedure.
+        rows: Number of comparisons that are tested at once, independently, with the same patterns.
         patterns: Number of random patterns of signs.
         levels: Levels at which p-values are reported, including :data:`ALPHA`; by default a fixed scale.
         seed: Seed of the patterns.
@@ -94,21 +93,21 @@ class SequentialTest:
         self._rng = np.random.default_rng(seed)
         self._sums = np.zeros((rows, patterns + 1))
         self._sizes = np.zeros((rows, 1))
-        # Number of levels, largest first, whose boundary each pattern exceeded; all larger ones included.
+        # Number of levels, from the largest on, whose boundaries each pattern has exceeded.
         self._crossed: NDArray[np.int16] = np.zeros((rows, patterns + 1), np.int16)
 
     def look(self, differences: Sequence[float] | Floats, share: float, level: float = ALPHA) -> Look:
-        """Add the new differences of the first comparison and return the look.
+        """Add new differences of the only comparison and return the result of the look.
 
         Args:
-            differences: One per new unit (seed).
-            share: Part of the largest number of units that is played now, in (0, 1]; must not decrease.
+            differences: One difference per new unit (seed).
+            share: Number of units so far divided by the planned largest number, in (0, 1]; must not decrease.
             level: Level whose boundary is returned.
         """
         return self.looks(np.asarray(differences, dtype=np.float64)[None], share, level)[0]
 
     def looks(self, differences: Floats, share: float, level: float = ALPHA) -> list[Look]:
-        """Add the new differences of all rows and return their looks.
+        """Add new differences of all comparisons and return the results of the looks.
 
         Args:
             differences: float (rows, new units).
@@ -116,21 +115,21 @@ class SequentialTest:
             level: See :meth:`look`.
         """
         self._add(differences)
-        # Rounding must not separate patterns that are equal in exact arithmetic.
+        # Round, so that rounding errors do not separate patterns that are equal in exact arithmetic.
         grains = np.where(self._sizes > 0, 1e-9 * self._sizes, 1.0)
         reached = np.rint(np.abs(self._sums) / grains)
         boundaries = self._spend(reached, share)
-        told, usual = (int(np.argmax(self._levels <= each * (1 + 1e-9))) for each in (level, ALPHA))
+        requested, usual = (int(np.argmax(self._levels <= each * (1 + 1e-9))) for each in (level, ALPHA))
         tails = np.count_nonzero(reached > boundaries[usual], axis=1) / reached.shape[1]
         smallest = np.concatenate([[1.0], self._levels])[self._crossed[:, 0]]
-        limits = boundaries[told, :, 0] * grains[:, 0]
+        limits = boundaries[requested, :, 0] * grains[:, 0]
         return [
             Look(abs(float(row[0])), float(f"{limit:.9g}"), level, float(p), float(tail))
             for row, limit, p, tail in zip(self._sums, limits, smallest, tails, strict=True)
         ]
 
     def _add(self, d: Floats) -> None:
-        """Add the new differences to the sums of all patterns; the first pattern is the observed one."""
+        """Add differences, float (rows, units), to the sums of all patterns; the first is the observed."""
         units = d.shape[1]
         at_once = max(1, CHUNK // max(1, units))
         self._sizes += np.abs(d).sum(axis=1, keepdims=True)
@@ -173,7 +172,7 @@ class SequentialTest:
 
 
 def _levels(family: int) -> Floats:
-    """Return levels, largest first: those of Holm's procedure and those at which p-values are reported."""
+    """Return the levels of Holm's procedure and of reported p-values, float (levels,), largest first."""
     of_holm, rank = list[float](), 1
     while rank <= family:
         of_holm.append(ALPHA / rank)

@@ -1,4 +1,4 @@
-"""Computes sums over subsets of a sample, all or random, for sign-flip tests and subset-mean intervals."""
+"""Computes sums over all or random subsets of a sample, for sign-flip tests and subset-mean intervals."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Floats = NDArray[np.float64]
 
 SEED = 20_210_831
 CHUNK = 1 << 20
-"""Number of units times patterns that are drawn in one call."""
+"""Number of random values (units times patterns) in one array."""
 
 EXACT_FLIPS = 16
-"""Largest number of units for which all 2**n patterns are gone through."""
+"""Largest number of units for which all 2**n patterns are evaluated."""
 
 FLIPS = 19_999
 _GATHERED = 1 << 13
-"""Numbers that are gathered at a time: few enough that their memory is reused, not allocated each time."""
+"""Number of values in one temporary array, small enough that its memory is reused."""
 
 
 def all_sums(d: Floats) -> Floats:
-    """Return the sum of the chosen values for each of the 2**n ways to choose; the first chooses none."""
+    """Return the sum of each of the 2**n subsets of the values; the first subset is empty."""
     sums = np.zeros(1)
     for value in d:
         sums = np.concatenate([sums, sums + value])
@@ -31,11 +31,11 @@ def all_sums(d: Floats) -> Floats:
 
 
 def chosen_sums(d: Floats, patterns: int) -> Iterator[Floats]:
-    """Yield sums of the chosen values of each random pattern, in chunks."""
+    """Yield the sums of random subsets of the values, in chunks."""
     width = -(-len(d) // 8)
     padded = np.zeros(8 * width)
     padded[: len(d)] = d
-    # Sum of each byte of a pattern: this covers eight values at once, and patterns stay bytes.
+    # Look up the sum of each byte of a pattern, which selects among eight values at once.
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
     sums = (padded.reshape(width, 8) @ bits.T).ravel()
     places = np.arange(width) * 256
@@ -47,7 +47,7 @@ def chosen_sums(d: Floats, patterns: int) -> Iterator[Floats]:
 
 @lru_cache(maxsize=8)
 def _random_patterns(n: int, patterns: int) -> tuple[NDArray[np.uint8], ...]:
-    """Return random patterns, eight units to a byte; all samples of ``n`` units share them."""
+    """Return random patterns as bytes of eight units each, cached for all samples of ``n`` units."""
     rng = np.random.default_rng(SEED)
     rows = max(1, CHUNK // n)
     width = -(-n // 8)

@@ -1,8 +1,8 @@
-"""Computes estimates and tests: pure functions of numbers, with the same result on every call.
+"""Computes means and tests of paired differences, deterministically.
 
-``docs/statistics/comparisons.md`` explains each method and why it was chosen, and
-``docs/measurements/calibration_verdicts.md`` has the measured error rates. All randomness has a fixed seed,
-so that a report made twice is the same.
+``docs/statistics/comparisons.md`` explains each method and its choice, and
+``docs/measurements/calibration_verdicts.md`` has the measured error rates. All random numbers have a fixed
+seed, so that a report that is computed twice is the same.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from gym_gui.analysis.statistics.sign_patterns import EXACT_FLIPS, FLIPS, all_su
 from gym_gui.analysis.statistics.summary_numbers import FLIP_EXACT, FLIP_SAMPLED, MCNEMAR, STUDENT
 
 SURELY_NOT_NORMAL = 0.01
-"""p-value of a normality test below which differences are not considered normal."""
+"""p-value of a normality test below which Student's t test is not used."""
 
 
 def mean(values: Sequence[float] | Floats) -> float:
     """Return the arithmetic mean of at least one value; it is never outside the range of the values."""
     x = np.asarray(values, dtype=np.float64)
-    # Summation may leave the range by a rounding error: 3 * 0.1 / 3 != 0.1.
+    # A sum has rounding errors: 3 * 0.1 / 3 != 0.1.
     return float(np.clip(x.mean(), x.min(), x.max()))
 
 
 def iqm(values: Sequence[float] | Floats) -> float:
-    """Return the interquartile mean: the mean of the values left after cutting a quarter off at each end.
+    """Return the interquartile mean: the mean without the lowest and the highest quarter of the values.
 
     ``floor(n / 4)`` values are dropped at the bottom and as many at the top, as in
     ``scipy.stats.trim_mean(x, 0.25)`` and rliable. With fewer than four values nothing
@@ -50,7 +50,7 @@ class FlipTest(NamedTuple):
 
     Attributes:
         p: Two-sided p-value, never 0.
-        exact: Whether all sign patterns were gone through, not a random sample.
+        exact: Whether all sign patterns were evaluated instead of a random sample.
         patterns: Number of patterns.
     """
 
@@ -69,8 +69,8 @@ def sign_flip_test(differences: Sequence[float] | Floats, *, flips: int = FLIPS)
     patterns and counts the observed one among them, so that the p-value is valid.
 
     Args:
-        differences: One per unit (seed).
-        flips: Number of random patterns, if there are too many to go through.
+        differences: One difference per unit (seed).
+        flips: Number of random patterns, if there are too many to evaluate all.
 
     Source:
         Phipson & Smyth, "Permutation P-values Should Never Be Zero", 2010.
@@ -79,7 +79,7 @@ def sign_flip_test(differences: Sequence[float] | Floats, *, flips: int = FLIPS)
     d = d[d != 0]
     if len(d) == 0:
         return FlipTest(1.0, True, 1)
-    # Rounding must not separate patterns that are equal in exact arithmetic.
+    # With a tolerance, so that rounding errors do not separate patterns that are equal in exact arithmetic.
     threshold = abs(float(d.sum())) - 1e-9 * float(np.abs(d).sum())
     if len(d) <= EXACT_FLIPS:
         n = len(d)
@@ -93,11 +93,11 @@ def sign_flip_test(differences: Sequence[float] | Floats, *, flips: int = FLIPS)
 
 
 def mcnemar_test(ahead: int, behind: int) -> float:
-    """Return the two-sided mid-p of McNemar's test, for differences of one size, some of them 0.
+    """Return the two-sided mid-p-value of McNemar's test, for differences -c, 0 and c.
 
     Args:
-        ahead: Units on which the first side scored and the second did not.
-        behind: Units on which the second scored and the first did not. Units with equal results do not count.
+        ahead: Number of units on which the first side did better.
+        behind: Number of units on which the second side did better. Units with equal results do not count.
 
     Source:
         Fagerland, Lydersen & Laake, "The McNemar Test for Binary Matched-Pairs Data:
@@ -107,7 +107,7 @@ def mcnemar_test(ahead: int, behind: int) -> float:
         return 1.0
     fewer, n = min(ahead, behind), ahead + behind
     below = binomial_cdf(fewer - 1, n, 0.5) if fewer else 0.0
-    return below + binomial_cdf(fewer, n, 0.5)  # half the chance of what was seen, twice
+    return below + binomial_cdf(fewer, n, 0.5)  # twice (tail plus half of the observed probability)
 
 
 class PairedTest(NamedTuple):
@@ -118,24 +118,25 @@ class PairedTest(NamedTuple):
 
 
 def least_p(units: int) -> float:
-    """Return the smallest p-value that signs of this number of units can give."""
+    """Return the smallest p-value that :func:`sign_flip_test` can give for a number of units."""
     return max(2.0 ** (1 - units), 1 / (1 + FLIPS) if units > EXACT_FLIPS else 0.0)
 
 
 def paired_test(differences: Floats, level: float = 1.0) -> PairedTest:
     """Test whether two sides differ, by McNemar's test or by sign flips.
 
-    McNemar's test applies if differences have one size and some units are tied. It tests their signs, so it
-    does not assume that no other size can occur. Without tied units sign flips are used: if one side wins
-    what the other loses, no unit can be tied, and mid-p would be wrong up to 7 % of the time.
+    McNemar's test is used if all differences that are not 0 have the same size and some differences are 0. It
+    tests signs, so it does not assume that no other size can occur. Without ties, sign flips are used: if one
+    side wins what the other loses, ties are impossible, and mid-p-values would have an error rate of up to
+    7 %.
 
-    Few units have few sign patterns, so none of many comparisons could be decided, however far apart the
-    sides are. Student's t test then continues where the sign-flip test has reached its smallest p-value. It
-    is used only if all units have one sign and their differences look normal, which the test assumes.
+    On few units, the smallest p-value of sign flips may be too large to decide one of many comparisons,
+    however large the differences are. Student's t test then replaces the sign-flip test where this has
+    reached its smallest p-value, if all differences have one sign and look normal, as the t test assumes.
 
     Args:
-        differences: One per unit (seed).
-        level: Level that the p-value must be below to decide a comparison of this family.
+        differences: One difference per unit (seed).
+        level: Level below which a p-value decides a comparison of the family.
     """
     ahead, behind = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     n = len(differences)

@@ -1,10 +1,10 @@
-"""Computes statistics of trainings over tasks: whole trainings are redrawn within each task (a stratum).
+"""Computes statistics of trainings over tasks; resamples draw whole trainings within each task (a stratum).
 
-A *sample* of an algorithm has one array of scores for each task, with one score for each training. The
-estimates follow Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice"
-(NeurIPS 2021) and its library rliable. Ends of intervals are moved outwards for few trainings, as in
-:mod:`gym_gui.analysis.statistics.intervals`. ``docs/measurements/calibration_trainings.md`` shows how often
-the intervals cover the true value. All randomness has a fixed seed.
+A *sample* of an algorithm has one array of scores (trainings,) per task. The estimates follow Agarwal et
+al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (NeurIPS 2021), and its library
+rliable. Intervals are wider for few trainings, as in :mod:`gym_gui.analysis.statistics.intervals`.
+``docs/measurements/calibration_trainings.md`` shows how often the intervals cover the true value. All random
+numbers have a fixed seed.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ from gym_gui.analysis.statistics.sign_patterns import FLIPS
 from gym_gui.analysis.statistics.stats import iqm
 
 MIN_TRAININGS = 5
-"""Fewest trainings of an algorithm in an environment for a test."""
+"""Smallest number of trainings of an algorithm in an environment for a test."""
 
 EXACT_SPLITS = 1 << 16
-"""Largest number of ways to split the trainings of two algorithms that a test goes through completely."""
+"""Largest number of ways to split the trainings of two algorithms for which a test evaluates all."""
 
 Sample = Sequence[Floats]
 Counts = NDArray[np.int64]
 
 
 class Ends(NamedTuple):
-    """Ends of a 95 % interval."""
+    """Lower and upper end of a 95 % interval."""
 
     low: float
     high: float
 
 
 def pooled_iqm(sample: Sample) -> float:
-    """Return the interquartile mean of the scores of all tasks together, as rliable's ``aggregate_iqm``."""
+    """Return the interquartile mean of the scores of all tasks together, like rliable's ``aggregate_iqm``."""
     return iqm(np.concatenate(sample))
 
 
@@ -63,7 +63,8 @@ def mean_of_tasks(sample: Sample) -> float:
 
 
 def improvement(first: Sample, second: Sample) -> float:
-    """Return the chance that a training of the first beats one of the second, ties half; mean over tasks.
+    """Return the probability that a training of ``first`` scores higher than one of ``second``, over tasks.
+    Ties count half. The result is the mean over tasks.
 
     Source:
         Agarwal et al. 2021, section 4.3; within a task, this is Mann and Whitney's U over all pairs.
@@ -72,7 +73,7 @@ def improvement(first: Sample, second: Sample) -> float:
 
 
 def _wins(a: Floats, b: Floats) -> Floats:
-    """Return 1 if a training of ``a`` did better than one of ``b``, 1/2 for a tie, else 0, for all pairs.
+    """Return for all pairs of trainings 1 if that of ``a`` scored higher, 1/2 for a tie, and 0 otherwise.
 
     Returns:
         float (trainings of ``a``, trainings of ``b``).
@@ -81,10 +82,11 @@ def _wins(a: Floats, b: Floats) -> Floats:
 
 
 def enough(*samples: Sample) -> bool:
-    """Return whether trainings suffice for an interval: ten of each algorithm, five in each environment.
+    """Return whether there are enough trainings for an interval: ten per algorithm, five per environment.
 
-    Five alone do not suffice: if 30 % of trainings fail, all of five do well in 17 % of groups. Over several
-    environments five in each suffice, as what one environment missed the others have not.
+    Five trainings in total are too few: if 30 % of trainings fail, none of five fails with a probability of
+    17 %. With several environments, five in each are enough, because failures that are missing in one
+    environment are likely to occur in another.
     """
     return all(
         min(map(len, sample)) >= MIN_TRAININGS and sum(map(len, sample)) >= MIN_INTERVAL for sample in samples
@@ -92,7 +94,7 @@ def enough(*samples: Sample) -> bool:
 
 
 def iqm_ends(sample: Sample, resamples: int = RESAMPLES) -> Ends | None:
-    """Return the interval of :func:`pooled_iqm`; ``None`` with equal resamples or too few trainings.
+    """Return the interval of :func:`pooled_iqm`; ``None`` if resamples are equal or trainings too few.
 
     If there are only two distinct scores, the interval is derived from that of the higher score's share.
     """
@@ -132,7 +134,7 @@ def improvement_ends(first: Sample, second: Sample, resamples: int = RESAMPLES) 
 
 
 def ranks_of(samples: Sequence[Sample]) -> Floats:
-    """Return each algorithm's mean rank over tasks, by its mean scores; 1 is best, ties share a rank."""
+    """Return each algorithm's mean rank over tasks, float (algorithms,); 1 is best, ties share a rank."""
     means = np.array([[x.mean() for x in sample] for sample in samples])
     return _ranked(means[None])[0].mean(axis=1)
 
@@ -179,8 +181,7 @@ def difference_ends(
         first: Scores of one algorithm.
         second: Scores of the other, in the same tasks.
         resamples: Number of bootstrap samples.
-        shown: Whether the interval is shown. ``False``: it only accompanies a test, for which five trainings
-            suffice.
+        shown: Whether the interval is shown, which needs ten trainings; for use beside a test, five suffice.
     """
     if shown and not enough(first, second):
         return None
@@ -189,7 +190,7 @@ def difference_ends(
 
 
 def _bootstrap_t(parts: Sequence[tuple[Floats, float]], resamples: int) -> Ends | None:
-    """Return the interval of a weighted sum of means; each resample has its own (Welch's) standard error.
+    """Return the bootstrap-t interval of a weighted sum of means, with Welch's standard errors.
 
     Source:
         Efron & Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 8 and 12.
@@ -227,7 +228,7 @@ def _resampled(of: Callable[[Sequence[Counts]], Floats], samples: Sequence[Sampl
 
 
 def _ends(found: Floats, samples: Sequence[Sample]) -> Ends | None:
-    """Return expanded percentiles; ``None`` if resamples do not differ and so show no uncertainty."""
+    """Return expanded percentiles of resampled values; ``None`` if the values do not differ."""
     freedom = min(sum(len(x) - 1 for x in sample) for sample in samples)
     tail = expanded_tail(min(len(x) for sample in samples for x in sample), freedom)
     low, high = (float(end) for end in np.quantile(found, [tail, 1 - tail]))
@@ -235,20 +236,20 @@ def _ends(found: Floats, samples: Sequence[Sample]) -> Ends | None:
 
 
 def _draws(sizes: Sequence[int], resamples: int) -> Iterator[Sequence[Counts]]:
-    """Yield how often each training of each stratum is drawn; one array (rows, size) each, in chunks."""
+    """Yield the numbers of draws of each training, in chunks: one array (rows, size) per stratum."""
     if sum(sizes) * resamples <= CHUNK:
-        yield _kept_draws(tuple(sizes), resamples)
+        yield _cached_draws(tuple(sizes), resamples)
     else:
-        yield from _made_draws(sizes, resamples)
+        yield from _new_draws(sizes, resamples)
 
 
 @lru_cache(maxsize=4)
-def _kept_draws(sizes: tuple[int, ...], resamples: int) -> Sequence[Counts]:
-    """Return cached draws that fit in one chunk: most algorithms of a report have as many trainings."""
-    return next(_made_draws(sizes, resamples))
+def _cached_draws(sizes: tuple[int, ...], resamples: int) -> Sequence[Counts]:
+    """Return cached draws that fit in one chunk, because algorithms often have equally many trainings."""
+    return next(_new_draws(sizes, resamples))
 
 
-def _made_draws(sizes: Sequence[int], resamples: int) -> Iterator[Sequence[Counts]]:
+def _new_draws(sizes: Sequence[int], resamples: int) -> Iterator[Sequence[Counts]]:
     rng = np.random.default_rng(SEED)
     rows = max(1, CHUNK // sum(sizes))
     for start in range(0, resamples, rows):
@@ -261,7 +262,7 @@ class SplitTest(NamedTuple):
 
     Attributes:
         p: Two-sided p-value, never 0.
-        exact: Whether all ways to split the trainings were gone through, not a random sample.
+        exact: Whether all ways to split the trainings were evaluated instead of a random sample.
     """
 
     p: float
@@ -271,14 +272,14 @@ class SplitTest(NamedTuple):
 def permutation_test(first: Sample, second: Sample, *, splits: int = FLIPS) -> SplitTest:
     """Test by permutation, within each task, whether two algorithms do equally well.
 
-    If they do, any other assignment of trainings to algorithms is as likely. Splits are ordered by the
-    difference of mean scores divided by its standard error. The test is exact if both sides have the same
-    distribution. With many trainings it is also correct if they have equal means and different spreads.
+    If they do, all assignments of trainings to algorithms are equally likely. The statistic is the difference
+    of mean scores divided by its standard error. The test is exact if both sides have the same distribution.
+    With many trainings it is also correct if they have equal means and different variances.
 
     Args:
-        first: Scores of one algorithm, an array for each task.
-        second: Scores of the other, in the same tasks.
-        splits: Number of random splits, if there are too many to go through.
+        first: Scores of one algorithm, one array per task.
+        second: Scores of the other algorithm, in the same tasks.
+        splits: Number of random splits, if there are too many to evaluate all.
 
     Source:
         Chung & Romano, "Exact and Asymptotically Robust Permutation Tests", Annals of Statistics 41 (2013).
@@ -317,7 +318,7 @@ def _studentised(parts: Sequence[tuple[Floats, Floats]]) -> Floats:
     difference = sum(a.mean(axis=1) - b.mean(axis=1) for a, b in parts)
     squares = sum(a.var(axis=1, ddof=1) / a.shape[1] + b.var(axis=1, ddof=1) / b.shape[1] for a, b in parts)
     size = max(float(max(np.abs(a).max(), np.abs(b).max())) for a, b in parts)
-    # If both sides have no spread, they are as far apart as can be, unless they are equal.
+    # If both sides have no variance, the statistic is huge, unless the means are equal.
     error = np.maximum(np.sqrt(squares), 1e-12 * size + 1e-300)
     found: Floats = np.abs(np.where(np.abs(difference) <= 1e-12 * size, 0.0, difference)) / error
     return found

@@ -1,4 +1,4 @@
-"""Data classes for the numbers of a summary: estimates, shares and bounds of a mean, with their methods."""
+"""Data classes for estimates, shares and bounds, and descriptions of statistical methods."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ METHODS: Mapping[str, str] = {
     "iqm": "interquartile mean over completed episodes: a quarter cut off at each end (Agarwal et al. 2021)",
     BOOTSTRAP: (
         "95 % interval of a mean from 9,999 resamples of whole seeds, each measured in its own standard "
-        "error (Efron & Tibshirani 1993), at a nominal 97 %, which is what holds 95 % of skewed returns "
-        "or nearly so (of differences that look normal at 95 %), joined with the means of random subsets of "
-        "seeds (Hartigan 1969), which hold what is sparse; fixed random seed"
+        "error (Efron & Tibshirani 1993), at a nominal 97 % to cover skewed returns (for differences that "
+        "look normal at 95 %), joined with the means of random subsets of seeds (Hartigan 1969) to cover "
+        "sparse values; fixed random seed"
     ),
     PERCENTILE: (
         "95 % interval of an IQM from 9,999 resamples of whole seeds, percentiles widened for few seeds "
@@ -34,12 +34,13 @@ METHODS: Mapping[str, str] = {
     FLIP_EXACT: "two-sided paired test, every pattern of signs over seeds",
     FLIP_SAMPLED: "two-sided paired test, 19,999 random patterns of signs over seeds, fixed random seed",
     STUDENT: (
-        "two-sided paired test that takes differences for normal, where all have one sign and look normal, "
-        "and signs of so few seeds cannot decide so many comparisons"
+        "two-sided paired test that assumes normal differences; used if all have one sign and look normal, "
+        "and sign flips on so few seeds cannot decide so many comparisons"
     ),
     SEQUENTIAL: (
-        "two-sided paired test that is looked at while seeds are added (after AdaStop, Mathieu et al. 2023): "
-        "9,999 random patterns of signs, fixed random seed; its 95 % intervals hold at all looks together"
+        "two-sided paired test with interim looks while seeds are added (after AdaStop, Mathieu et al. "
+        "2023): 9,999 random patterns of signs, fixed random seed; its 95 % intervals hold at all looks "
+        "together"
     ),
     "Holm": "p-values of one family of comparisons are corrected by Holm's step-down procedure (1979)",
 }
@@ -54,13 +55,13 @@ class Estimate:
         low: Lower end of the 95 % interval, ``None`` if there is none.
         high: Upper end of the 95 % interval, ``None`` if there is none.
         n: Number of episodes.
-        units: Number of independent units among them (seeds; episodes if one seed is repeated; one if all
-            episodes are identical).
+        units: Number of independent units (seeds; episodes if one seed is repeated; one if all episodes are
+            identical).
         statistic: ``mean`` or ``iqm``.
         method: Name of the interval's method; empty without an interval.
         note: Reason why there is no interval, or a remark on it.
-        unseen: Largest share of units, at 95 %, that may show what no unit here showed.
-        values: Mean of each unit, if these are too few for an interval of the mean; else empty.
+        unseen: 95 % upper bound of the share of an outcome that no unit showed (the "rule of three").
+        values: Mean of each unit, if there are too few units for an interval; else empty.
     """
 
     value: float | None
@@ -75,7 +76,7 @@ class Estimate:
     values: tuple[float, ...] = ()
 
     def negated(self) -> Estimate:
-        """Return the estimate of the difference with the opposite sign."""
+        """Return the estimate with the opposite sign, for the reverse difference."""
 
         def minus(x: float | None) -> float | None:
             return None if x is None else -x
@@ -85,7 +86,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds of a mean over the possible results of episodes without a result.
+    """Bounds of a mean for any results of missing episodes within the observed range.
 
     Attributes:
         low: Mean with the worst observed value in place of each missing one.
@@ -107,11 +108,11 @@ class Share:
     Attributes:
         hits: Number of hits.
         n: Number of episodes.
-        value: The share; ``None``, like its ends, when n is 0.
+        value: The share; ``None`` if ``n`` is 0, like ``low`` and ``high``.
         low: Lower end of the interval.
         high: Upper end of the interval.
         method: Name of the interval's method.
-        units: Number of seeds that the episodes were played on, which the interval counts.
+        units: Number of independent seeds, on which the interval is based.
     """
 
     hits: int

@@ -1,4 +1,4 @@
-"""Groups episodes into independent units: a seed counts as one observation, not an episode."""
+"""Groups episodes into independent units, so that a seed counts as one observation."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Scope = Literal["seeds", "one seed", "identical"]
-"""Range of validity of a sample: other seeds too, its only seed, or the one episode that it repeats."""
+"""Range in which results of a sample hold: other seeds too, its only seed, or only its repeated episode."""
 
 
 class Sample(NamedTuple):
-    """Properties of an episode that show whether it is independent of another one.
+    """Properties of an episode by which dependent episodes are recognized.
 
     Attributes:
         seed: The environment's seed; ``None`` for an unseeded episode, which is independent of all others.
         round: Number shared by episodes of one seed that belong together (swapped seats).
-        identity: Value that is equal for episodes that agree up to the last observation; ``None`` if unknown.
+        identity: Value (such as a digest) that is equal for identical episodes; ``None`` if unknown.
     """
 
     seed: int | None
@@ -25,7 +25,7 @@ class Sample(NamedTuple):
 
 
 class Units(NamedTuple):
-    """Unit of each episode, numbered from 0 without gaps, and the sample's range of validity."""
+    """Number of each episode's unit, from 0 without gaps, and the range in which results hold."""
 
     codes: list[int]
     scope: Scope
@@ -37,12 +37,11 @@ class Units(NamedTuple):
 
 
 def units_of(samples: Sequence[Sample]) -> Units:
-    """Group episodes into independent units; the same for an operator's mean, IQM, length and slots.
+    """Group episodes into independent units.
 
     Episodes that share a seed form one unit. If there is only one seed, its rounds are the
-    units, and results hold for this seed only. If every round is the same up to the last
-    observation (nothing is random, or the environment ignores its seed), all rounds are one
-    unit, however many there are: repetitions have shown nothing new.
+    units, and results hold for this seed only. If all rounds are identical (nothing is
+    random, or the environment ignores its seed), all rounds together are one unit.
     """
     return _units_of(tuple(samples))
 
@@ -66,6 +65,6 @@ def _units_of(samples: tuple[Sample, ...]) -> Units:
 
 
 def _differ(samples: Sequence[Sample]) -> bool:
-    """Return whether any two samples differ in identity, or the identity of one is unknown."""
+    """Return whether two samples differ in identity, or an identity is unknown."""
     identities = {s.identity for s in samples}
     return None in identities or len(identities) > 1

@@ -1,9 +1,9 @@
-"""Analyzes the graph of which policy took points off which, to find out whether ratings have limits.
+"""Analyzes the graph of points between policies, to determine whether ratings have a maximum likelihood.
 
 The likelihood of Bradley and Terry's model has a maximum if every policy is reachable from every other one.
-Davidson's model also estimates how common draws are and needs more. If no policy lost to one that it has
-beaten, ever larger rating differences may explain the wins, and ever more common draws may explain the draws
-among these policies.
+Davidson's model, which also estimates the frequency of draws, needs more: if no policy lost to one that it
+has beaten, the likelihood may grow without limit, with ever larger differences of ratings and ever more
+draws.
 
 Source:
     Ford, "Solution of a Ranking Problem from Binary Comparisons", American Mathematical Monthly 64 (1957).
@@ -24,13 +24,13 @@ _WON, _LOST, _DRAWN = 1, 2, 4
 
 
 def groups_of(policies: int, met: Ints, took: Bools, gave: Bools) -> Ints:
-    """Group policies that have taken points off each other, directly or not, in both directions.
+    """Return groups of policies that have won points from each other, directly or indirectly, both ways.
 
     Args:
         policies: Number of policies.
         met: int (cells, 2): two policies that met.
-        took: bool (cells,): whether the first took points off the second.
-        gave: bool (cells,): whether the second took points off the first.
+        took: bool (cells,): whether the first won points against the second.
+        gave: bool (cells,): whether the second won points against the first.
 
     Returns:
         int (policies,): number of each policy's group.
@@ -43,19 +43,19 @@ def groups_of(policies: int, met: Ints, took: Bools, gave: Bools) -> Ints:
 
 
 def largest(groups: Ints) -> Bools:
-    """Return which policies are in the largest group: bool (policies,); all false without a group of two."""
+    """Return which policies are in the largest group, bool (policies,); all false if no group has two."""
     sizes = np.bincount(groups)
     return (groups == sizes.argmax()) & (sizes.max() > 1)
 
 
 def are_apart(policies: int, met: Ints, took: Bools, gave: Bools) -> Bools:
-    """Return whether :func:`groups_of` would find several groups, for many sets of games at once: bool (b,).
+    """Return whether :func:`groups_of` would return several groups, bool (b,), for many sets of games.
 
     Args:
         policies: Number of policies.
         met: int (cells, 2): two policies that met.
-        took: bool (cells, b): whether the first took points off the second.
-        gave: bool (cells, b): whether the second took points off the first.
+        took: bool (cells, b): whether the first won points against the second.
+        gave: bool (cells, b): whether the second won points against the first.
     """
     tails, heads = np.concatenate([met, met[:, ::-1]]).T
     edges = np.concatenate([took, gave])
@@ -63,7 +63,7 @@ def are_apart(policies: int, met: Ints, took: Bools, gave: Bools) -> Bools:
 
 
 def _all_reached(policies: int, tails: Ints, heads: Ints, edges: Bools) -> Bools:
-    """Return whether all policies are reachable from the first one along the edges (edges, b)."""
+    """Return whether all policies are reachable from the first one, bool (b,); ``edges`` is (edges, b)."""
     order = np.argsort(heads, kind="stable")
     tails, edges = tails[order], edges[order]
     ends, begins = np.unique(heads[order], return_index=True)
@@ -76,7 +76,7 @@ def _all_reached(policies: int, tails: Ints, heads: Ints, edges: Bools) -> Bools
 
 
 def do_draws_hide(policies: int, met: Ints, won: Bools, drawn: Bools, lost: Bools) -> Bools:
-    """Return whether ratings may grow apart without limit while draws become more common, for many sets.
+    """Return whether the likelihood grows without limit if ratings diverge and draws become more frequent.
 
     Args:
         policies: Number of policies.
@@ -86,7 +86,7 @@ def do_draws_hide(policies: int, met: Ints, won: Bools, drawn: Bools, lost: Bool
         lost: bool (cells, b): whether the second won a game.
 
     Returns:
-        bool (b,).
+        bool (b,), for each of many sets of games.
     """
     pairs, kinds = _by_pair(policies, met, won, drawn, lost)
     decided = kinds & (_WON | _LOST)
@@ -101,7 +101,7 @@ def do_draws_hide(policies: int, met: Ints, won: Bools, drawn: Bools, lost: Bool
 
 
 def groups_behind_draws(policies: int, met: Ints, won: Bools, drawn: Bools, lost: Bools) -> Ints:
-    """Group policies whose ratings stay together while those of others grow apart.
+    """Return groups of policies whose ratings stay close if other ratings diverge (:func:`do_draws_hide`).
 
     Args:
         policies: Number of policies.
@@ -123,7 +123,7 @@ def groups_behind_draws(policies: int, met: Ints, won: Bools, drawn: Bools, lost
 def _by_pair(
     policies: int, met: Ints, won: Bools, drawn: Bools, lost: Bools
 ) -> tuple[Ints, NDArray[np.int8]]:
-    """Return the pairs that met, int (pairs, 2), and their kinds of results in any seats, (pairs, b)."""
+    """Return the pairs that met, int (pairs, 2), and bit masks of their kinds of results, int (pairs, b)."""
     turned = met[:, 0] > met[:, 1]
     keys, at = np.unique(met.min(axis=1) * policies + met.max(axis=1), return_inverse=True)
     first, second = (np.where(turned[:, None], other, mine) for mine, other in ((won, lost), (lost, won)))
@@ -135,13 +135,13 @@ def _by_pair(
 
 
 def _distances(policies: int, pairs: Ints, kinds: NDArray[np.int8]) -> NDArray[np.float64] | None:
-    """Return how far ratings may come apart while draws become one step more common, (policies, policies).
+    """Return the largest possible differences of ratings if draws become one step more frequent.
 
-    A policy that only won against another comes ahead by at least one step, one that won and drew by exactly
-    one step, and one that only drew by at most one step.
+    A policy that only won against another one must lead by at least one step, one that won and drew by
+    exactly one step, and one that only drew by at most one step.
 
     Returns:
-        From the row to the column, the most by which the column may come ahead; ``None`` if no ratings fit.
+        float (policies, policies): largest lead of the column over the row; ``None`` if no ratings fit.
     """
     most = np.full((policies, policies), np.inf)
     np.fill_diagonal(most, 0.0)

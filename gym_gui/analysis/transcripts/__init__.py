@@ -1,1 +1,1 @@
-"""Reads what an agent observed, thought and did, decision by decision."""
+"""Reads the transcripts of agents: model calls, thoughts, scores and actions, decision by decision."""

@@ -1,6 +1,7 @@
-"""Reads from a row how an agent scored its actions before it chose (``scores``): numbers by action word.
+"""Reads an agent's scores of its actions from a step row (``scores``).
 
-The agent decides what the numbers are: probabilities, shares of a search, similarity of words and picture.
+Scores are numbers by the action's name; their meaning depends on the agent: probabilities, visit shares of a
+search, similarities of text and image.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from gym_gui.analysis.transcripts.search_values import considered_of
 from gym_gui.analysis.words import wording
 
 MOST = 10
-"""Number of actions of a decision that are listed, best first."""
+"""Largest number of actions per decision that are shown, best first."""
 
 
 class Score(NamedTuple):
-    """Score of an action, given by the agent that chose.
+    """Score that an agent gave to an action before it chose.
 
     Attributes:
         word: Name of the action.
@@ -25,7 +26,7 @@ class Score(NamedTuple):
         share: Length of the bar, from 0 to 1: the score itself if all scores are in this range, else its
             position between the lowest and the highest.
         digits: Number of decimals, the same for all actions of a decision.
-        more: Further results on the action, such as its number of tries and what follows; may be empty.
+        more: Further results of a search on the action, as text; may be empty.
     """
 
     word: str
@@ -41,11 +42,11 @@ class Score(NamedTuple):
 
 
 def scores_of(given: Any, considered: Any = None) -> tuple[Score, ...]:
-    """Return the scores in a row, best first; values that are no numbers are left out.
+    """Return the scores in a step row, best first; values that are no numbers are left out.
 
     Args:
         given: Value of the row's ``scores`` field.
-        considered: Value of the row's ``considered`` field.
+        considered: Value of the row's ``considered`` field (results of a search).
     """
     more = considered_of(considered)
     found = numbers_of(given)
@@ -69,10 +70,10 @@ def scores_of(given: Any, considered: Any = None) -> tuple[Score, ...]:
 
 
 def listed(scores: Sequence[Score], played: str) -> tuple[Score, ...]:
-    """Return the scores to show: the best ones, and that of the played action in any case."""
+    """Return the scores to show: the best ones, and that of the played action."""
     return tuple(score for place, score in enumerate(scores) if place < MOST or score.word == played)
 
 
 def in_a_line(scores: Sequence[Score]) -> str:
-    """Return the first three scores, e.g. ``forward 0.71, left 0.2, right 0.09``."""
+    """Return the first three scores as text, such as ``forward 0.71, left 0.2, right 0.09``."""
     return ", ".join(f"{score.word} {score.written}" for score in scores[:3])

@@ -1,4 +1,4 @@
-"""Collects all beliefs of a program at a moment from the changes at each decision."""
+"""Collects the current beliefs of a BDI program from the changes at each decision."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from gym_gui.analysis.transcripts.turn import Turn
 
 MOST = 400
-"""Largest number of beliefs that are shown; a program may have very many."""
+"""Largest number of beliefs that are shown."""
 
 
 class Beliefs:
-    """Follows the decisions of one agent through an episode and collects its beliefs.
+    """Current beliefs of one agent, computed from its decisions in an episode.
 
     Attributes:
         gaps: Whether beliefs were removed that were never added, because some decisions were not recorded.
@@ -25,7 +25,7 @@ class Beliefs:
         return len(self._held)
 
     def take(self, turns: Iterable[Turn]) -> Beliefs:
-        """Apply further decisions in order and return this object."""
+        """Apply the changes of further decisions, in order, and return this object."""
         for turn in turns:
             if turn.thought is None:
                 continue
@@ -37,9 +37,9 @@ class Beliefs:
 
     @property
     def words(self) -> str:
-        """One line for each belief, in alphabetical order; ``""`` without beliefs."""
+        """One line per belief, in alphabetical order; ``""`` without beliefs."""
         shown = sorted(self._held)[:MOST]
         rest = len(self._held) - len(shown)
         notes = [f"and {rest} more"] if rest else []
-        notes += ["(some may be missing: not every decision was reported)"] if self.gaps else []
+        notes += ["(some may be missing, because some decisions were not recorded)"] if self.gaps else []
         return "\n".join([*shown, *notes])

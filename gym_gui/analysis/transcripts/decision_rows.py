@@ -1,6 +1,6 @@
-"""Finds out which rows of ``steps.jsonl`` have details of a decision beside its action.
+"""Determines which rows of ``steps.jsonl`` have details of a decision besides the action.
 
-Sessions use this module while they play, so it must not import anything that writes reports.
+Sessions use this module while they play, so it must not import modules that write reports.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from gym_gui.core.record_fields import mapping, number
 from gym_gui.core.types import PLANNED
 
 DECISION = "decision"
-"""Kind of turn: a decision whose row has more than the action."""
+"""Kind of a transcript's turn: a decision with details, but without a model call."""
 SCORES = "scores"
-"""Field of a row: the agent's scores of its actions before it chose."""
+"""Field of a step row: the agent's scores of its actions before it chose."""
 CONSIDERED = "considered"
-"""Field of a row: a search's results on some of these actions: number of tries, value, continuation."""
+"""Field of a step row: results of a search on some actions (visits, value, continuation)."""
 TOLD = (bdi_thoughts.FIELD, SCORES, CONSIDERED, PLANNED)
-"""Fields of rows with details of a decision."""
+"""Fields of step rows that contain details of a decision."""
 
 
 def tells_more(row: Mapping[str, Any]) -> bool:
-    """Return whether a row of ``steps.jsonl`` is a turn; details of a model's decision belong to its call."""
+    """Return whether a step row is a separate turn; details of a model's decision are in its call's turn."""
     if bdi_thoughts.thought_of(row.get(bdi_thoughts.FIELD)) is not None:
         return True
     if "agent_id" not in row or row.get("call_ref"):
@@ -32,6 +32,6 @@ def tells_more(row: Mapping[str, Any]) -> bool:
 
 
 def numbers_of(given: Any) -> list[tuple[str, float]]:
-    """Return the numbers in a row's :data:`SCORES`, by word; other values are left out."""
-    told = [(word, number(value)) for word, value in (mapping(given) or {}).items()]
-    return [(word, value) for word, value in told if value is not None]
+    """Return the scores in a step row as pairs of action name and number; other values are left out."""
+    scores = [(word, number(value)) for word, value in (mapping(given) or {}).items()]
+    return [(word, value) for word, value in scores if value is not None]

@@ -1,4 +1,4 @@
-"""Reads a plan's course from the row of its decision (``planned``): expected returns and controls."""
+"""Reads a planner's expected returns and controls from a step row (``planned``)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from gym_gui.analysis.words import wording
 from gym_gui.core.record_fields import items, mapping, number
 
 _MOST = 64
-"""Largest number of points in time, and of lines, that are read."""
+"""Largest number of steps, and of lines, that are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """Expected course of a plan, at some of its steps.
+    """Expected returns and controls of a plan, at some of its steps.
 
     Attributes:
         steps: Numbers of environment steps ahead.
         earned: Expected return up to each step, of the plan and of alternatives, by name.
-        beyond: Expected value after the end of each, where it is known.
-        controls: Values of the plan's actions: a line for each component, with a value for each step.
+        beyond: Expected return after the last step, by the same names, if known.
+        controls: Values of the plan's actions: one line per component of the action, one value per step.
     """
 
     steps: tuple[float, ...]
@@ -31,17 +31,17 @@ class Planned:
 
     @property
     def words(self) -> str:
-        """Expected return of the plan and of alternatives up to their end, one line each."""
+        """Expected returns of the plan and of alternatives up to the last step, one per line."""
         return "\n".join(self._line(name, line[-1]) for name, line in self.earned.items())
 
     def _line(self, name: str, earned: float) -> str:
         more = self.beyond.get(name)
-        beyond = f", and {wording.number(more)} for what lies beyond" if more is not None else ""
+        beyond = f", and {wording.number(more)} afterwards" if more is not None else ""
         return f"{name}: {wording.number(earned)} in {wording.count(round(self.steps[-1]), 'step')}{beyond}"
 
 
 def planned_of(given: Any) -> Planned | None:
-    """Read a row's ``planned`` field; return ``None`` if it has nothing to draw."""
+    """Return the plan in the field ``planned`` of a step row; ``None`` if it has no lines to draw."""
     course = mapping(given) or {}
     steps = _numbers(course.get("steps"))
     if len(steps) < 2:
@@ -59,7 +59,7 @@ def planned_of(given: Any) -> Planned | None:
 
 
 def _numbers(given: Any) -> tuple[float, ...]:
-    """Return all numbers; none if one is not a number or there are too many."""
+    """Return a list of numbers; an empty tuple if an element is no number or there are too many."""
     found = [number(each) for each in items(given) or ()]
     whole = [each for each in found if each is not None]
     return tuple(whole) if len(whole) == len(found) <= _MOST else ()

@@ -1,7 +1,7 @@
-"""Reads what a search found about actions before the choice, from a row (``considered``).
+"""Reads the results of an agent's search from a step row (``considered``).
 
-For each action word: the number of tries, the expected return, the expected continuation, and results on the
-moves that may follow, as far as the tree was recorded.
+For each action: number of visits, expected return, expected continuation, and results on following moves, as
+far as the search tree was recorded.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from gym_gui.analysis.words import wording
 from gym_gui.core.record_fields import count, items, mapping, number, text
 
 MOST = 20
-"""Largest number of actions of a position that are read."""
+"""Largest number of actions per position that are read."""
 _DEEP = 8
-"""Largest number of following moves that are read."""
+"""Largest depth of following moves that is read."""
 
 
 class Considered(NamedTuple):
     """Results of a search on one action.
 
     Attributes:
-        visits: How often the action was tried; ``None`` if it was not recorded.
+        visits: Number of times the search tried the action; ``None`` if it was not recorded.
         value: Expected return for the agent that chose; ``None`` if it was not recorded.
         line: Expected continuation, in the order of play.
-        replies: Results on moves that may follow, by word; their values are for the same agent.
+        replies: Results on following moves, by action name; values are returns of the same agent.
     """
 
     visits: int | None = None
@@ -35,7 +35,7 @@ class Considered(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Results as text, e.g. ``tried 128 times, value 0.42, then column 3, column 5``."""
+        """Results as text, such as ``tried 128 times, value 0.42, then column 3, column 5``."""
         parts: list[str] = []
         if self.visits is not None:
             parts.append(f"tried {wording.count(self.visits, 'time')}")
@@ -47,15 +47,15 @@ class Considered(NamedTuple):
 
 
 def considered_of(given: Any, depth: int = 0) -> Mapping[str, Considered]:
-    """Return the search results in a row, by action; entries of a wrong type are left out.
+    """Return the search results in a step row, by action name; invalid entries are left out.
 
     Args:
         given: Value of ``considered`` in a row, or of ``replies`` of an action.
-        depth: Number of moves before.
+        depth: Number of earlier moves in the search tree.
     """
     found: dict[str, Considered] = {}
-    for word, told in (mapping(given) or {}).items():
-        entry = mapping(told)
+    for word, result in (mapping(given) or {}).items():
+        entry = mapping(result)
         if entry is None or len(found) >= MOST:
             continue
         line = tuple(each for each in items(entry.get("line")) or () if text(each) is not None)[:_DEEP]

@@ -1,8 +1,8 @@
-"""Joins model calls and details of decisions with the actions that were played.
+"""Joins model calls and details of decisions with the played actions, as turns of a transcript.
 
-``calls.jsonl`` has the calls. ``steps.jsonl`` has their outcomes and the details of decisions, such as
-thoughts of programs and scores of actions. Both may have gigabytes: only the offset of each turn is kept, and
-an episode's turns are read on demand.
+``calls.jsonl`` has the calls. ``steps.jsonl`` has the resulting actions and details of decisions, such as
+thoughts of BDI programs and scores of actions. Both files may have gigabytes, so only the offset of each turn
+is in memory, and an episode's turns are read on demand.
 """
 
 from __future__ import annotations
@@ -23,7 +23,15 @@ from gym_gui.core.record_fields import count, text
 
 
 class _Index(NamedTuple):
-    """Offsets of an operator's turns, with the agents and the numbers of turns."""
+    """Offsets of an operator's turns in its files, and numbers of turns.
+
+    Attributes:
+        episodes: Offsets of calls in ``calls.jsonl``, by episode.
+        decided: Offsets of decisions with details in ``steps.jsonl``, by episode.
+        agents: Number of turns by agent.
+        calls: Number of calls.
+        decisions: Number of decisions with details.
+    """
 
     episodes: dict[int, array[int]]
     decided: dict[int, array[int]]
@@ -33,10 +41,10 @@ class _Index(NamedTuple):
 
 
 class Transcript:
-    """Turns of one operator of a run, which may still be running (as it was at the first access).
+    """Turns of one operator of a run; if the run is still running, those at the first access.
 
     Args:
-        operator: The operator's part of the run folder.
+        operator: The operator's record in the run folder.
     """
 
     def __init__(self, operator: OperatorRun) -> None:
@@ -69,11 +77,11 @@ class Transcript:
     def turns(
         self, episode: int | None = None, agent: str = "", *, failed: bool = False, words: str = ""
     ) -> Iterator[Turn]:
-        """Yield turns by episode, step, agent and attempt; one episode is read at a time.
+        """Yield turns in the order of episode, step, agent and attempt; one episode is read at a time.
 
         Args:
-            episode: Index of the wanted episode; ``None`` for all.
-            agent: Name of the wanted agent; empty for all.
+            episode: Index of the episode; ``None`` for all.
+            agent: Name of the agent; empty for all.
             failed: Whether to yield only turns without a usable reply.
             words: Text that the prompt, the reply or another text of a turn must contain.
 
@@ -101,21 +109,21 @@ class Transcript:
         for row in rows_at(self.operator.path / "steps.jsonl", offsets):
             turn = turn_of(row)
             slot = slots.get(turn.agent, turn.agent)
-            yield self._worded(replace(turn, slot=slot))
+            yield self._with_action_name(replace(turn, slot=slot))
 
     def _calls_of(self, index: int) -> list[Turn]:
         if not (offsets := self._index.episodes.get(index)):
             return []
         turns = [turn_of(row) for row in rows_at(self.operator.path / "calls.jsonl", offsets)]
-        # Calls of one attempt keep their order: the last one is the answer, unless the row names another.
-        # The earlier calls led to the answer (a dialogue, notes to itself); the engine did not refuse them.
+        # Calls of one attempt keep their order; the last one is the answer unless the step row names another.
+        # Earlier calls led to the answer (a dialogue, notes of the model) and were not refused by the engine.
         turns.sort(key=lambda t: (t.step, t.attempt))
-        rows, slots = self._played(index), self._seats.get(index, {})
+        rows, slots = self._step_rows(index), self._seats.get(index, {})
         attempts = {(t.step, t.agent): t.attempt for t in turns}
         ends = {(t.step, t.agent, t.attempt): i for i, t in enumerate(turns)}
         refs = {(t.step, t.agent, t.attempt, t.ref): i for i, t in enumerate(turns)}
         for (step, agent), row in rows.items():
-            # If there were several replies to one question, the row says which one was played.
+            # If there were several replies to one request, the step row names the one that was played.
             key = step, agent, attempts.get((step, agent), 0)
             ends[key] = refs.get((*key, str(row.get("call_ref"))), ends.get(key, -1))
         found: list[Turn] = []
@@ -125,20 +133,20 @@ class Transcript:
             slot, row = slots.get(t.agent, t.agent), rows.get((t.step, t.agent))
             if row is not None and last and answers:
                 joined = with_row(t, row)
-                found.append(self._worded(replace(joined, slot=slot)))
+                found.append(self._with_action_name(replace(joined, slot=slot)))
             else:
                 found.append(replace(t, slot=slot, refused=answers and not last))
         return found
 
-    def _worded(self, turn: Turn) -> Turn:
-        """Add the action's name: that of the row, or else the slot's name for this action number."""
+    def _with_action_name(self, turn: Turn) -> Turn:
+        """Return a turn with its action's name, from the row or otherwise the slot's name for the number."""
         if turn.word:
             return turn
         words, number = self.operator.actions.get(turn.slot, ()), count(turn.action)
         known = number is not None and number < len(words)
         return replace(turn, word=words[number]) if number is not None and known else turn
 
-    def _played(self, index: int) -> dict[tuple[int, str], dict[str, Any]]:
+    def _step_rows(self, index: int) -> dict[tuple[int, str], dict[str, Any]]:
         """Return the step rows of an episode by step and agent."""
         rows = rows_at(self.operator.path / "steps.jsonl", self._steps.get(index, ()))
         return {(count(row.get("step_index")) or 0, str(row.get("agent_id"))): row for row in rows}
@@ -169,7 +177,7 @@ class Transcript:
 
     @cached_property
     def _steps(self) -> dict[int, array[int]]:
-        """Offsets of the step rows with outcomes of calls, by episode."""
+        """Offsets in ``steps.jsonl`` of the rows of agents that made calls, by episode."""
         found: dict[int, array[int]] = {}
         agents = self._index.agents
         for line in self.operator.step_lines() if self.calls else ():
@@ -182,7 +190,7 @@ class Transcript:
 
     @cached_property
     def _seats(self) -> dict[int, dict[str, str]]:
-        """Slot by seat of episodes in which the two differ."""
+        """Slot by seat, by episode; only for episodes in which slots and seats differ."""
         found: dict[int, dict[str, str]] = {}
         for episode in self.operator.episodes():
             slots = {seat: agent.slot for seat, agent in episode.agents.items()}
@@ -192,7 +200,7 @@ class Transcript:
 
 
 def told(transcripts: Iterable[Transcript]) -> str:
-    """Return the contents of transcripts, e.g. ``12 calls to models, 40 decisions``; may be empty."""
+    """Return the contents of transcripts as text, such as ``12 calls to models, 40 decisions``, or ``""``."""
     found = list(transcripts)
     calls, decisions = sum(t.calls for t in found), sum(t.decisions for t in found)
     parts = [f"{wording.count(calls, 'call')} to models" if calls else ""]

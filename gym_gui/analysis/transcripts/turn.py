@@ -1,4 +1,4 @@
-"""A turn of a transcript: a call to a language model, or a decision with details, for display and search."""
+"""Defines a turn of a transcript: a call to a language model, or a decision with recorded details."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gym_gui.core.record_fields import count, items, mapping, number, text
 from gym_gui.core.types import PLANNED, REFUSED, WORD
 
 CHAT, DRY = "chat", "dry"
-"""Kinds of turn beside decisions: a call that was answered or failed, and one that a dry run did not send."""
+"""Kinds of turns that are calls: a call that was answered or failed, and one that a dry run did not send."""
 
 
 class Message(NamedTuple):
@@ -28,7 +28,7 @@ class Message(NamedTuple):
 
     Attributes:
         role: ``system``, ``user``, ``assistant`` or ``tool``.
-        text: Text of the message; a picture or a call of a tool stands in brackets.
+        text: Text of the message, with pictures and tool calls described in brackets.
     """
 
     role: str
@@ -37,46 +37,46 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Call to a model, or decision with details, and its outcome.
+    """Call to a model, or decision with details, with its outcome.
 
     Attributes:
-        agent: The agent that asked or decided; in swapped seats, the agent in whose seat the slot plays.
+        agent: Agent that decided; with swapped seats, the agent in whose seat the slot played.
         episode: Index of the episode.
         step: Environment step of the decision.
         attempt: 0 for the first attempt, k for the k-th retry.
         turn: Number of the call within its decision, from 0.
-        ref: Name of the call in ``calls.jsonl``, to which step rows refer.
+        ref: Name of the call in ``calls.jsonl``, by which step rows refer to it.
         kind: ``chat``, ``dry`` if nothing was sent, or ``decision``.
-        provider: Provider of the server.
+        provider: Name of the API's provider.
         model: Requested model.
         model_reported: Model that answered, as the server reports it; empty if it does not.
-        fallback: Model that was requested in place of ``model`` in the end; empty if none was.
-        messages: The prompt.
+        fallback: Model that was finally requested instead of ``model``; empty if none was.
+        messages: Messages of the prompt.
         reply: Text of the model's reply, unchanged.
         thinking: The model's reasoning, if the server returns it.
-        tools: Calls of tools in the reply, as text.
-        finish: Reason why the reply ended, as the server names it.
-        input_tokens: Input tokens.
-        cached_tokens: Input tokens that the server had kept.
-        output_tokens: Output tokens.
+        tools: Tool calls in the reply, as text.
+        finish: Reason why the reply ended, as returned by the server.
+        input_tokens: Number of input tokens.
+        cached_tokens: Number of input tokens that were in the server's cache.
+        output_tokens: Number of output tokens.
         usd: Price in US dollars; ``None`` if it is unknown.
-        latency_ms: Milliseconds until the reply arrived, ``None`` without a reply.
+        latency_ms: Milliseconds until the reply arrived; ``None`` without a reply.
         error: Reason why there is no reply; empty if there is one.
-        retries: How often the request was repeated before.
-        replayed: Whether the reply comes from a cassette, with nothing sent.
+        retries: How often the request was repeated before it succeeded or was given up.
+        replayed: Whether the reply comes from a cassette (recorded replies), so that nothing was sent.
         action: Action that was played afterwards; only valid if ``source`` is not empty.
-        word: That action in the game's own notation, or as text, if known.
-        source: Source of the action (``policy``, ``retry``, ``noop``, …); empty if another call followed at
-            the same decision, or the row is missing.
+        word: The action as text, in the game's own notation if there is one; empty if unknown.
+        source: Source of the action (``policy``, ``retry``, ``noop``, …); empty if another call followed in
+            the same decision, or if the step row is missing.
         said: Message of the agent to its team.
-        refused: Whether the reply could not be played, so that the model was asked again or another action
+        refused: Whether the reply was not a valid action, so that the model was asked again or another action
             was played.
-        why_refused: Reason for this, if another action was played and the row names it.
-        slot: Configured slot in the agent's seat; empty if unknown.
-        thought: Beliefs, goals and plan of a program; ``None`` if no program decided.
+        why_refused: Reason for this, if another action was played and the step row has the reason.
+        slot: Name of the slot that was in the agent's seat; empty if unknown.
+        thought: Beliefs, goals and plan of a BDI program; ``None`` if no BDI program decided.
         scores: Scores of the actions, best first; empty if none were recorded.
-        considered: Results of a search by action word; empty if none were recorded.
-        planned: Course of the plan whose first action was played; ``None`` if none was recorded.
+        considered: Results of a search, by action; empty if none were recorded.
+        planned: Predicted course of the plan whose first action was played; ``None`` if none was recorded.
     """
 
     agent: str
@@ -117,21 +117,21 @@ class Turn:
 
     @property
     def is_decision(self) -> bool:
-        """Whether the turn is a decision and not a call to a model."""
+        """Whether the turn is a decision instead of a call to a model."""
         return self.kind == DECISION
 
     @property
     def answered_by(self) -> str:
-        """The model as text: the requested one, and the answering one if it differs."""
+        """The requested model as text, with the answering model if it differs."""
         return wording.answered_by(self.model, self.model_reported or self.fallback)
 
     @property
     def failed(self) -> bool:
-        """Whether there was no reply, or no playable one."""
+        """Whether there was no reply, or one that was not a valid action."""
         return bool(self.error) or self.refused
 
     def contains(self, wanted: str) -> bool:
-        """Return whether a text occurs anywhere in the turn, regardless of case."""
+        """Return whether a text occurs anywhere in the turn, ignoring case."""
         words = wanted.casefold()
         places = (
             self.reply,
@@ -147,9 +147,9 @@ class Turn:
 
 
 def turn_of(call: Mapping[str, Any]) -> Turn:
-    """Return a row of ``calls.jsonl``, or of ``steps.jsonl`` with details, as a turn; live rows also work.
+    """Return the turn for a row of ``calls.jsonl``, or of ``steps.jsonl`` with details; also for live rows.
 
-    Values that are missing or of a wrong type are left empty: any third-party worker may write rows.
+    Values that are missing or have a wrong type are left empty, because third-party workers may write rows.
     """
     if tells_more(call):
         return _decided(call)
@@ -198,11 +198,11 @@ def _decided(row: Mapping[str, Any]) -> Turn:
 
 
 def with_row(turn: Turn, row: Mapping[str, Any]) -> Turn:
-    """Return a turn with the outcome of its decision.
+    """Return a copy of a turn with the outcome of its decision.
 
     Args:
-        turn: The last call of the last attempt at a decision, or the decision itself.
-        row: The row of ``steps.jsonl`` of the same agent, episode and step.
+        turn: Last call of the last attempt at a decision, or the decision itself.
+        row: Row of ``steps.jsonl`` for the same agent, episode and step.
     """
     source = text(row.get("action_source")) or ""
     return replace(
@@ -228,7 +228,7 @@ def _messages(given: Any) -> Iterator[Message]:
 
 
 def _content_text(content: Any) -> str:
-    """Return a message's content as text; it may consist of texts and pictures."""
+    """Return a message's content as text; the content may have several parts, including pictures."""
     if isinstance(content, str):
         return content
     return "\n".join(filter(None, (_part_text(mapping(part) or {}) for part in items(content) or ())))
@@ -246,7 +246,7 @@ def _part_text(part: Mapping[str, Any]) -> str:
 
 
 def _tools(given: Any) -> Iterator[str]:
-    """Yield tool calls as text, e.g. ``[make_move {"move": "e4"}]``, for both forms of a call."""
+    """Yield tool calls as text, e.g. ``[make_move {"move": "e4"}]``, from OpenAI's form or a flat one."""
     for entry in items(given) or ():
         call = mapping(entry) or {}
         inner = mapping(call.get("function")) or call
@@ -256,7 +256,7 @@ def _tools(given: Any) -> Iterator[str]:
 
 
 def repeated(turn: Turn, before: Turn | None) -> int:
-    """Return how many messages at the start of a prompt are the same as in the agent's previous prompt."""
+    """Return the number of leading messages of a prompt that equal those of the agent's previous prompt."""
     if before is None:
         return 0
     same = 0

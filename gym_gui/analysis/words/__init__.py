@@ -1,1 +1,1 @@
-"""Puts findings into sentences, numbers into readable form, and both into markup."""
+"""Formats results as text: verdicts as sentences, and numbers for reading."""

@@ -1,4 +1,4 @@
-"""Puts a report on algorithms into sentences and table columns."""
+"""Formats a report on training algorithms as sentences and table columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_gui.analysis.words.plain_columns import Column, wanted_of
 
 @dataclass(frozen=True)
 class Row:
-    """Row of a table: an algorithm over all environments, or in one (``trained``)."""
+    """Row of a table: an algorithm over all environments, or in one environment if ``trained`` is set."""
 
     algorithm: AlgorithmSummary
     trained: Trained | None = None
@@ -49,12 +49,12 @@ def _count(row: Row) -> str:
 
 
 def columns_of(rows: Sequence[Row]) -> list[Column[Row]]:
-    """Return the columns that have content for these rows."""
+    """Return the columns that have content for the rows."""
     return wanted_of(COLUMNS, rows)
 
 
 def tables_of(report: AlgorithmReport) -> Iterator[tuple[str, list[Row]]]:
-    """Yield title and rows of each table: all environments together if there are several, then each one."""
+    """Yield title and rows of each table: all environments together (if scores are normalized), then each."""
     if report.scales:
         yield "All environments, normalised", [Row(algorithm) for algorithm in report.algorithms]
     for env_id in dict.fromkeys(t.env_id for a in report.algorithms for t in a.trained):
@@ -63,13 +63,13 @@ def tables_of(report: AlgorithmReport) -> Iterator[tuple[str, list[Row]]]:
 
 
 def values_of(trained: Trained) -> str:
-    """Return all scores as text, in the order of their seeds."""
-    told = [f"{wording.number(score)} (seed {seed})" for seed, score in trained.scores.items()]
-    return f"{trained.group}: {', '.join(told)}"
+    """Return the scores of all trainings as text, each with its seed."""
+    scores = [f"{wording.number(score)} (seed {seed})" for seed, score in trained.scores.items()]
+    return f"{trained.group}: {', '.join(scores)}"
 
 
 def scale_lines(report: AlgorithmReport) -> Iterator[str]:
-    """Yield lines that explain what 0 and 1 mean in normalized scores."""
+    """Yield lines that explain which scores the normalized scores 0 and 1 stand for."""
     if report.scales:
         yield f"Normalised: 0 is random play, 1 is {report.reference}."
         for env_id, scale in report.scales.items():

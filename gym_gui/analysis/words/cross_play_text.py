@@ -1,4 +1,4 @@
-"""Puts cross-play into sentences and table columns."""
+"""Formats results of cross-play (teams mixed from several policies) as sentences and table columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.analysis.words.wording import whole
 
 
 def shown(e: Estimate | None) -> str:
-    """Return an estimate as text, or a dash for ``None``."""
+    """Return an estimate as text; ``-`` for ``None``."""
     return "-" if e is None else wording.estimate_or_why(e)
 
 
@@ -27,15 +27,15 @@ COLUMNS: tuple[Column[Mate], ...] = (
     Column("Failed", lambda m: f"{whole(m.failed)}", lambda rows: any(m.failed for m in rows)),
 )
 TEAMS: tuple[Column[Team], ...] = (
-    Column("One seat", lambda t: t.policy, words=True),
-    Column("The others", lambda t: t.partner, words=True),
-    Column("Made [95 %]", lambda t: shown(t.value)),
+    Column("In one seat", lambda t: t.policy, words=True),
+    Column("In the others", lambda t: t.partner, words=True),
+    Column("Result [95 %]", lambda t: shown(t.value)),
     Column("Lift [95 %]", lambda t: shown(t.lift)),
 )
 
 
 def _spread(spread: Spread | None) -> str:
-    """Return mean and range, e.g. ``1.20 (0.40 to 1.90)``."""
+    """Return mean and range as text, e.g. ``1.20 (0.40 to 1.90)``."""
     if spread is None:
         return "-"
     mean, low, high = (wording.number(value) for value in (spread.mean, spread.low, spread.high))
@@ -43,7 +43,7 @@ def _spread(spread: Spread | None) -> str:
 
 
 ALGORITHM = "Algorithm"
-"""Heading of the column of algorithms."""
+"""Heading of the column with the names of algorithms."""
 _TRAINED_TEAMS: tuple[Column[TrainedTeams], ...] = (
     Column(ALGORITHM, lambda a: a.name, words=True),
     Column("Trainings", lambda a: f"{whole(len(a.trainings))}"),
@@ -53,29 +53,29 @@ _TRAINED_TEAMS: tuple[Column[TrainedTeams], ...] = (
     Column("Held-out", lambda a: _spread(a.held), lambda rows: any(a.held for a in rows)),
 )
 TRAINED_LEGEND = (
-    "Mean over the trainings of an algorithm with whom the column names, in brackets from the lowest to the "
-    "highest of them. Intervals "
-    "elsewhere are over seeds, of these trainings: another training may lie outside."
+    "Mean over the trainings of an algorithm, with the partners that the column names; in brackets the "
+    "lowest and the highest training. Intervals in other tables are over seeds of these trainings only: the "
+    "result of another training may lie outside."
 )
 LEGEND = (
-    "Self-play: all seats are its own. Cross-play: it has one seat, others of the pool have the rest. "
-    "Held-out: partners from outside the pool have it. Lift: what others' teams make more with it in one "
-    "seat than by themselves. Intervals: 95 %, by seed."
+    "Self-play: the policy has all seats. Cross-play: it has one seat, other policies of the pool have the "
+    "rest. Held-out: partners from outside the pool have the rest. Lift: how much better teams of other "
+    "policies do with it in one seat than without it. Intervals: 95 %, by seed."
 )
 
 
 def columns_of(policies: Sequence[Mate]) -> list[Column[Mate]]:
-    """Return the columns that have content for these policies."""
+    """Return the columns that have content for the policies."""
     return wanted_of(COLUMNS, policies)
 
 
 def trained_columns(algorithms: Sequence[TrainedTeams]) -> list[Column[TrainedTeams]]:
-    """Return the columns that have content for these algorithms."""
+    """Return the columns that have content for the algorithms."""
     return wanted_of(_TRAINED_TEAMS, algorithms)
 
 
 def heading(found: CrossPlay) -> str:
-    """Return one line on the numbers of policies, partners, games and seeds."""
+    """Return the numbers of policies, held-out partners, games and seeds as one line."""
     pool = sum(not mate.held_out for mate in found.policies)
     partners = len(found.policies) - pool
     held = f" and {wording.count(partners, 'held-out partner')}" if partners else ""
@@ -85,26 +85,26 @@ def heading(found: CrossPlay) -> str:
 
 
 def pool_sentence(found: CrossPlay) -> str:
-    """Return a sentence with the pool's mean in each kind of play."""
-    told = {"self-play": found.own, "cross-play": found.cross, "with held-out partners": found.held}
-    if all(e is None or e.value is None for e in told.values()):
-        return "The pool has no mean yet: no seed is played by all of its teams."
-    words = ", ".join(f"{name} {shown(e)}" for name, e in told.items() if e is not None)
+    """Return a sentence with the pool's mean in self-play, cross-play and with held-out partners."""
+    means = {"self-play": found.own, "cross-play": found.cross, "with held-out partners": found.held}
+    if all(e is None or e.value is None for e in means.values()):
+        return "The pool has no mean yet: no seed has been played by all of its teams."
+    words = ", ".join(f"{name} {shown(e)}" for name, e in means.items() if e is not None)
     return f"Mean of the pool: {words}."
 
 
 def means_sentence(found: CrossPlay) -> str:
-    """Return the sentence of :func:`pool_sentence` followed by the differences between the kinds."""
-    told = {
+    """Return :func:`pool_sentence` with the differences between self-play and the other kinds of play."""
+    gaps = {
         "self-play minus cross-play": found.cross_gap,
         "self-play minus play with held-out partners": found.held_gap,
     }
-    words = ", ".join(f"{name} {shown(e)}" for name, e in told.items() if e is not None)
+    words = ", ".join(f"{name} {shown(e)}" for name, e in gaps.items() if e is not None)
     return pool_sentence(found) + (f" {words[:1].upper()}{words[1:]}." if words else "")
 
 
 def matrix_title(found: CrossPlay) -> str:
-    """Return the title of the matrix."""
+    """Return the title of the matrix of policies and their partners."""
     if found.by_seat:
         first, second = (found.called.get(seat, seat) for seat in found.seats)
         return f"{found.measure.capitalize()} with the row as {first}, the column as {second}"
@@ -113,19 +113,19 @@ def matrix_title(found: CrossPlay) -> str:
 
 
 def team_sentence(found: CrossPlay, team: Team) -> str:
-    """Return a sentence with a team's value and its difference to the partner's self-play."""
+    """Return a sentence with a team's result and its difference from the partner's self-play."""
     who = (
         f"{team.policy} with itself" if team.policy == team.partner else f"{team.policy} with {team.partner}"
     )
-    said = f"{who}: {found.measure} {wording.estimate_or_why(team.value)}"
+    result = f"{who}: {found.measure} {wording.estimate_or_why(team.value)}"
     if team.lift is None or team.lift.value is None:
-        return f"{said}."
-    more = f"{wording.estimate_or_why(team.lift)} beside {team.partner} with itself"
-    return f"{said}; {more}{'' if team.lifts else ', not decided'}."
+        return f"{result}."
+    more = f"difference from {team.partner} with itself: {wording.estimate_or_why(team.lift)}"
+    return f"{result}; {more}{'' if team.lifts else ', not decided'}."
 
 
 def seat_sentence(found: CrossPlay, team: SeatTeam) -> str:
-    """Return a sentence with the value of a team whose policies keep their seats."""
+    """Return a sentence with the result of a team whose policies keep their seats."""
     rest = [found.called.get(seat, seat) for seat in found.seats if seat != team.seat]
     others = rest[0] if len(rest) == 1 else "the others"
     made = f"{found.measure} {wording.estimate_or_why(team.value)}"
@@ -135,12 +135,12 @@ def seat_sentence(found: CrossPlay, team: SeatTeam) -> str:
 
 
 def cell_sentence(found: CrossPlay, team: Team | SeatTeam) -> str:
-    """Return the sentence of a square of the matrix."""
+    """Return the sentence for a cell of the matrix."""
     return seat_sentence(found, team) if isinstance(team, SeatTeam) else team_sentence(found, team)
 
 
 def seat_sentences(found: CrossPlay) -> Iterator[str]:
-    """Yield a sentence for each team of two different policies by seats; once per team for two seats."""
+    """Yield a sentence for each seating of two different policies; only one of two equal seatings."""
     for team in found.seated:
         again = found.by_seat and team.seat == found.seats[1]
         if team.policy != team.partner and not again:

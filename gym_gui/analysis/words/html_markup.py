@@ -1,4 +1,4 @@
-"""Escapes and shortens run data for HTML and SVG."""
+"""Escapes and shortens text from run data for HTML and SVG."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from gym_gui.analysis.words.report_text import clean
 
 
 def safe(text: str) -> str:
-    """Escape run data for HTML: it contains no markup and cannot reverse the text direction."""
+    """Return run data as HTML text without markup and without characters that change the text direction."""
     return escape(clean(text))
 
 
 def shorten(text: str, length: int) -> str:
-    """Shorten a text to at most ``length`` characters."""
+    """Return a text with at most ``length`` characters, ending in an ellipsis if it was shortened."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"

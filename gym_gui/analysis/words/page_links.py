@@ -1,4 +1,4 @@
-"""Interface for addresses of the pages of operators and episodes."""
+"""Interface for links to the pages of operators and episodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of tables that have one text in each cell, the same in a terminal and on a page."""
+"""Defines table columns with plain text cells, for the terminal and for HTML pages."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Column(Generic[Row]):
 
     Attributes:
         heading: Heading of the column.
-        show: Function that returns the text of a row.
-        wanted: Function that says whether the column has content for the given rows.
-        words: Whether the cells are words, not numbers.
+        show: Function that returns the cell's text for a row.
+        wanted: Function that returns whether the column is shown for the given rows.
+        words: Whether the cells contain words instead of numbers.
     """
 
     heading: str
@@ -27,5 +27,5 @@ class Column(Generic[Row]):
 
 
 def wanted_of(columns: Sequence[Column[Row]], rows: Sequence[Row]) -> list[Column[Row]]:
-    """Return the columns that have content for these rows."""
+    """Return the columns that are shown for the rows."""
     return [column for column in columns if column.wanted(rows)]

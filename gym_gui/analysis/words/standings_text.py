@@ -1,4 +1,4 @@
-"""Puts a tournament into sentences and table columns."""
+"""Formats the standings of a tournament as sentences and table columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEGEND = (
     "Intervals: 95 %, by seed. Points: 1 for a win, ½ for a draw."
 )
 NAME = "Policy"
-"""Heading of the column of policy names."""
+"""Heading of the column with the names of policies."""
 
 
 COLUMNS: tuple[Column[Standing], ...] = (
@@ -41,8 +41,8 @@ COLUMNS: tuple[Column[Standing], ...] = (
 
 
 def rating_legend(policies: Sequence[Standing]) -> str:
-    """Return an explanation of ratings and points, and of ranks if there are any."""
-    return f"{_LEGEND} In brackets: what a rank may be." if _ranked(policies) else _LEGEND
+    """Return an explanation of ratings and points, and of possible ranks if there are any."""
+    return f"{_LEGEND} In brackets: possible ranks." if _ranked(policies) else _LEGEND
 
 
 def _ranked(policies: Sequence[Standing]) -> bool:
@@ -50,12 +50,12 @@ def _ranked(policies: Sequence[Standing]) -> bool:
 
 
 def columns_of(policies: Sequence[Standing]) -> list[Column[Standing]]:
-    """Return the columns that have content for these policies."""
+    """Return the columns that have content for the policies."""
     return wanted_of(COLUMNS, policies)
 
 
 def rank(standing: Standing) -> str:
-    """Return rank and possible ranks, e.g. ``2 (1-3)``; a dash if the possible ranks are unknown."""
+    """Return rank and possible ranks as text, e.g. ``2 (1-3)``; ``-`` if the possible ranks are unknown."""
     if standing.ranks is None:
         return "-"
     best, worst = standing.ranks.best, standing.ranks.worst
@@ -63,7 +63,7 @@ def rank(standing: Standing) -> str:
 
 
 def rating(standing: Standing) -> str:
-    """Return a rating in whole points, with its interval or the reason why there is none."""
+    """Return a rating in whole points as text, with its interval or the reason why it has none."""
     e = standing.rating
     if e.value is None:
         return f"({e.note})" if e.note else "-"
@@ -74,7 +74,7 @@ def rating(standing: Standing) -> str:
 
 
 def made(e: Estimate) -> str:
-    """Return the mean points of a game in percent."""
+    """Return the mean points per game in percent, with the interval if there is one."""
     if e.value is None:
         return "-"
     if e.low is None or e.high is None:
@@ -83,14 +83,14 @@ def made(e: Estimate) -> str:
 
 
 def pair_sentence(payoff: Payoff) -> str:
-    """Return a sentence with the first policy's share of the points against the second."""
+    """Return a sentence with the first policy's share of the points against the second, and its games."""
     counts = f"{whole(payoff.wins)} won, {whole(payoff.draws)} drawn, {whole(payoff.losses)} lost"
     why = f" ({payoff.points.note})" if payoff.points.low is None and payoff.points.note else ""
     return f"{payoff.first} against {payoff.second}: {made(payoff.points)} of the points{why}; {counts}."
 
 
 def seat_sentence(seat: SeatWorth, among: int) -> str:
-    """Return a sentence on a seat's points; an advantage is claimed only if its interval excludes 0."""
+    """Return a sentence on a seat's points; it states an advantage only if the interval excludes 0."""
     scored = f"{seat.called} scores {made(seat.points)} of the points"
     e = seat.advantage
     if e.value is None:
@@ -109,7 +109,7 @@ def seat_sentence(seat: SeatWorth, among: int) -> str:
 
 
 def played_words(standings: Standings) -> str:
-    """Return the numbers of policies, games and seeds, and the schedule."""
+    """Return the numbers of policies, games and seeds, and the schedule, as text."""
     return (
         f"{whole(len(standings.policies))} policies, "
         f"{wording.count(standings.games, 'game')} on {wording.count(standings.seeds, 'seed')}, "
@@ -118,6 +118,6 @@ def played_words(standings: Standings) -> str:
 
 
 def seat_lines(standings: Standings) -> Iterator[str]:
-    """Yield a sentence on the first of two seats, or on each of more than two."""
+    """Yield a sentence on each seat; with two seats only on the first, as the second has the rest."""
     shown = standings.seats[:1] if len(standings.seats) == 2 else standings.seats
     yield from (seat_sentence(seat, len(standings.seats)) for seat in shown)

@@ -1,4 +1,4 @@
-"""Puts verdicts into sentences: which of two sides is better, or that this is not decided."""
+"""Formats verdicts as sentences: which of two sides is better, or that this is not decided."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.wording import whole
 
 _HOPELESS = 1e4
-"""Largest ratio of a difference's standard deviation to its mean for which a number of seeds is named."""
+"""Largest ratio of a difference's standard deviation to its mean for which needed seeds are estimated."""
 
 
 def verdict_words(
     t: Tested, difference: Estimate, verdict: str, p: float | None, family: int, stage: Stage | None
 ) -> tuple[str, str]:
-    """Return the verdict on two sides as text: the claim, and the numbers behind it.
+    """Return the verdict on two sides as text: the claim, and the numbers that support it.
 
     Args:
         t: The sides and their test.
-        difference: First minus second.
+        difference: Estimated difference, first minus second.
         verdict: ``first``, ``second`` or ``undecided``.
         p: Adjusted p-value within the family, ``None`` without a test.
         family: Number of comparisons in the family.
-        stage: Last look, if the comparison was looked at while seeds were added.
+        stage: Last interim look, if the comparison had interim looks while seeds were added.
     """
     sides, pairs = t.sides, t.pairs
     failures = _failures(sides, pairs)
@@ -64,19 +64,19 @@ def verdict_words(
         failures,
         _begun_again(sides, pairs),
         _assumed(family) if by_student else "",
-        # Added to every verdict: if a sample has two sizes of differences, another seed may have a third.
+        # Added to every verdict, because a seed outside the sample may differ in a way that no seed here did.
         wording.not_ruled_out(difference.units, "seed", difference.unseen, difference.value or 0.0),
     )
     return f"{winner} is better than {loser}", "; ".join([size, *(part for part in parts if part)])
 
 
 def _looked_at(stage: Stage | None) -> str:
-    """Return e.g. ``, after 20 of 100 seeds``; empty if the run took no look before its end."""
+    """Return e.g. ``, after 20 of 100 seeds``; empty if there were no interim looks."""
     return "" if stage is None else f", after {whole(stage.seeds)} of {wording.count(stage.largest, 'seed')}"
 
 
 def _no_larger(difference: Estimate, stage: Stage | None) -> str:
-    """Return which differences are ruled out, if a comparison has reached its largest number of seeds."""
+    """Return the largest difference in the interval as text, if all planned seeds have been played."""
     low, high = difference.low, difference.high
     if stage is None or stage.seeds < stage.largest or low is None or high is None:
         return ""
@@ -85,45 +85,46 @@ def _no_larger(difference: Estimate, stage: Stage | None) -> str:
 
 def _assumed(family: int) -> str:
     return (
-        f"signs of so few seeds cannot decide {family} comparisons: the t test takes differences for normal"
+        f"sign flips on so few seeds cannot decide {family} comparisons, so a t test was used, which assumes "
+        "normal differences"
     )
 
 
 def _failures(sides: Sides, pairs: Pairs) -> str:
-    """Return e.g. ``A failed in 10 of 20 episodes``; empty if no episode failed, was stopped or lost."""
+    """Return e.g. ``A failed in 10 of 20 episodes``; empty if no episode failed, was stopped or was lost."""
     first, second = pairs.failed
     of = f"of {wording.count(pairs.shared, 'episode')}"
     counted = "" if pairs.score is None else f", each counted as {wording.number(pairs.score)}"
     stopped = f"{whole(pairs.stopped)} {of} stopped or lost" if pairs.stopped else ""
     if sides.kind == "teams":
-        told = f"{whole(first)} {of} failed" if first else ""
+        words = f"{whole(first)} {of} failed" if first else ""
     elif first and second:
-        told = f"{sides.first_name} failed in {whole(first)} and {sides.second_name} in {whole(second)}"
-        told += f" {of}{counted}"
+        words = f"{sides.first_name} failed in {whole(first)} and {sides.second_name} in {whole(second)}"
+        words += f" {of}{counted}"
     elif first or second:
         name = sides.first_name if first else sides.second_name
-        told = f"{name} failed in {whole(first or second)} {of}{counted}"
+        words = f"{name} failed in {whole(first or second)} {of}{counted}"
     else:
-        told = ""
-    return ", ".join(part for part in (told, stopped) if part)
+        words = ""
+    return ", ".join(part for part in (words, stopped) if part)
 
 
 def _begun_again(sides: Sides, pairs: Pairs) -> str:
-    """Return e.g. ``3 episodes of A begun again``; empty if no process was lost."""
+    """Return e.g. ``3 episodes of A begun again``; empty if no episode was repeated after a lost process."""
     names = ("", "") if sides.kind == "teams" else (f" of {sides.first_name}", f" of {sides.second_name}")
     counts = pairs.begun_again[: 1 if sides.kind == "teams" else 2]
-    told = [f"{wording.count(n, 'episode')}{name}" for n, name in zip(counts, names, strict=False) if n]
-    return f"{' and '.join(told)} begun again" if told else ""
+    parts = [f"{wording.count(n, 'episode')}{name}" for n, name in zip(counts, names, strict=False) if n]
+    return f"{' and '.join(parts)} begun again" if parts else ""
 
 
 def _at_worst(sides: Sides, pairs: Pairs) -> str:
-    """Return the range of the difference over the possible results of missing episodes, as text."""
+    """Return the range of the difference for any observed results in place of missing ones, as text."""
     b = pairs.bounds
     if b is None or not pairs.left_out:
         return ""
     digits = wording.decimals(b.low, b.high)
     low, high = wording.number(b.low, digits), wording.number(b.high, digits)
-    return f", {low} to {high} with the worst or best {sides.measure} seen for those missing"
+    return f", {low} to {high} if missing episodes had the worst or best observed {sides.measure}"
 
 
 def _where(t: Tested, difference: Estimate) -> str:
@@ -149,15 +150,15 @@ def _nothing_shared(t: Tested) -> str:
 
 
 def _hint(t: Tested, difference: Estimate, stage: Stage | None, p: float | None, family: int) -> str:
-    """Return why a comparison is undecided or what would decide it, as text."""
+    """Return as text why a comparison is undecided, or what would decide it."""
     if t.pairs.chosen:
-        return "seeds were added until something else was decided, which leaves nothing to test here"
+        return "seeds were added until another comparison was decided, so a test of this one is not valid"
     if t.pairs.alike:
         return "both sides have the same players"
     if t.pairs.unlike:
-        return "they differ in size, and neither a winner nor a score says which return is the better one"
+        return "the sides differ in size, and neither a winner nor a score tells which return is better"
     if t.scope == "identical":
-        return "they are all the same, which is one observation"
+        return "all episodes are the same, so they are a single observation"
     if t.pairs.finished and t.pairs.gone:
         are = "is" if t.pairs.gone == 1 else "are"
         return f"{wording.count(t.pairs.gone, 'episode')} {are} missing"
@@ -172,7 +173,7 @@ def _hint(t: Tested, difference: Estimate, stage: Stage | None, p: float | None,
     if difference.units < intervals.MIN_UNITS:
         return f"at least {intervals.MIN_UNITS} seeds are needed"
     if not any(t.pairs.differences):
-        return "they did the same on all of them"
+        return "both sides had the same results on all seeds"
     more = _more_seeds(t.by_unit, difference, family)
     if p is not None and p < ALPHA:
         holds = f"the {'95 % ' if stage is None else ''}interval does not exclude 0"
@@ -181,7 +182,7 @@ def _hint(t: Tested, difference: Estimate, stage: Stage | None, p: float | None,
 
 
 def _too_few(seeds: int, family: int) -> str:
-    """Return how many seeds are needed if signs of this many cannot decide; empty if they can."""
+    """Return how many seeds sign flips need, if there are fewer; else an empty text."""
     needed = seeds_by_signs(max(family, 1))
     if seeds >= needed:
         return ""
@@ -189,23 +190,25 @@ def _too_few(seeds: int, family: int) -> str:
 
 
 def _more_seeds(by_unit: intervals.Floats, difference: Estimate, family: int) -> str:
-    """Return how many more seeds would decide a difference of the observed size, with the uncertainty."""
+    """Return as text how many more seeds would decide a difference of the observed size, or a larger one."""
     needed = _seeds_for(by_unit, float(np.abs(by_unit.mean())), family)
     if needed is None or needed <= difference.units:
         return ""
-    said = f"about {_two_digits(needed - difference.units)} more seeds would settle a difference of this size"
+    words = (
+        f"about {_two_digits(needed - difference.units)} more seeds would settle a difference of this size"
+    )
     if difference.value and difference.low is not None and difference.high is not None:
         most = max(abs(difference.low), abs(difference.high))
         least = _seeds_for(by_unit, abs(float(by_unit.mean())) * most / abs(difference.value), family)
         if least is not None and least > difference.units:
             few = _two_digits(least - difference.units)
             largest = f"{wording.number(most)}, the largest that the interval holds"
-            said += f", about {few} more if it were {largest}"
-    return f"{said}; a smaller one takes more"
+            words += f", about {few} more if it were {largest}"
+    return f"{words}; a smaller one takes more"
 
 
 def _seeds_for(by_unit: intervals.Floats, size: float, family: int) -> int | None:
-    """Return the seeds needed for a mean difference of this size; ``None`` if it is 0 or cannot be judged."""
+    """Return the number of seeds needed for a mean difference; ``None`` if it is 0 or too uncertain."""
     spread = float(by_unit.std(ddof=1)) if len(by_unit) > 1 else 0.0
     if size == 0 or spread == 0 or spread / size > _HOPELESS:
         return None
@@ -213,17 +216,17 @@ def _seeds_for(by_unit: intervals.Floats, size: float, family: int) -> int | Non
 
 
 def _two_digits(n: int) -> str:
-    """Return an estimated number, rounded to two digits."""
+    """Return a number as text, rounded to two significant digits."""
     return whole(float(f"{n:.2g}"))
 
 
 def algorithm_verdict_words(c: AlgorithmComparison, reason: str, over: str, measure: str) -> tuple[str, str]:
-    """Return the verdict on two algorithms as text: the claim, and the numbers behind it.
+    """Return the verdict on two algorithms as text: the claim, and the numbers that support it.
 
     Args:
-        c: The comparison with its numbers.
-        reason: Reason why nothing can be decided; empty if a verdict is possible.
-        over: The trainings and environments, as text.
+        c: The comparison.
+        reason: Reason why no verdict is possible; empty if one is.
+        over: Compared trainings and environments, as text.
         measure: Name of the score.
     """
     certainty = "" if c.p_adjusted is None else f", {wording.p_value(c.p_adjusted)}"
@@ -234,8 +237,8 @@ def algorithm_verdict_words(c: AlgorithmComparison, reason: str, over: str, meas
         chance = f"of pairs of trainings {c.first} did better in {share}"
     size = f"{wording.estimate(c.difference)}"
     if c.verdict == "undecided":
-        told = [reason, f"difference in {measure} {size} over {over}{certainty}", chance]
-        return f"{c.first} against {c.second} is not decided", f": {'; '.join(filter(None, told))}"
+        parts = [reason, f"difference in {measure} {size} over {over}{certainty}", chance]
+        return f"{c.first} against {c.second} is not decided", f": {'; '.join(filter(None, parts))}"
     of = c.difference
     unseen = wording.not_ruled_out(of.units, "training", of.unseen, of.value or 0.0)
     by = f" by {size} in {measure} over {over}{certainty}"
@@ -243,7 +246,7 @@ def algorithm_verdict_words(c: AlgorithmComparison, reason: str, over: str, meas
 
 
 def _percent(e: Estimate) -> str:
-    """Return a share with its interval, e.g. ``88 % [61, 99]``."""
+    """Return a share as text, with its interval if it has one, e.g. ``88 % [61, 99]``."""
     if e.low is None or e.high is None:
         return wording.percent(e.value)
     return f"{wording.percent(e.value)} [{100 * e.low:.0f}, {100 * e.high:.0f}]"
@@ -252,14 +255,14 @@ def _percent(e: Estimate) -> str:
 def tournament_verdict_words(
     policies: Sequence[Standing], games: int, planned: int, unplayed: int, rounds: tuple[int, int] | None
 ) -> tuple[str, str]:
-    """Return the verdict on a tournament as text: the claim, and the numbers behind it.
+    """Return the verdict on a tournament as text: the claim, and the numbers that support it.
 
     Args:
         policies: Standings of the policies, best first.
         games: Number of games that count.
         planned: Number of planned games.
         unplayed: Number of planned games without a record.
-        rounds: Numbers of paired rounds and of rounds left in a Swiss tournament; ``None`` for others.
+        rounds: Numbers of paired and of remaining rounds of a Swiss tournament; ``None`` for other schedules.
     """
     if not games:
         return "No game counts yet", ""
@@ -272,14 +275,14 @@ def tournament_verdict_words(
     best = policies[0]
     if best.ranks is None:
         why = (
-            "these games are the same on every seed"
+            "its games are the same on every seed"
             if best.note == NOT_RANDOM
             else "at least 6 seeds are needed"
         )
         return "Not decided", f": {best.policy} is ahead, but {why}"
     if any(standing.failed for standing in policies):
         who = [standing.policy for standing in policies if standing.failed]
-        return "Not decided", f": games failed at {wording.names(who)}, and what fails is not played"
+        return "Not decided", f": games of {wording.names(who)} failed, so results are missing"
     may = [standing.policy for standing in policies if standing.ranks and standing.ranks.best == 1]
     rating = f"{wording.number(best.rating.value, 0)} points"
     if best.rating.low is not None:

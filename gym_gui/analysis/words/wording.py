@@ -1,8 +1,8 @@
-"""Writes numbers for people to read.
+"""Formats numbers and short phrases for reading.
 
-Every number in shown results is written here. A :class:`Locale` sets the marks. Without an explicit one, that
-of :func:`written_as` applies, else :data:`C`, which is plain ASCII for any terminal. Files store unformatted
-numbers.
+All numbers in displayed results are formatted here. A :class:`Locale` defines separators and signs. Without
+an explicit locale, functions use the one that :func:`written_as` has set, or :data:`C`, which is plain ASCII.
+Files contain unformatted numbers.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """Marks with which numbers are written.
+    """Separators, signs and prefixes for formatted numbers.
 
     Attributes:
         point: Decimal separator.
         group: Thousands separator.
-        none: Text in place of a missing number.
-        micro: Prefix for a millionth.
-        minus: Sign of a negative number.
+        none: Text for a missing number.
+        micro: Unit prefix for a millionth.
+        minus: Minus sign.
     """
 
     point: str = "."
@@ -39,19 +39,19 @@ class Locale:
     minus: str = "-"
 
     def write(self, number: str) -> str:
-        """Replace the marks of a number that Python formatted."""
+        """Return a number that Python formatted, with this locale's separators and minus sign."""
         return number.translate({ord("."): self.point, ord(","): self.group, ord("-"): self.minus})
 
 
 C = Locale()
 SCREEN = Locale(none="–", micro="µ", minus="\N{MINUS SIGN}")  # noqa: RUF001  # the dash of an empty cell
-"""Locale for displays that can show every character."""
+"""Locale for graphical displays, which can show all characters."""
 _written: ContextVar[Locale] = ContextVar("written", default=C)
 
 
 @contextmanager
 def written_as(locale: Locale) -> Generator[None]:
-    """Write numbers in this locale inside the ``with`` block, unless a function is given another locale."""
+    """Make a locale the default for functions that format numbers, inside the ``with`` block."""
     token = _written.set(locale)
     try:
         yield
@@ -60,17 +60,17 @@ def written_as(locale: Locale) -> Generator[None]:
 
 
 def written(text: str) -> str:
-    """Replace the marks of a number that Python formatted with those of :func:`written_as`."""
+    """Return a number that Python formatted, with the separators of the locale of :func:`written_as`."""
     return _written.get().write(text)
 
 
 def whole(n: float) -> str:
-    """Return a whole number for a sentence, e.g. ``3,512``."""
+    """Return a number as text without decimals, e.g. ``3,512``."""
     return number(n, 0)
 
 
 def decimals(*values: float | None) -> int:
-    """Return the number of decimals for values of this size: about three significant digits."""
+    """Return the number of decimals with which the largest value has about three significant digits."""
     size = max((abs(v) for v in values if v is not None), default=0.0)
     for limit, digits in ((1000, 0), (10, 1), (1, 2), (0.001, 3)):
         if size >= limit:
@@ -79,7 +79,7 @@ def decimals(*values: float | None) -> int:
 
 
 def number(value: float | None, digits: int | None = None, locale: Locale | None = None) -> str:
-    """Return a number as text, or a dash for ``None``."""
+    """Return a number as text; the locale's ``none`` for ``None``."""
     locale = locale or _written.get()
     if value is None:
         return locale.none
@@ -88,7 +88,7 @@ def number(value: float | None, digits: int | None = None, locale: Locale | None
 
 
 def steps_in_words(steps: float, locale: Locale | None = None) -> str:
-    """Return a number of steps in short form: ``800``, ``1,500``, ``12k``, ``1.25M``."""
+    """Return a number of steps as short text, such as ``800``, ``1,500``, ``12k`` or ``1.25M``."""
     locale = locale or _written.get()
     if steps < 10_000:
         return locale.write(f"{steps:,.0f}")
@@ -100,7 +100,7 @@ def steps_in_words(steps: float, locale: Locale | None = None) -> str:
 def interval(
     low: float | None, high: float | None, digits: int | None = None, locale: Locale | None = None
 ) -> str:
-    """Return ``[low, high]`` as text, or a dash if an end is missing."""
+    """Return ``[low, high]`` as text; the locale's ``none`` if an end is ``None``."""
     locale = locale or _written.get()
     if low is None or high is None:
         return locale.none
@@ -110,7 +110,7 @@ def interval(
 
 
 def estimate(e: Estimate, locale: Locale | None = None) -> str:
-    """Return ``12.3 [10.1, 14.5]`` or ``12.3 (all 20 equal)``; only the number if there is no interval."""
+    """Return text like ``12.3 [10.1, 14.5]`` or ``12.3 (all 20 equal)``; without interval only the number."""
     locale = locale or _written.get()
     digits = decimals(e.value, e.low, e.high)
     value = number(e.value, digits, locale)
@@ -122,7 +122,7 @@ def estimate(e: Estimate, locale: Locale | None = None) -> str:
 
 
 def estimate_or_why(e: Estimate, locale: Locale | None = None) -> str:
-    """Return an estimate with its interval, or with the reason for its absence: ``12.3 (3 ep.)``."""
+    """Return an estimate with its interval, or with the reason why it has none, as in ``12.3 (3 ep.)``."""
     locale = locale or _written.get()
     if e.value is None or e.low is not None:
         return estimate(e, locale)
@@ -131,7 +131,7 @@ def estimate_or_why(e: Estimate, locale: Locale | None = None) -> str:
 
 
 def percent(value: float | None, locale: Locale | None = None) -> str:
-    """Return a share in percent; 0 % and 100 % are written only for exact values."""
+    """Return a share in percent as text, rounded to 0 % or 100 % only if it is exactly 0 or 1."""
     locale = locale or _written.get()
     if value is None:
         return locale.none
@@ -144,7 +144,7 @@ def percent(value: float | None, locale: Locale | None = None) -> str:
 
 
 def share(s: Share | None, locale: Locale | None = None) -> str:
-    """Return a share with counts and interval: ``34/40 (85 % [71, 93])``."""
+    """Return a share with counts and interval, as in ``34/40 (85 % [71, 93])``."""
     locale = locale or _written.get()
     if s is None or s.value is None or s.low is None or s.high is None:
         return locale.none
@@ -152,12 +152,12 @@ def share(s: Share | None, locale: Locale | None = None) -> str:
 
 
 def not_ruled_out(n: int, what: str, unseen: float | None, mean: float) -> str:
-    """Return what a sample cannot rule out: ``20 seeds cannot rule out something rarer than …``.
+    """Return which rare outcomes a sample cannot rule out: ``20 seeds cannot rule out something rarer …``.
 
     Args:
         n: Number of independent units.
-        what: Name of one unit.
-        unseen: Largest share of units that may show what none of them showed.
+        what: Noun for one unit, such as ``seed``.
+        unseen: 95 % upper bound of the share of an outcome that no unit showed; ``None`` gives an empty text.
         mean: Observed mean difference, from which the loss that would reverse the result is computed.
     """
     if not unseen or not math.isfinite(mean):
@@ -169,12 +169,12 @@ def not_ruled_out(n: int, what: str, unseen: float | None, mean: float) -> str:
 
 def p_value(p: float) -> str:
     """Return a p-value as text, e.g. ``p = 0.012``."""
-    said = "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
-    return written(said)
+    words = "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
+    return written(words)
 
 
 def milliseconds(ms: float | None, locale: Locale | None = None) -> str:
-    """Return a latency in a suitable unit."""
+    """Return a latency as text in s, ms or µs."""
     locale = locale or _written.get()
     if ms is None:
         return locale.none
@@ -186,12 +186,12 @@ def milliseconds(ms: float | None, locale: Locale | None = None) -> str:
 
 
 def duration(seconds: float | None, locale: Locale | None = None, *, rough: bool = False) -> str:
-    """Return a time span: ``8 s``, ``1 min 24 s``, ``2 h 5 min``, ``3 d 4 h``; a dash for ``None``.
+    """Return a duration as text, such as ``8 s``, ``1 min 24 s``, ``2 h 5 min`` or ``3 d 4 h``.
 
     Args:
-        seconds: Length of the span.
-        locale: Marks of numbers.
-        rough: Whether the span is only an estimate; seconds are then left out beside minutes.
+        seconds: Duration; ``None`` gives the locale's ``none``.
+        locale: Locale, if not that of :func:`written_as`.
+        rough: Whether the duration is only an estimate, so that from 90 s on only minutes are shown.
     """
     locale = locale or _written.get()
     if seconds is None or not math.isfinite(seconds):
@@ -209,11 +209,11 @@ def duration(seconds: float | None, locale: Locale | None = None, *, rough: bool
 
 
 def moment(when: datetime | None, *, brief: bool = False) -> str:
-    """Return a point in time: ``today 14:03``, ``yesterday 09:12``, ``12 Jul 14:03``, ``12 Jul 2024``.
+    """Return a time as text: ``today 14:03``, ``yesterday 09:12``, ``12 Jul 14:03`` or ``12 Jul 2024``.
 
     Args:
         when: Time with its time zone; ``None`` gives an empty text.
-        brief: Whether to leave out the time unless it is today: ``yesterday``, ``Monday``, ``12 Jul 2026``.
+        brief: Whether to omit the time of day except for today: ``yesterday``, ``Monday``, ``12 Jul 2026``.
     """
     if when is None:
         return ""
@@ -235,7 +235,7 @@ def _two_units(whole: int, large: int, large_word: str, small: int, small_word: 
 
 
 def dollars(usd: float | None, locale: Locale | None = None) -> str:
-    """Return a price in dollars; never $0.00 for a price above 0."""
+    """Return a price in dollars as text, with enough digits that a price above 0 is not shown as 0."""
     locale = locale or _written.get()
     if usd is None:
         return "unknown"
@@ -247,7 +247,7 @@ def dollars(usd: float | None, locale: Locale | None = None) -> str:
 
 
 def price(calls: Calls | None, locale: Locale | None = None) -> str:
-    """Return the cost of calls: ``$0.0123``, ``at least $0.0123`` if some prices are unknown, ``unknown``."""
+    """Return the cost of calls: ``$0.0123``, ``unknown``, or ``at least $0.0123`` if some are unknown."""
     locale = locale or _written.get()
     if calls is None:
         return locale.none
@@ -256,33 +256,33 @@ def price(calls: Calls | None, locale: Locale | None = None) -> str:
 
 
 def calls(c: Calls | None) -> str:
-    """Return a note on calls that failed, were replayed or have unknown prices; empty if there are none."""
+    """Return a note on calls that failed, were replayed or have unknown prices; empty without such calls."""
     if c is None:
         return ""
     parts = [
         f"{whole(c.failed)} without a reply" if c.failed else "",
         f"{whole(c.replayed)} replayed from a cassette, at no cost" if c.replayed else "",
-        f"{whole(c.unpriced)} at a price that is not known" if c.unpriced else "",
+        f"{whole(c.unpriced)} with an unknown price" if c.unpriced else "",
         _unsure(c),
-        f"tokens of {whole(c.estimated)} estimated from the lengths" if c.estimated else "",
+        f"tokens of {whole(c.estimated)} estimated from text lengths" if c.estimated else "",
     ]
-    told = ", ".join(part for part in parts if part)
-    return f"of {count(c.total, 'call')}: {told}" if told else ""
+    words = ", ".join(part for part in parts if part)
+    return f"of {count(c.total, 'call')}: {words}" if words else ""
 
 
 def answered_by(asked: str, by: str) -> str:
-    """Return ``gpt-4o``, or ``gpt-4o, answered by gpt-4o-mini`` if another model answered."""
+    """Return the requested model, such as ``gpt-4o``, or ``gpt-4o, answered by gpt-4o-mini``."""
     return f"{asked}, answered by {by}" if asked and by and asked != by else by or asked
 
 
 def models(c: Calls | None) -> str:
-    """Return the requested and answering models, with the number of calls if there are several."""
+    """Return the requested and answering models as text, with numbers of calls if there are several."""
     if c is None or not c.models:
         return "-"
-    told = [answered_by(m.asked, m.by) for m in c.models]
-    if len(told) > 1:
-        told = [f"{words} ({whole(m.calls)})" for words, m in zip(told, c.models, strict=True)]
-    return "; ".join(told)
+    texts = [answered_by(m.asked, m.by) for m in c.models]
+    if len(texts) > 1:
+        texts = [f"{words} ({whole(m.calls)})" for words, m in zip(texts, c.models, strict=True)]
+    return "; ".join(texts)
 
 
 def _unsure(c: Calls) -> str:
@@ -293,13 +293,13 @@ def _unsure(c: Calls) -> str:
 
 
 def names(listed: Sequence[str]) -> str:
-    """Return ``A, B and C``; of more than three names only two and the number of others."""
+    """Return ``A, B and C``; for more than three names ``A, B and 2 more``."""
     shown = list(listed) if len(listed) <= 3 else [*listed[:2], f"{len(listed) - 2} more"]
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
 def size(in_bytes: int, locale: Locale | None = None) -> str:
-    """Return a size in bytes with a suitable unit, e.g. ``12.3 MB``."""
+    """Return a size as text in GB, MB, kB or bytes, e.g. ``12.3 MB``."""
     locale = locale or _written.get()
     for power, unit in ((9, "GB"), (6, "MB")):
         if in_bytes >= 10**power:
@@ -308,13 +308,13 @@ def size(in_bytes: int, locale: Locale | None = None) -> str:
 
 
 def count(n: int, what: str, locale: Locale | None = None) -> str:
-    """Return a number with its noun: ``1 episode``, ``2 episodes``."""
+    """Return a number with its noun in singular or plural, as in ``1 episode`` and ``2 episodes``."""
     locale = locale or _written.get()
     return f"{number(n, 0, locale)} {what}" if n == 1 else f"{number(n, 0, locale)} {what}s"
 
 
 def fallbacks(d: Decisions | None) -> str:
-    """Return the actions that were not a policy's first choice, by source; empty if there are none."""
+    """Return the numbers of actions that were not a policy's first choice, by source; empty without any."""
     words = {
         "noop": "no-op",
         "default": "default",
@@ -330,7 +330,7 @@ def fallbacks(d: Decisions | None) -> str:
 
 
 def trainings(counts: Sequence[int]) -> str:
-    """Return numbers of trainings: ``10 trainings each``, ``10 and 8 trainings``."""
+    """Return numbers of trainings as text, such as ``10 trainings each`` or ``10 and 8 trainings``."""
     if len(set(counts)) == 1:
         return f"{count(counts[0], 'training')}{' each' if len(counts) > 1 else ''}"
     return f"{names([f'{n:,}' for n in counts])} trainings"

@@ -1,1 +1,1 @@
-"""Implements ``mosaic install``, ``mosaic envs install`` and ``mosaic workers install``."""
+"""Implements the commands ``mosaic install``, ``mosaic envs install`` and ``mosaic workers install``."""

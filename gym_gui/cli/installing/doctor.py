@@ -18,7 +18,7 @@ _STYLES = {"ok": "green", "note": "yellow", "problem": "red"}
 
 
 def examine(*, as_json: bool) -> int:
-    """Check this machine, print the findings, and return the exit status: 1 if there is a problem."""
+    """Check this machine, print the findings, and return the exit status, which is 1 for a problem."""
     found = check_machine()
     if as_json:
         write_json(

@@ -1,4 +1,4 @@
-"""Fetches or copies files that a worker needs and no package contains, checks them, and builds from them."""
+"""Downloads or copies the files that a worker needs besides packages, checks them, and builds its program."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from gym_gui.workers.own_files import (
     with_files,
 )
 
-_LARGEST = 1 << 30
-_WITHIN_S = 60.0
-_SUM_WITHIN_S = 5.0
-"""Timeout for looking up the checksum of a file that the user gave: the user may have no network."""
+_MAX_BYTES = 1 << 30
+_TIMEOUT_S = 60.0
+_CHECKSUM_TIMEOUT_S = 5.0
+"""Timeout for looking up the checksum of a local file; short, because the machine may have no network."""
 _SUMS = {"sha256": 64, "sha1": 40}
 _UNREADABLE = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
-"""Errors of a file that is no archive, or of one that is cut off, damaged, encrypted or unknown."""
+"""Errors of reading a file that is no zip archive, or an incomplete, damaged or encrypted archive."""
 _VERSION = re.compile(r"^(?:Implementation|Bundle)-Version: *(\S+)", re.MULTILINE)
-_AGAIN = "Run the same again when the cause is gone; or fetch it yourself and name it with --from"
+_RETRY_FIX = "Run the command again when the cause is gone, or download the file and pass it with --from"
 
 
 def bring_files(definition: WorkerTypeDefinition, given: Sequence[Path], *, as_json: bool) -> dict[str, str]:
-    """Make all files of a worker available, and build its program.
+    """Copy or download all files that a worker needs, and build its program.
 
     Args:
         definition: The worker.
@@ -56,25 +56,25 @@ def bring_files(definition: WorkerTypeDefinition, given: Sequence[Path], *, as_j
 
     Raises:
         UsageError: A given file is none of those that the worker needs.
-        InstallationError: A file cannot be fetched or differs from the published one, or the build failed.
+        InstallationError: A file cannot be downloaded or differs from the published one, or the build failed.
     """
     folder = files_folder(definition.type_id)
-    taken = _assigned(definition, given)
+    matched = _match_given_files(definition, given)
     folder.mkdir(parents=True, exist_ok=True)
     new: dict[str, str] = {}
     for file in definition.files:
-        if file.name not in taken and (folder / file.name).is_file():
+        if file.name not in matched and (folder / file.name).is_file():
             continue
-        place = taken.get(file.name) or _from_system(file)
-        with _arriving(folder / file.name) as part:
-            if place is not None:
-                tell(f"Taking {file.name} from {place}", as_json=as_json)
-                shutil.copyfile(place, part)
-                if file.name in taken and (doubt := _doubt(file, part)):
-                    tell(f"Warning: {place} {doubt}", as_json=as_json)
+        source = matched.get(file.name) or _from_system(file)
+        with _temporary_file(folder / file.name) as part:
+            if source is not None:
+                tell(f"Copying {file.name} from {source}", as_json=as_json)
+                shutil.copyfile(source, part)
+                if file.name in matched and (difference := _difference_from_published(file, part)):
+                    tell(f"Warning: {source} {difference}", as_json=as_json)
             else:
-                tell(f"Fetching {file.url}", as_json=as_json)
-                _fetch_or_say(file, part)
+                tell(f"Downloading {file.url}", as_json=as_json)
+                _fetch_with_hint(file, part)
         new[file.name] = file.version
     if BUILD in absent_files(definition):
         tell(f"Building {definition.type_id}", as_json=as_json)
@@ -82,28 +82,28 @@ def bring_files(definition: WorkerTypeDefinition, given: Sequence[Path], *, as_j
     return new
 
 
-def _assigned(definition: WorkerTypeDefinition, given: Sequence[Path]) -> dict[str, Path]:
-    """Find out by its content which needed file each given file is."""
-    taken: dict[str, Path] = {}
+def _match_given_files(definition: WorkerTypeDefinition, given: Sequence[Path]) -> dict[str, Path]:
+    """Return the given path for each needed file, by the needed file's name; files are matched by content."""
+    matched: dict[str, Path] = {}
     for path in given:
         if not path.is_file():
-            raise UsageError(f"there is no file {path}", fix="Name a file that is there with --from")
-        wrong = {file.name: _wrong_with(path, file) for file in definition.files if file.name not in taken}
+            raise UsageError(f"there is no file {path}", fix="Pass an existing file with --from")
+        wrong = {file.name: _mismatch(path, file) for file in definition.files if file.name not in matched}
         name = next((name for name, problem in wrong.items() if not problem), None)
         if name is None:
             said = "; ".join(f"as {name} {problem}" for name, problem in wrong.items())
-            raise UsageError(f"{path} is nothing that {definition.type_id} needs: {said or 'nothing lacks'}")
-        taken[name] = path
-    return taken
+            raise UsageError(f"{definition.type_id} does not need {path}: {said or 'no file is missing'}")
+        matched[name] = path
+    return matched
 
 
 def _from_system(file: WorkerFile) -> Path | None:
-    places = (Path(place) for place in file.places)
-    return next((place for place in places if place.is_file() and not _wrong_with(place, file)), None)
+    sources = (Path(source) for source in file.places)
+    return next((source for source in sources if source.is_file() and not _mismatch(source, file)), None)
 
 
-def _wrong_with(path: Path, file: WorkerFile) -> str:
-    """Return why a file is not the needed one; empty if it may be."""
+def _mismatch(path: Path, file: WorkerFile) -> str:
+    """Return why a file is not the needed one; empty if it may be the needed one."""
     if not file.holds:
         return "" if path.name == file.name else "it has another name"
     try:
@@ -127,23 +127,23 @@ def _manifest(archive: zipfile.ZipFile) -> str:
         return ""
 
 
-def _doubt(file: WorkerFile, part: Path) -> str:
+def _difference_from_published(file: WorkerFile, part: Path) -> str:
     """Return why a file that the user gave may differ from the published one; empty if both are equal."""
     try:
-        kind, wanted = _checksum(file, _SUM_WITHIN_S)
+        kind, wanted = _checksum(file, _CHECKSUM_TIMEOUT_S)
     except InstallationError as error:
-        return f"is taken as it is: its checksum could not be looked up ({error.message})"
+        return f"is used unchecked: its checksum could not be looked up ({error.message})"
     with part.open("rb") as content:
         found = hashlib.file_digest(content, kind).hexdigest()
     if found == wanted:
         return ""
     other = f"is not what was published at {file.url}: its {kind} is {found}, not {wanted}"
-    return f"{other}. It is taken all the same"
+    return f"{other}. It is used all the same"
 
 
 @contextmanager
-def _arriving(target: Path) -> Generator[Path]:
-    """Create a temporary file beside ``target`` that replaces ``target`` unless an error occurs."""
+def _temporary_file(target: Path) -> Generator[Path]:
+    """Create a temporary file, which replaces ``target`` at the end unless an error occurred."""
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".part")
     os.close(handle)
     part = Path(name)
@@ -155,14 +155,14 @@ def _arriving(target: Path) -> Generator[Path]:
         part.unlink(missing_ok=True)
 
 
-def _fetch_or_say(file: WorkerFile, part: Path) -> None:
-    """Fetch a file; on failure, suggest the system's package that contains the file, if there is one."""
+def _fetch_with_hint(file: WorkerFile, part: Path) -> None:
+    """Download a file; on failure, suggest the system package that contains the file, if there is one."""
     try:
         _fetch(file, part)
     except InstallationError as error:
         if not file.package:
             raise
-        fix = f"apt-get install {file.package} brings it, then run the same again; or name it with --from"
+        fix = f"Run: apt-get install {file.package}, then this command again; or pass the file with --from"
         raise InstallationError(error.message, fix=fix) from error
 
 
@@ -172,21 +172,21 @@ def _fetch(file: WorkerFile, part: Path) -> None:
     with _opened(file.url) as answer, part.open("wb") as out:
         while chunk := answer.read(1 << 16):
             size += len(chunk)
-            if size > _LARGEST:
-                raise InstallationError(f"{file.url} is larger than {_LARGEST >> 20} MB")
+            if size > _MAX_BYTES:
+                raise InstallationError(f"{file.url} is larger than {_MAX_BYTES >> 20} MB")
             digest.update(chunk)
             out.write(chunk)
     if digest.hexdigest() != wanted:
         raise InstallationError(
             f"{file.url} is not what was published: its {kind} is {digest.hexdigest()}, not {wanted}",
-            fix=_AGAIN,
+            fix=_RETRY_FIX,
         )
-    if problem := _wrong_with(part, file) if file.holds else "":
+    if problem := _mismatch(part, file) if file.holds else "":
         raise InstallationError(f"{file.url} is not what is needed: {problem}")
 
 
-def _checksum(file: WorkerFile, within_s: float = _WITHIN_S) -> tuple[str, str]:
-    """Return kind and value of the checksum that the file must have."""
+def _checksum(file: WorkerFile, within_s: float = _TIMEOUT_S) -> tuple[str, str]:
+    """Return kind (``sha256`` or ``sha1``) and hexadecimal value of the checksum that the file must have."""
     if file.sha256 != PUBLISHED:
         return "sha256", file.sha256
     reason = ""
@@ -200,11 +200,11 @@ def _checksum(file: WorkerFile, within_s: float = _WITHIN_S) -> tuple[str, str]:
         if first and re.fullmatch(rf"[0-9a-fA-F]{{{length}}}", first[0]):
             return kind, first[0].lower()
         reason = f"{file.url}.{kind} is no checksum"
-    raise InstallationError(reason, fix=_AGAIN)
+    raise InstallationError(reason, fix=_RETRY_FIX)
 
 
 class _Encrypted(urllib.request.HTTPRedirectHandler):
-    """Refuses a redirection to an address without TLS, where any machine in between could answer."""
+    """Refuses redirections to an address without TLS, whose answer others could forge."""
 
     def redirect_request(
         self,
@@ -216,25 +216,25 @@ class _Encrypted(urllib.request.HTTPRedirectHandler):
         newurl: str,
     ) -> urllib.request.Request | None:
         if not newurl.startswith("https://"):
-            raise InstallationError(f"{req.full_url} leads to {newurl}, which is not encrypted")
+            raise InstallationError(f"{req.full_url} redirects to {newurl}, which is not encrypted")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 @contextmanager
-def _opened(url: str, within_s: float = _WITHIN_S) -> Generator[HTTPResponse]:
+def _opened(url: str, within_s: float = _TIMEOUT_S) -> Generator[HTTPResponse]:
     try:
         with urllib.request.build_opener(_Encrypted).open(url, timeout=within_s) as answer:
             yield answer
     except (OSError, HTTPException) as error:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
-        raise InstallationError(f"{url} could not be fetched: {reason}", fix=_AGAIN) from error
+        raise InstallationError(f"{url} could not be downloaded: {reason}", fix=_RETRY_FIX) from error
 
 
 def _build(definition: WorkerTypeDefinition) -> None:
     build = definition.build
     assert build is not None
     command = with_files(build.command, definition.type_id)
-    forget_built(definition)  # a partial build does not count, whatever becomes of its sources
+    forget_built(definition)  # so that a build that fails half-way does not count as built
     try:
         done = subprocess.run(
             command,
@@ -249,9 +249,9 @@ def _build(definition: WorkerTypeDefinition) -> None:
         raise InstallationError(f"{command[0]} could not be started: {error.strerror or error}") from error
     if done.returncode != 0:
         said = (done.stderr or done.stdout).splitlines()
-        first = next((line for line in said if "error" in line), said[0] if said else "it did not say why")
+        first = next((line for line in said if "error" in line), said[0] if said else "no reason was given")
         raise InstallationError(
             f"{definition.type_id} could not be built: {first}",
-            fix=f"Look at all it says: cd {definition.folder} && {' '.join(command)}",
+            fix=f"See its whole output: cd {definition.folder} && {' '.join(command)}",
         )
     mark_built(definition)

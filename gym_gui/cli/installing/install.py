@@ -1,4 +1,4 @@
-"""Implements ``mosaic workers install``."""
+"""Implements ``mosaic workers install``: installs a worker's packages and files."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def install_worker(
     dry_run: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Install what a worker is missing; may be repeated, also after an interruption.
+    """Install the packages and files that a worker is missing; may be repeated after an interruption.
 
     Args:
-        worker: The worker, by any of its names.
+        worker: Id or alias of the worker.
         gpu: Whether to allow torch's CUDA build.
         given: Files of the worker that are on this machine already.
         dry_run: Whether to only print what would be installed.
         as_json: Whether to write one JSON object: ``worker``, ``state`` (``installed``, or ``planned``
-            after a dry run), ``new`` (version by package) and ``versions`` (of all its packages).
+            after a dry run), ``new`` (version by new package) and ``versions`` (by package of the worker).
 
     Returns:
         Exit status.
@@ -61,18 +61,19 @@ def install_worker(
         python = definition.launch.python
         if python is not None and not python.exists():
             if dry_run:
-                line = f"Would make {python.parent.parent}, then install into it: {_needs_of(definition)}"
+                listed = _requirements_in_words(definition)
+                line = f"Would create {python.parent.parent}, then install into it: {listed}"
                 answer({"worker": definition.type_id}, "planned", new, [line], as_json=as_json)
                 return DONE
-            tell(f"Making {python.parent.parent}", as_json=as_json)
+            tell(f"Creating {python.parent.parent}", as_json=as_json)
             Installer.of(python).make_environment(python.parent.parent)
             status = check_installed(definition)
         if status.state == "missing":
-            _refuse_programs(definition, status)
-            more = _carry_out(definition, status, gpu=gpu, dry_run=dry_run, as_json=as_json)
+            _check_programs(definition, status)
+            more = _install_packages(definition, status, gpu=gpu, dry_run=dry_run, as_json=as_json)
             new = {**new, **more}
         if dry_run:
-            _tell_plan(definition, new, as_json=as_json)
+            _print_plan(definition, new, as_json=as_json)
             return DONE
         new = {**new, **_bring_files(definition, given, as_json=as_json)}
         _check_complete(definition)
@@ -85,22 +86,22 @@ def install_worker(
 
 
 def _family_of(definition: WorkerTypeDefinition) -> OwnPythonFamily | None:
-    """Return the family whose interpreter the worker uses; ``None`` if it uses ours or its own."""
+    """Return the family whose Python interpreter the worker uses; ``None`` if it uses another interpreter."""
     name = definition.launch.family
     if not name:
         return None
     family = families().get(name)
     if not isinstance(family, OwnPythonFamily):
-        reason = f"worker {definition.type_id} lives with {name!r}, no family with an interpreter of its own"
+        reason = f"worker {definition.type_id} names {name!r}, no family with an interpreter of its own"
         raise UsageError(reason, fix="Correct launch.family in its worker.toml")
     return family
 
 
-def _carry_out(
+def _install_packages(
     definition: WorkerTypeDefinition, status: WorkerStatus, *, gpu: bool, dry_run: bool, as_json: bool
 ) -> Mapping[str, str]:
     file, python = definition.requirements, definition.launch.python
-    missing = [text for text in status.missing if text not in _own(definition)]
+    missing = [text for text in status.missing if text not in _files_and_build(definition)]
     bare = [text for text in missing if text in definition.bare_dependencies]
     wanted = [text for text in missing if text not in bare]
     specs = (*(("-r", str(file)) if file and python else ()), *wanted)
@@ -118,42 +119,42 @@ def _bring_files(
         if given:
             raise UsageError(f"{definition.type_id} needs no files", fix="Leave --from out")
         return {}
-    _refuse_programs(definition, check_installed(definition))
+    _check_programs(definition, check_installed(definition))
     return bring_files(definition, given, as_json=as_json)
 
 
-def _tell_plan(definition: WorkerTypeDefinition, new: Mapping[str, str], *, as_json: bool) -> None:
+def _print_plan(definition: WorkerTypeDefinition, new: Mapping[str, str], *, as_json: bool) -> None:
     absent = absent_files(definition) if definition.files or definition.build else ()
     files = {file.name: file.version for file in definition.files if file.name in absent}
     lines = [f"Would install {counted(new)}"] if new or not absent else []
-    lines += [f"Would fetch {file.url}" for file in definition.files if file.name in files]
+    lines += [f"Would download {file.url}" for file in definition.files if file.name in files]
     lines += ["Would build its program"] if BUILD in absent else []
     answer({"worker": definition.type_id}, "planned", {**new, **files}, lines, as_json=as_json)
 
 
 def _versions(definition: WorkerTypeDefinition) -> dict[str, str]:
-    """Return the versions of the packages and files that the worker uses."""
+    """Return the versions of the packages and files that the worker uses, by name."""
     sdk = () if definition.launch.command else ("numpy", "protobuf")
     asked = [*definition.pip_dependencies, *definition.bare_dependencies]
     found = versions([*asked, *sdk], definition.launch.python)
     return {**found, **{file.name: file.version for file in definition.files}}
 
 
-def _own(definition: WorkerTypeDefinition) -> set[str]:
-    """Return things that may be missing and are neither packages nor programs."""
+def _files_and_build(definition: WorkerTypeDefinition) -> set[str]:
+    """Return names of the worker's files and of its build, which may be missing besides packages."""
     return {BUILD, *(file.name for file in definition.files)}
 
 
-def _needs_of(definition: WorkerTypeDefinition) -> str:
+def _requirements_in_words(definition: WorkerTypeDefinition) -> str:
     asked = (*definition.pip_dependencies, *definition.bare_dependencies)
     return ", ".join(asked) or str(definition.requirements or "nothing more")
 
 
-def _refuse_programs(definition: WorkerTypeDefinition, status: WorkerStatus) -> None:
-    """Refuse to continue if system programs are missing, which the person must install."""
+def _check_programs(definition: WorkerTypeDefinition, status: WorkerStatus) -> None:
+    """Raise an error if system programs are missing, which the user must install."""
     packages = [text for text in status.missing if not _is_requirement(text, definition)]
     if packages:
-        fix = f"Run: {status.install}" if status.install else "Install it, or put it on the path"
+        fix = f"Run: {status.install}" if status.install else "Install it, or add its folder to PATH"
         raise UsageError(f"{definition.type_id}: {status.reason}", fix=fix)
 
 

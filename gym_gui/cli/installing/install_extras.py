@@ -1,7 +1,8 @@
-"""Implements ``mosaic envs install`` and ``mosaic install``: installs an extra for this Python.
+"""Implements ``mosaic envs install`` and ``mosaic install``: installs the packages of an extra.
 
-``pip install 'mosaic-gym-gui[…]'`` is not used: an environment made by uv has no pip, so the command would
-install for another Python. Also, this distribution may come from a checkout that no index has.
+An extra is one of this distribution's optional groups of packages. ``pip install 'mosaic-gym-gui[…]'`` is not
+used: a virtual environment of uv has no pip, so that pip would install for another Python; and a checkout of
+this distribution is in no package index.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ def install_environments(
     dry_run: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Install what a family of environments needs; may be repeated, also after an interruption.
+    """Install the packages that a family of environments needs; may be repeated after an interruption.
 
     Args:
-        name: A family, by any of its names or its extra's name, or one environment.
+        name: Name of a family, of its extra, or of one environment.
         given: Archives on this machine, for families with packages that no registry has.
         gpu: Whether to allow torch's CUDA build.
         dry_run: Whether to only print what would be installed.
         as_json: Whether to write one JSON object: ``family``, ``state`` (``installed``, or ``planned``
-            after a dry run), ``new`` (version by package) and ``versions`` (of all its packages).
+            after a dry run), ``new`` (version by new package) and ``versions`` (by package of the family).
 
     Returns:
         Exit status.
@@ -49,33 +50,40 @@ def install_environments(
         UnknownNameError: There is no such family.
         InstallationError: The installer failed.
     """
-    family, spec = _wanted(name)
+    family, spec = _find_family(name)
     if isinstance(family, OwnPythonFamily):
         return install_own_python(family, given=given, gpu=gpu, dry_run=dry_run, as_json=as_json)
     if given:
         raise UsageError(f"{family.title} needs no files", fix="Leave --from out")
     requirements = [*requirements_of(family.extra), *(spec.requirements if spec else ())]
     if not requirements:
-        raise UsageError(f"{family.title} needs nothing that is known here")
+        raise UsageError(f"{family.title} names no packages to install")
     new = bring(family.title, requirements, gpu=gpu, dry_run=dry_run, as_json=as_json)
     who = {"family": family.name}
     if dry_run:
-        _plan_told(who, new, as_json=as_json)
+        _print_plan(who, new, as_json=as_json)
         return DONE
     importlib.invalidate_caches()
     family.require()
     known = len(family.specs())
-    said = f"is installed: {known} environment{'s' * (known != 1)}." if new else "nothing is missing."
-    _print_installed(who, f"{family.name}{'' if new else ':'} {said}", requirements, new, as_json=as_json)
+    line = f"is installed: {known} environment{'s' * (known != 1)}." if new else "nothing is missing."
+    _print_installed(who, f"{family.name}{'' if new else ':'} {line}", requirements, new, as_json=as_json)
     return DONE
 
 
 def install_extra(extra: str, *, gpu: bool = False, dry_run: bool = False, as_json: bool = False) -> int:
-    """Install an extra (``gui``, ``evdev``); otherwise works like :func:`install_environments`."""
+    """Install the packages of an extra, such as ``gui`` or ``evdev``, and return the exit status.
+
+    Args:
+        extra: Name of the extra.
+        gpu: Whether to allow torch's CUDA build.
+        dry_run: Whether to only print what would be installed.
+        as_json: Whether to write one JSON object: ``extra``, ``state``, ``new`` and ``versions``.
+    """
     requirements = requirements_of(extra)
     new = bring(extra, requirements, gpu=gpu, dry_run=dry_run, as_json=as_json)
     if dry_run:
-        _plan_told({"extra": extra}, new, as_json=as_json)
+        _print_plan({"extra": extra}, new, as_json=as_json)
         return DONE
     line = f"{extra} is installed." if new else f"{extra}: nothing is missing."
     _print_installed({"extra": extra}, line, requirements, new, as_json=as_json)
@@ -83,7 +91,7 @@ def install_extra(extra: str, *, gpu: bool = False, dry_run: bool = False, as_js
 
 
 def requirements_of(extra: str) -> list[str]:
-    """Return the requirements of an extra of this distribution, including those of extras in it.
+    """Return the requirements of an extra, including those of the extras that it names.
 
     Raises:
         UnknownNameError: There is no such extra.
@@ -91,10 +99,10 @@ def requirements_of(extra: str) -> list[str]:
     known = metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or []
     if canonicalize_name(extra) not in map(canonicalize_name, known):
         raise UnknownNameError("extra", extra, known)
-    return list(dict.fromkeys(_named_by(extra)))
+    return list(dict.fromkeys(_requirements_in(extra)))
 
 
-def _named_by(extra: str) -> Iterator[str]:
+def _requirements_in(extra: str) -> Iterator[str]:
     for text in metadata.requires(DISTRIBUTION) or ():
         requirement = Requirement(text)
         marker = requirement.marker
@@ -102,14 +110,14 @@ def _named_by(extra: str) -> Iterator[str]:
             continue
         if canonicalize_name(requirement.name) == canonicalize_name(DISTRIBUTION):
             for other in requirement.extras:
-                yield from _named_by(other)
+                yield from _requirements_in(other)
         else:
             requirement.marker = None
             yield str(requirement)
 
 
-def _wanted(name: str) -> tuple[Family, EnvSpec | None]:
-    """Return the family of this name, or an environment's family with the environment's spec."""
+def _find_family(name: str) -> tuple[Family, EnvSpec | None]:
+    """Return the family of this name; if the name is an environment's, its family and its spec."""
     known = families()
     by_name = {key: family for key, family in known.items() if family.install}
     for family in list(by_name.values()):
@@ -126,7 +134,7 @@ def _wanted(name: str) -> tuple[Family, EnvSpec | None]:
     raise UnknownNameError("environment family", name, by_name)
 
 
-def _plan_told(who: dict[str, str], new: Mapping[str, str], *, as_json: bool) -> None:
+def _print_plan(who: dict[str, str], new: Mapping[str, str], *, as_json: bool) -> None:
     line = f"Would install {counted(new)}" if new else "Nothing is missing."
     answer(who, "planned", new, [line], as_json=as_json)
 

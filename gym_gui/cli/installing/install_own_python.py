@@ -1,4 +1,4 @@
-"""Implements ``mosaic envs install`` for a family whose packages get an interpreter of their own."""
+"""Implements ``mosaic envs install`` for a family whose packages need a Python interpreter of their own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gym_gui.core.paths import cache_dir
 from gym_gui.envs.families.served import OwnPythonFamily
 
 _SDK = ("numpy", "protobuf>=3.20.2,<8")
-_TRIED_WITHIN_S = 300
+_IMPORT_TIMEOUT_S = 300
 
 
 def install_own_python(
@@ -28,16 +28,16 @@ def install_own_python(
     dry_run: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Create the interpreter, install its packages, and check that they can be imported.
+    """Create the family's virtual environment, install its packages, and check that they can be imported.
 
-    May be repeated, also after an interruption: the family counts as installed only after the last step.
+    May be repeated after an interruption: the family counts as installed only after the last step.
 
     Args:
         family: The family.
         given: Archives of its packages that are on this machine already.
         gpu: Whether to allow CUDA builds.
         dry_run: Whether to only print what would be installed.
-        as_json: Whether to write one JSON object.
+        as_json: Whether to write one JSON object instead of lines.
 
     Returns:
         Exit status.
@@ -65,15 +65,15 @@ def install_own_python(
 
 
 def plan_of(family: OwnPythonFamily) -> str:
-    """Return a sentence on what :func:`make_own_python` would do."""
+    """Return a sentence that says what :func:`make_own_python` would create and install."""
     listed = ", ".join([*family.requirements, *family.bare_requirements, *family.archives])
-    return f"Would make {environment_folder(family.name)}, then install into it: {listed}"
+    return f"Would create {environment_folder(family.name)}, then install into it: {listed}"
 
 
 def make_own_python(
     family: OwnPythonFamily, *, given: Sequence[Path] = (), gpu: bool = False, as_json: bool = False
 ) -> Mapping[str, str]:
-    """Create a family's interpreter and install everything that the family needs.
+    """Create a family's virtual environment and install everything that the family needs.
 
     Args:
         family: The family.
@@ -82,7 +82,7 @@ def make_own_python(
         as_json: Whether to print progress as JSON lines.
 
     Returns:
-        Version by name of each package from an index.
+        Versions by package name, for packages from an index.
 
     Raises:
         UsageError: A given file is not needed.
@@ -91,7 +91,7 @@ def make_own_python(
     archives, python = _archives(family, given), family.interpreter
     folder = environment_folder(family.name)
     note_incomplete(family.name)
-    tell(f"Making {folder}", as_json=as_json)
+    tell(f"Creating {folder}", as_json=as_json)
     folder.parent.mkdir(parents=True, exist_ok=True)
     Installer.of(python).make_environment(folder)
     specs = [*_SDK, *family.requirements]
@@ -104,27 +104,31 @@ def make_own_python(
     if archives:
         tell(f"Installing {', '.join(archives)}", as_json=as_json)
         Installer.of(python).install(["--no-deps", *archives.values()])
-    _try(family)
+    _check_imports(family)
     note_complete(family.name, _versions(family))
     return new
 
 
 def _archives(family: OwnPythonFamily, given: Sequence[Path]) -> Mapping[str, str]:
-    """Return the source of each archive: a given file, or else its published address."""
+    """Return a path or URL by archive name: a given file, or else the published address."""
     places = dict(family.archives)
     for path in given:
         if not path.is_file():
-            raise UsageError(f"there is no file {path}", fix="Name a file that is there with --from")
+            raise UsageError(f"there is no file {path}", fix="Pass an existing file with --from")
         name = next((name for name in family.archives if path.name.startswith(f"{name}-")), None)
         if name is None:
             wanted = ", ".join(f"{name}-….tar.gz" for name in family.archives) or "no files"
-            raise UsageError(f"{path} is nothing that {family.name} needs", fix=f"It needs {wanted}")
+            raise UsageError(f"{family.name} does not need {path}", fix=f"It needs {wanted}")
         places[name] = str(path.resolve())
     return places
 
 
-def _try(family: OwnPythonFamily) -> None:
-    """Import the modules that the family's server will import."""
+def _check_imports(family: OwnPythonFamily) -> None:
+    """Check that the family's interpreter can import the modules that its environment server needs.
+
+    Raises:
+        InstallationError: An import failed or took too long.
+    """
     code = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
     env = python_environment(True, cache_dir() / "environments" / family.name)
     command = [str(family.interpreter), "-c", code, "mosaic_env_server", *family.imports]
@@ -135,15 +139,19 @@ def _try(family: OwnPythonFamily) -> None:
             capture_output=True,
             text=True,
             check=False,
-            timeout=_TRIED_WITHIN_S,
+            timeout=_IMPORT_TIMEOUT_S,
         )
     except subprocess.TimeoutExpired:
-        raise InstallationError(f"importing {family.title} took longer than {_TRIED_WITHIN_S} s") from None
+        raise InstallationError(f"importing {family.title} took longer than {_IMPORT_TIMEOUT_S} s") from None
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines()
-        fix = f"Run: apt-get install {' '.join(family.system)}, then the same again" if family.system else ""
+        fix = (
+            f"Run: apt-get install {' '.join(family.system)}, then this command again"
+            if family.system
+            else ""
+        )
         raise InstallationError(
-            f"{family.title} is installed and cannot be imported: {lines[-1] if lines else done.returncode}",
+            f"{family.title} is installed but cannot be imported: {lines[-1] if lines else done.returncode}",
             fix=fix,
         )
 

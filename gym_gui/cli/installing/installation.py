@@ -1,4 +1,4 @@
-"""Steps that all installations share: look up, keep CUDA out, install, print what is new."""
+"""Steps that all installations share: look up packages, refuse CUDA, install, and print new versions."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ for name in sys.argv[1:]:
 
 @dataclass(frozen=True)
 class _Plan:
-    """Packages that will be installed.
+    """Packages to install, and the installer for them.
 
     Attributes:
         installer: Installer with its interpreter and indexes.
-        specs: Requirements.
+        specs: Requirements that are installed with their dependencies.
         bare: Requirements that are installed without their dependencies.
         torch: Requirement of torch if it must be installed first, else ``""``.
         packages: Version by name of each new package.
@@ -61,14 +61,14 @@ def bring(
     dry_run: bool = False,
     as_json: bool = False,
 ) -> Mapping[str, str]:
-    """Install missing packages, or only look them up.
+    """Install missing packages, or only look up which are missing.
 
     Args:
-        what: Name of what needs the packages, for messages.
+        what: Name of the worker, family or extra that needs the packages, for messages.
         specs: Requirements, and options of pip that uv knows too (``-r FILE``).
         bare: Requirements that are installed last and without their dependencies.
         bare_variables: Environment variables for building ``bare``; these builds are not cached.
-        python: Interpreter to install for; ours by default, restricted to the tested versions.
+        python: Interpreter to install for; by default the running one, restricted to the tested versions.
         gpu: Whether to allow torch's CUDA build.
         dry_run: Whether to only look up packages.
         as_json: Whether to print progress as JSON lines.
@@ -80,7 +80,7 @@ def bring(
         UsageError: CUDA would be installed, or there is no CPU build of torch.
         InstallationError: The installer failed.
     """
-    tell(f"Looking up what {what} needs", as_json=as_json)
+    tell(f"Looking up the packages of {what}", as_json=as_json)
     plan = _plan(what, specs, bare, python, gpu=gpu)
     if plan.packages and not dry_run:
         tell(f"Installing {counted(plan.packages)}", as_json=as_json)
@@ -99,13 +99,13 @@ def bring(
 
 
 def counted(packages: Mapping[str, str]) -> str:
-    """Return number, names and versions as text: ``2 packages: name version, …``."""
+    """Return packages as text: ``2 packages: name version, …``."""
     listed = ", ".join(f"{name} {version}" for name, version in sorted(packages.items()))
     return f"{len(packages)} package{'s' * (len(packages) != 1)}: {listed}"
 
 
 def versions(requirements: Sequence[str], python: Path | None = None) -> dict[str, str]:
-    """Return the exact versions of required packages, as the interpreter that uses them reports them."""
+    """Return the installed versions of required packages, by name, as the interpreter reports them."""
     names = dict.fromkeys(Requirement(text).name for text in requirements)
     command = [str(python or sys.executable), "-I", "-c", _VERSIONS, *names]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -121,7 +121,16 @@ def answer(
     as_json: bool,
     versions: Mapping[str, str] | None = None,
 ) -> None:
-    """Print the result of an installation: lines for a person, or one JSON object."""
+    """Print the result of an installation.
+
+    Args:
+        who: ``worker``, ``family`` or ``extra`` with its name, for JSON.
+        state: ``installed`` or ``planned``.
+        new: Versions of new packages, by name.
+        lines: Lines for a terminal.
+        as_json: Whether to print one JSON object instead of ``lines``.
+        versions: Versions of all packages, by name; for JSON.
+    """
     if as_json:
         row = {**who, "state": state, "new": dict(new)}
         write_json(row if versions is None else {**row, "versions": dict(versions)})
@@ -131,13 +140,13 @@ def answer(
 
 
 def tell(text: str, *, as_json: bool = False) -> None:
-    """Print progress on stderr."""
+    """Print a progress message on stderr."""
     sys.stderr.write(f"{json.dumps({'progress': text}) if as_json else text}\n")
     sys.stderr.flush()
 
 
 def _plan(what: str, specs: Sequence[str], bare: Sequence[str], python: Path | None, *, gpu: bool) -> _Plan:
-    """Look up everything before anything is installed, so that CUDA is noticed in time."""
+    """Look up all packages before any is installed, so that CUDA packages are refused in time."""
     installer = Installer.of(python)
     packages = installer.resolve(specs) if specs else {}
     torch = ""
@@ -146,8 +155,8 @@ def _plan(what: str, specs: Sequence[str], bare: Sequence[str], python: Path | N
     unwanted = [] if gpu else cuda_packages(list(packages))
     if unwanted:
         raise UsageError(
-            f"{what} would bring CUDA packages ({', '.join(unwanted[:4])}, …)",
-            fix="Run the same with --gpu to have them",
+            f"{what} would install CUDA packages ({', '.join(unwanted[:4])}, …)",
+            fix="Add --gpu to install them",
         )
     if bare:
         packages = {**packages, **installer.resolve([_NO_DEPS, *bare])}
@@ -157,11 +166,11 @@ def _plan(what: str, specs: Sequence[str], bare: Sequence[str], python: Path | N
 def _with_cpu_torch(
     installer: Installer, specs: Sequence[str], newest: str
 ) -> tuple[Installer, str, dict[str, str]]:
-    """Find torch's CPU build by its local version, which no other build has.
+    """Find torch's CPU build by its version suffix ``+cpu``, which no other build has.
 
     PyPI's build for x86-64 installs 5 GB of CUDA. Builds with ``+cpu`` come from the indexes that pip is
-    configured with, else from PyTorch's own index. The version that was tested here is tried
-    first; a worker that requires another one gets the newest.
+    configured with, else from PyTorch's own index. The version that MOSAIC was tested with is tried first; if
+    the requirements exclude it, the newest.
     """
     local = "+cpu" if sys.platform == "linux" and platform.machine() == "x86_64" else ""
     versions = dict.fromkeys([pinned("torch") or newest, newest.partition("+")[0]])
@@ -179,5 +188,5 @@ def _with_cpu_torch(
                 reason = str(error)
     raise UsageError(
         f"no CPU build of torch {' or '.join(versions)} was found ({reason})",
-        fix="Point pip at one (PIP_FIND_LINKS, PIP_EXTRA_INDEX_URL), or give --gpu",
+        fix="Name a source with PIP_FIND_LINKS or PIP_EXTRA_INDEX_URL, or add --gpu",
     )

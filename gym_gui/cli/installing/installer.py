@@ -1,4 +1,4 @@
-"""Wraps uv and pip: looks up what would be installed, and installs it, for any interpreter."""
+"""Wraps uv and pip: looks up which packages would be installed, and installs them, for any interpreter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CUDA = re.compile(r"^(nvidia|cuda|pytorch-triton|triton$)")
 
 
 class InstallationError(MosaicError):
-    """The installer failed; packages that were already installed stay."""
+    """An installation failed; packages that were already installed stay."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Installer:
         uv: Path of uv, or ``None`` to use pip.
         limits: Arguments that restrict versions to those that were tested together.
         extra: Further arguments for every call, such as an index.
+        env: Environment variables of uv or pip.
     """
 
     python: Path
@@ -48,7 +49,7 @@ class Installer:
 
     @classmethod
     def of(cls, python: Path | None) -> Installer:
-        """Return the installer for a worker's interpreter, or for ours (``None``) with tested versions.
+        """Return the installer for an interpreter; ``None`` means the running one, with tested versions.
 
         Raises:
             UsageError: There is neither uv nor pip.
@@ -62,7 +63,7 @@ class Installer:
         if uv is not None:
             extra = ("--no-index",) if without_index(env) else ()
             env |= uv_variables(env)
-        limits = _limits(uv is not None) if python is None else ()
+        limits = _tested_version_arguments(uv is not None) if python is None else ()
         return cls(python or Path(sys.executable), uv, limits, extra, env)
 
     def make_environment(self, folder: Path) -> None:
@@ -78,20 +79,20 @@ class Installer:
             command = [sys.executable, "-P", "-m", "venv", str(folder)]
         done = subprocess.run(command, env=self.env, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise InstallationError(f"{folder} could not be made: {_last_line(done.stderr)}")
+            raise InstallationError(f"{folder} could not be created: {_last_line(done.stderr)}")
 
     def resolve(self, specs: Sequence[str]) -> dict[str, str]:
-        """Return the version by name of each package that ``specs`` would install; install nothing.
+        """Return versions by name of the packages that ``specs`` would install; install nothing.
 
         Raises:
-            InstallationError: ``specs`` cannot be installed; the last line says why.
+            InstallationError: ``specs`` cannot be installed; the message says why.
         """
         command = [*self._base("--dry-run"), *specs]
         if self.uv is None:
             command += ["--quiet", "--report", "-"]
         done = subprocess.run(command, env=self.env, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise InstallationError(_why(done.stderr))
+            raise InstallationError(_failure_reason(done.stderr))
         if self.uv is not None:
             return {_canonical(m["name"]): m["version"] for m in _UV_LINE.finditer(done.stderr)}
         listed = json.loads(done.stdout)["install"]
@@ -108,7 +109,7 @@ class Installer:
             name = "uv" if self.uv else "pip"
             raise InstallationError(
                 f"{name} could not install everything (exit status {done.returncode}, see above)",
-                fix="Run the same again when the cause is gone; what is downloaded is kept",
+                fix="Run the command again when the cause is gone; downloaded packages are kept",
             )
 
     def _base(self, *flags: str) -> list[str]:
@@ -120,44 +121,44 @@ class Installer:
 
 
 def cuda_packages(names: Sequence[str]) -> list[str]:
-    """Return the names that belong to CUDA."""
+    """Return the names of packages that belong to CUDA, sorted."""
     return sorted(name for name in names if _CUDA.match(name))
 
 
 def pinned(name: str) -> str | None:
-    """Return the version of a distribution that was tested with the others; ``None`` if there is none."""
-    found = re.search(rf"^{re.escape(name)}==(\S+)$", _tested(), re.MULTILINE)
+    """Return the version of a package that MOSAIC was tested with; ``None`` if it was not tested."""
+    found = re.search(rf"^{re.escape(name)}==(\S+)$", _tested_versions(), re.MULTILINE)
     return found[1] if found else None
 
 
-def _tested() -> str:
-    file = _limit("constraints.txt")
+def _tested_versions() -> str:
+    file = _requirements_file("constraints.txt")
     return file.read_text("utf-8") if file else ""
 
 
-def _limit(name: str) -> Path | None:
-    """Return a file from ``requirements`` in a checkout, or from the wheel's copy."""
+def _requirements_file(name: str) -> Path | None:
+    """Return a file of ``requirements`` in the checkout or the wheel; ``None`` without either."""
     places = (_CHECKOUT / "requirements" / name, _CHECKOUT / "gym_gui" / "bundled" / name)
     return next((file for file in places if file.is_file()), None)
 
 
-def _limits(uv: bool) -> tuple[str, ...]:
-    """Return arguments that give new packages their tested versions and keep installed packages."""
+def _tested_version_arguments(uv: bool) -> tuple[str, ...]:
+    """Return arguments that restrict new packages to tested versions and keep installed packages."""
     limits: list[str] = []
-    if _tested():
-        limits += ["--constraint", str(_for_what_is_absent())]
-    overrides = _limit("overrides.txt")
+    if _tested_versions():
+        limits += ["--constraint", str(_write_constraints())]
+    overrides = _requirements_file("overrides.txt")
     if uv and overrides is not None:
         limits += ["--override", str(overrides)]
     return tuple(limits)
 
 
-def _for_what_is_absent() -> Path:
+def _write_constraints() -> Path:
     here = {_canonical(each.name) for each in metadata.distributions() if each.name}
-    names = (line.partition("==")[0] for line in _tested().splitlines())
+    names = (line.partition("==")[0] for line in _tested_versions().splitlines())
     kept = [
         line
-        for line, name in zip(_tested().splitlines(), names, strict=True)
+        for line, name in zip(_tested_versions().splitlines(), names, strict=True)
         if "==" in line and _canonical(name) not in here
     ]
     folder = Path(tempfile.mkdtemp(prefix="mosaic-"))
@@ -168,7 +169,7 @@ def _for_what_is_absent() -> Path:
 
 
 def find_uv() -> Path | None:
-    """Return a uv that works: a program named uv on the path may only say "not installed"."""
+    """Return the path of a uv that runs, or ``None``; a program named uv may only print "not installed"."""
     on_path = shutil.which("uv")
     for candidate in [*([Path(on_path)] if on_path else []), *uv_places()]:
         try:
@@ -189,11 +190,11 @@ def _canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _why(said: str) -> str:
-    """Return the reason of a failure in one sentence.
+def _failure_reason(said: str) -> str:
+    """Return the reason of a failure in one sentence, from the stderr of uv or pip.
 
     uv prints the failure and its causes as a tree over several lines, of which the first and the
-    last are the most useful. For pip it is the last line with ERROR.
+    last are the most useful. pip prints it in its last line with ERROR.
     """
     text = re.sub(r"[\u00d7\u2500-\u257f\u25b6]", " ", said)
     errors = [line.removeprefix("ERROR:") for line in text.splitlines() if line.startswith("ERROR")]

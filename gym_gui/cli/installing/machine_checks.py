@@ -1,4 +1,4 @@
-"""Checks what MOSAIC needs of a machine: packages, folders, display, limits. Each finding has its fix."""
+"""Checks whether a machine has what MOSAIC needs: packages, folders, a display, sufficient limits."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from gym_gui.workers.gpus import detected_gpus
 from mosaic_worker.failures import described
 
 State = Literal["ok", "note", "problem"]
-"""``note``: something works only in part; ``problem``: something that most users need does not work."""
+"""``note``: a feature is missing or limited; ``problem``: something that most users need does not work."""
 
 DISTRIBUTION: Final = "mosaic-gym-gui"
 _LITTLE_MB, _TOO_LITTLE_MB = 1024, 100
-"""Free megabytes of a folder below which a check gives a note, and a problem."""
+"""Free space of a folder in megabytes below which the check gives a note, and a problem."""
 _SHARED_MB = 128
 _FEW_FILES, _TOO_FEW_FILES = 1024, 256
-"""Open files that a process may have, below which a check gives a note, and a problem."""
+"""Limits of open files per process below which the check gives a note, and a problem."""
 _REMOTE: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "lustre", "gpfs", "beegfs"})
 _CERTIFICATES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 _PROXIES = ("https_proxy", "http_proxy", "all_proxy")
@@ -50,13 +50,13 @@ _FILES_S = 20
 
 @dataclass(frozen=True)
 class MachineFinding:
-    """Result of one check.
+    """Finding of a check of the machine.
 
     Attributes:
-        check: What was checked.
-        state: How it is.
-        text: What was found, in a sentence without its full stop.
-        fix: What to do; empty if there is nothing to do.
+        check: Name of the check, a key of :data:`CHECKS`.
+        state: Severity of the finding.
+        text: Description, a sentence without its full stop.
+        fix: What the user can do about it; empty if nothing.
     """
 
     check: str
@@ -66,12 +66,12 @@ class MachineFinding:
 
 
 def check_machine() -> list[MachineFinding]:
-    """Return the findings of all checks. A check that fails is itself a finding."""
+    """Return the findings of all checks; a check that raises an exception gives a finding of its own."""
     found: list[MachineFinding] = []
     for name, check in CHECKS.items():
         try:
             found += [_finding(name, each) for each in check()]
-        except Exception as exc:  # the next check must still be made
+        except Exception as exc:  # the other checks must still run
             found.append(MachineFinding(name, "note", f"could not be checked: {described(exc)}"))
     return found
 
@@ -159,7 +159,7 @@ def _folders() -> Iterator[_Found]:
 
 
 def _room(name: str, folder: Path, variable: str) -> _Found:
-    """Check a folder, or the nearest one above it that exists; no folder is created."""
+    """Check free space and write access of a folder, or of its nearest existing parent; create no folder."""
     there = next(place for place in (folder, *folder.parents) if place.exists())
     try:
         with tempfile.NamedTemporaryFile(dir=there):
@@ -187,7 +187,7 @@ def _room(name: str, folder: Path, variable: str) -> _Found:
 
 
 def _file_system(folder: Path) -> str:
-    """Return the kind of the file system that holds a folder; ``""`` if the system does not tell."""
+    """Return the type of a folder's file system, such as ``nfs4``; empty if it is unknown."""
     try:
         mounts = Path("/proc/mounts").read_text("utf-8", "replace").splitlines()
     except OSError:
@@ -213,7 +213,7 @@ def _sockets() -> Iterator[_Found]:
 def _shared_memory() -> Iterator[_Found]:
     fd = make_memory()
     if fd is None:
-        yield "note", "the system shares no memory without a name: pictures take a slower way"
+        yield "note", "the system has no anonymous shared memory: pictures are transferred more slowly"
     else:
         os.close(fd)
         yield "ok", "pictures are shared between processes"
@@ -240,16 +240,16 @@ def _keyring() -> Iterator[_Found]:
             "Write api_key: env:NAME in the settings of a slot",
         )
     else:
-        yield "ok", f"keys may lie in the keyring ({backend.rpartition('.')[2]})"
+        yield "ok", f"keys can be stored in the keyring ({backend.rpartition('.')[2]})"
 
 
 def _sandbox() -> Iterator[_Found]:
     command = (sys.executable, "-P", "-m", "gym_gui.services.experiments.experiment_network")
     done = subprocess.run(command, env=inherited(), capture_output=True, timeout=_FILES_S, check=False)
     if done.returncode == 0:
-        yield "ok", "an experiment file in Python is read without a network"
+        yield "ok", "experiment files in Python are read without network access"
     else:
-        yield "note", "the network cannot be taken from an experiment file in Python while it is read"
+        yield "note", "network access cannot be blocked while an experiment file in Python is read"
 
 
 def _processors() -> Iterator[_Found]:

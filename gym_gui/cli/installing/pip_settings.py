@@ -1,8 +1,8 @@
-"""Prints pip's configured index, wheel folders and certificates as settings for uv, as shell lines.
+"""Translates pip's configured index, wheel folders and certificates to settings of uv, as shell lines.
 
 uv does not read pip's configuration. Without this module, a machine that has its CPU wheels of torch in a
-folder (``find-links``) would download several GB of CUDA packages instead. Options are read as pip does: from
-files, the more specific ones later, then from ``PIP_*``. A UV_* variable that is already set stays unchanged.
+folder (``find-links``) would download several GB of CUDA packages instead. As in pip, options come from
+files, the more specific ones later, then from ``PIP_*``. A ``UV_*`` variable that is set stays unchanged.
 
 scripts/lib/python.sh runs this file before anything is installed, so it uses only the standard library.
 """
@@ -45,7 +45,7 @@ def config_files(environ: dict[str, str]) -> list[Path]:
 
 
 def pip_options(environ: dict[str, str]) -> dict[str, list[str]]:
-    """Return the options by pip's name, each as a list of words, from the files and ``PIP_*``."""
+    """Return pip's options from its files and ``PIP_*``: lists of words, by the option's name."""
     options: dict[str, list[str]] = {}
     for file in config_files(environ):
         parser = configparser.RawConfigParser()
@@ -64,7 +64,7 @@ def pip_options(environ: dict[str, str]) -> dict[str, list[str]]:
 
 
 def uv_variables(environ: dict[str, str], checkout: Path = _CHECKOUT) -> dict[str, str]:
-    """Return uv variables that match pip's configuration, and a cache folder if home cannot have one."""
+    """Return ``UV_*`` variables that match pip's configuration and move the cache if home is not writable."""
     options = pip_options(environ)
     found: dict[str, str] = {}
     for option, (variable, joint) in _NAMES.items():
@@ -72,37 +72,37 @@ def uv_variables(environ: dict[str, str], checkout: Path = _CHECKOUT) -> dict[st
         if words and variable not in environ:
             found[variable] = joint.join(words)
     if "UV_INDEX" in found and "UV_INDEX_STRATEGY" not in environ:
-        # pip takes the best version of all indexes; uv by default asks only the first that knows the name.
+        # pip takes the best version of all indexes; uv by default uses only the first that has the package.
         found["UV_INDEX_STRATEGY"] = "unsafe-best-match"
     return found | _cache(environ, checkout)
 
 
 def _cache(environ: dict[str, str], checkout: Path) -> dict[str, str]:
-    """Return a cache variable: uv needs a cache, and the set-up has one if home cannot be written to."""
+    """Return variables for uv's cache if the usual folder is not writable: another folder, or no cache."""
     if "UV_CACHE_DIR" in environ or "UV_NO_CACHE" in environ:
         return {}
     usual = Path(environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME", "/")) / ".cache")
-    if _takes_files(usual / "uv"):
+    if _is_writable(usual / "uv"):
         return {}
     tools = checkout / ".tools"
-    kept = tools.is_dir() and _takes_files(tools)
+    kept = tools.is_dir() and _is_writable(tools)
     return {"UV_CACHE_DIR": str(tools / "uv-cache")} if kept else {"UV_NO_CACHE": "1"}
 
 
-def _takes_files(folder: Path) -> bool:
+def _is_writable(folder: Path) -> bool:
     """Return whether a folder can be written to, or created if it does not exist."""
     there = next(place for place in (folder, *folder.parents) if os.path.exists(place))  # noqa: PTH110  # no error
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
 def without_index(environ: dict[str, str]) -> bool:
-    """Return whether only wheel folders may be used: uv has ``--no-index`` for this, but no variable."""
+    """Return whether pip is configured with ``no-index``; uv has this option, but no variable for it."""
     words = pip_options(environ).get("no-index", ["0"])
     return words[0].lower() not in {"0", "false", "no", "off"}
 
 
 def main() -> None:
-    """Write ``export NAME=value`` lines."""
+    """Print uv's settings as ``export NAME=value`` lines."""
     for name, value in uv_variables(dict(os.environ)).items():
         sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
 

@@ -1,1 +1,1 @@
-"""Commands on stored things: runs, policies, and permissions."""
+"""Implements the commands ``mosaic runs``, ``mosaic policies`` and ``mosaic trust``."""

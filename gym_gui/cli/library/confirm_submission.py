@@ -1,4 +1,4 @@
-"""Implements ``mosaic runs confirm``: a person checks a submission that was not handed in from here."""
+"""Implements ``mosaic runs confirm``: the user checks a submission of another user or machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gym_gui.services.submissions.submission_record import is_submission
 
 
 def confirm_submission(folder: Path, *, as_json: bool) -> int:
-    """Show a whole submission, and ask whether it may be used.
+    """Print a submission, and ask the user whether to use it.
 
     Args:
         folder: Folder of the submission.
@@ -25,11 +25,11 @@ def confirm_submission(folder: Path, *, as_json: bool) -> int:
         Exit status.
 
     Raises:
-        UsageError: The folder is not a submission, cannot be used, or the person does not confirm it.
+        UsageError: The folder is not a submission, cannot be used, or the user does not confirm it.
     """
     if not is_submission(folder):
         raise UsageError(
-            f"{folder} is no submission", fix="Give the folder that mosaic run --executor has named"
+            f"{folder} is no submission", fix="Pass the folder that mosaic run --executor printed"
         )
     if (seen := unconfirmed(folder)) is not None:
         confirm_in_terminal(seen)
@@ -41,18 +41,18 @@ def confirm_submission(folder: Path, *, as_json: bool) -> int:
 
 
 def confirm_in_terminal(seen: Unconfirmed) -> None:
-    """Show what a submission would do, and ask the person to confirm it.
+    """Print on stderr what a submission would run, and ask the user to confirm it.
 
     Raises:
         NotConfirmedError: There is no terminal for the question.
-        UsageError: The person does not confirm it.
+        UsageError: The user does not confirm it.
     """
     folder = seen.submission.folder
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise NotConfirmedError(folder)
-    tell(f"{folder} was not handed in from here, or was changed since")
+    tell(f"{folder} was submitted by another user or machine, or was changed afterwards")
     for heading, lines in seen.rows:
         sys.stderr.write("".join([f"{heading}:\n", *(f"  {line}\n" for line in lines)]))
-    if not typer.confirm("Shall it be used, with these commands?", default=False, err=True):
-        raise UsageError("it was not confirmed, and nothing was done")
+    if not typer.confirm("Use this submission and run these commands?", default=False, err=True):
+        raise UsageError("the submission was not confirmed; nothing was done")
     confirm(seen)

@@ -1,4 +1,4 @@
-"""Implements ``mosaic runs label``."""
+"""Implements ``mosaic runs label``: changes and prints names, tags, groups, notes and stars of runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def label_runs(
 
     Args:
         runs: The run folders, or their names.
-        changes: New labels, as :func:`~gym_gui.core.run_labels.change_labels` takes them.
+        changes: New values of ``name``, ``group``, ``notes`` and ``star``; empty text removes one.
         add: Tags to add.
         remove: Tags to remove.
         as_json: Whether to print a list with an object for each labeled run, instead of lines.
@@ -37,7 +37,7 @@ def label_runs(
         UsageError: Several runs would get the same name.
     """
     if changes.get("name") and len(runs) > 1:
-        raise UsageError("a name is for one run", fix="Name one run folder, or use --group for several")
+        raise UsageError("a name is for one run", fix="Give one run folder, or use --group for several")
     failed = False
     done: list[dict[str, object]] = []
     for run in runs:
@@ -58,7 +58,7 @@ def label_runs(
 
 
 def labels_in_words(labels: RunLabels, *, notes: bool = True) -> str:
-    """Return labels as text, e.g. ``★ “Baseline”; group sweep; tags paper, final``; empty without labels."""
+    """Return labels as text, such as ``★ “Baseline”; group sweep; tags paper, final``; may be empty."""
     parts = [
         f"“{labels.name}”" if labels.name else "",
         f"group {labels.group}" if labels.group else "",

@@ -1,4 +1,4 @@
-"""Implements ``mosaic runs merge``."""
+"""Implements ``mosaic runs merge``: merges shards into one run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gym_gui.core.paths import find_run, runs_dir
 from gym_gui.services.shards.run_merge import Merged, merge_shards
 from gym_gui.services.shards.shard_parts import UnmergeableError
 
-_SHOWN = 10
+_MAX_REASONS = 10
 """Largest number of reasons that are printed, each on a line."""
 
 
@@ -27,11 +27,11 @@ def merge_runs(
     partial: bool,
     as_json: bool,
 ) -> int:
-    """Merge shards into one run and print where it is.
+    """Merge shards into one run and print its folder.
 
     Args:
         shards: Run folders of the shards, or folders that contain them.
-        out: Folder for the run folder.
+        out: Folder for the run folder; ``None`` for the default folder of runs.
         allow_differences: Whether to merge shards of different versions.
         partial: Whether to merge even if shards are missing.
         as_json: Whether to print JSON.
@@ -55,9 +55,11 @@ def merge_runs(
     except UnmergeableError as error:
         if as_json or len(error.lines) == 1:
             raise
-        for line in error.lines[:_SHOWN]:
+        for line in error.lines[:_MAX_REASONS]:
             tell(line)
-        more = f" ({len(error.lines) - _SHOWN} further reasons)" if len(error.lines) > _SHOWN else ""
+        more = (
+            f" ({len(error.lines) - _MAX_REASONS} further reasons)" if len(error.lines) > _MAX_REASONS else ""
+        )
         raise UsageError(f"nothing was merged{more}", fix=error.fix) from None
     if as_json:
         row = asdict(merged)
@@ -74,5 +76,5 @@ def _in_words(merged: Merged) -> str:
     words = f"{wording.count(merged.shards, 'shard')}, {wording.count(merged.episodes, 'episode')}"
     words += f", {merged.failed:,} of them failed" if merged.failed else ""
     if merged.twice:
-        words += f"; {merged.twice:,} played more than once, and the same, are counted once"
+        words += f"; {merged.twice:,} played more than once with the same result are counted once"
     return f"{words}."

@@ -1,4 +1,4 @@
-"""Implements ``mosaic runs compress``."""
+"""Implements ``mosaic runs compress``: compresses and decompresses finished runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def compress_runs(runs: Sequence[Path], *, undo: bool, as_json: bool) -> int:
 
     Args:
         runs: The run folders, or their names.
-        undo: Whether to decompress them instead.
+        undo: Whether to decompress the runs instead.
         as_json: Whether to print a list with an object for each compressed run, instead of lines.
 
     Returns:

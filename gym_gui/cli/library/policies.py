@@ -1,4 +1,4 @@
-"""Implements ``mosaic policies``: the library of trained policies."""
+"""Implements ``mosaic policies``: commands on the library of trained policies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.preprocessing import describe_steps
 
 _NONE_YET: Final = (
-    "No policies. Train one: mosaic train --algo ppo --env CartPole-v1. Bring one: mosaic policies add FILE"
+    "No policies. Train one: mosaic train --algo ppo --env CartPole-v1. Import one: mosaic policies add FILE"
 )
 
 
@@ -95,9 +95,9 @@ def _facts(entry: PolicyEntry) -> list[tuple[str, str]]:
         ("environment", about.env_id),
         ("agents", ", ".join(about.agents)),
         ("networks", networks_in_words(parts) if parts else ""),
-        *([(part.agent, _played(part, parts)) for part in parts] or _seen_and_done(about)),
+        *([(part.agent, _agent_in_words(part, parts)) for part in parts] or _spaces(about)),
         ("training", f"{about.total_steps:,} steps, seed {about.seed}" if about.total_steps else ""),
-        ("score", _scored(entry)),
+        ("score", _score_in_words(entry)),
         ("sha256", about.weights_sha256),
         ("licence", about.licence or "not stated"),
         ("origin", _origin(about.origin)),
@@ -107,7 +107,7 @@ def _facts(entry: PolicyEntry) -> list[tuple[str, str]]:
     ]
 
 
-def _seen_and_done(about: PolicyDescription) -> list[tuple[str, str]]:
+def _spaces(about: PolicyDescription) -> list[tuple[str, str]]:
     return [
         ("observes", space_words(about.observation_space)),
         ("preprocessing", describe_steps(about.preprocessing)),
@@ -116,7 +116,7 @@ def _seen_and_done(about: PolicyDescription) -> list[tuple[str, str]]:
     ]
 
 
-def _played(part: AgentPart, parts: Sequence[AgentPart]) -> str:
+def _agent_in_words(part: AgentPart, parts: Sequence[AgentPart]) -> str:
     """Return the spaces and the network of one agent of a joint policy, on one line."""
     some_share = 1 < len({each.network for each in parts}) < len(parts)
     prepared = f", is shown {part.shown} after {part.prepared_by}" if part.prepared_by else ""
@@ -125,7 +125,7 @@ def _played(part: AgentPart, parts: Sequence[AgentPart]) -> str:
     )
 
 
-def _scored(entry: PolicyEntry) -> str:
+def _score_in_words(entry: PolicyEntry) -> str:
     score = entry.score
     if score is None:
         known = entry.name != str(entry.file.path)
@@ -150,7 +150,7 @@ def add(request: ImportRequest, *, as_json: bool) -> int:
         about = entry.file.description
         write_line(f"{entry.name}: {about.algorithm} for {about.env_id}, played by {about.worker}")
         write_line(f"  {entry.file.path}")
-        write_line(f"  How good it is: mosaic policies score {entry.name}")
+        write_line(f"  Measure its score: mosaic policies score {entry.name}")
     return DONE
 
 
@@ -192,14 +192,14 @@ def export(name: str, target: Path | None, *, as_json: bool) -> int:
     if as_json:
         write_json({"name": entry.name, "written": str(written.absolute())})
     else:
-        write_line(f"{written}: take it in elsewhere with mosaic policies add {written}")
+        write_line(f"{written}: import it elsewhere with mosaic policies add {written}")
     return DONE
 
 
 def folders(add_it: Path | None, remove_it: Path | None, *, as_json: bool) -> int:
     """Add or remove a folder that is searched for policies, and print all such folders."""
     if add_it is not None and remove_it is not None:
-        raise UsageError("--add and --remove are two things", fix="Ask for one")
+        raise UsageError("--add and --remove cannot be combined", fix="Give one of them")
     library = bootstrap_default_services().policies
     if add_it is not None:
         library.watch_folder(add_it)
@@ -214,7 +214,7 @@ def folders(add_it: Path | None, remove_it: Path | None, *, as_json: bool) -> in
 
 
 def _group_row(group: TrainingGroup) -> tuple[Sequence[Text], Sequence[str]]:
-    """Return short cells for a group of trainings, and its details."""
+    """Return the table cells of a group of trainings, and lines with its details."""
     cells = [cell(group.name, style="bold"), cell(group.about.algorithm), cell(group.env_id), cell("")]
     done = ", ".join(number(member.score) for member in group.completed if member.score is not None)
     about = f"group of {count(len(group.members), 'training')}, {len(group.completed)} done"

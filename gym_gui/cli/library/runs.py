@@ -1,4 +1,4 @@
-"""Implements ``mosaic runs list`` and ``mosaic runs show``."""
+"""Implements ``mosaic runs list`` and ``mosaic runs show``: prints runs and their progress."""
 
 from __future__ import annotations
 
@@ -32,12 +32,19 @@ CUT_OFF = "cut off"
 """Status of a run whose process ended without recording its end; the run can be resumed."""
 _STYLES = {COMPLETED: "green", RUNNING: "cyan", CUT_OFF: "yellow", "stopped": "yellow"}
 _REASONS = 5
-"""Number of different failure reasons that are shown."""
+"""Largest number of different failure reasons that are printed."""
 
 
 @dataclass(frozen=True)
-class _Standing:
-    """Progress of one operator: its planned, finished and failed episodes."""
+class _OperatorProgress:
+    """Progress of one operator.
+
+    Attributes:
+        run: The operator's record.
+        total: Number of planned episodes; ``None`` if unknown.
+        done: Number of episodes that have ended, including failed ones.
+        errors: Number of failed episodes by reason.
+    """
 
     run: OperatorRun
     total: int | None
@@ -50,7 +57,7 @@ class _Standing:
 
     @property
     def is_short(self) -> bool:
-        """Whether the operator has fewer episodes than the run counts."""
+        """Whether fewer episodes have ended than were planned."""
         return self.total is not None and self.done < self.total
 
     def to_json(self) -> dict[str, Any]:
@@ -80,21 +87,21 @@ def list_runs(folder: Path | None, *, find: str = "", as_json: bool = False) -> 
         if folder is None and not place.exists():
             write_json([]) if as_json else write_line(f"No runs in {place}. Make one: mosaic run FILE")
             return
-        raise UsageError(f"{place} is no folder", fix="Give the folder that run folders are in")
+        raise UsageError(f"{place} is no folder", fix="Pass the folder that contains the run folders")
     # Names are ULIDs, which sort by time.
     paths = sorted((path.parent for path in place.glob("*/run.json")), key=lambda p: p.name, reverse=True)
-    rows = [_row(path) for path in (_fitting(place, find) if find.strip() else paths)]
+    rows = [_row(path) for path in (_matching_runs(place, find) if find.strip() else paths)]
     if as_json:
         write_json(rows)
     elif not rows and paths:
-        write_line(f"None of {wording.count(len(paths), 'run')} in {place} fits: {find}")
+        write_line(f"None of {wording.count(len(paths), 'run')} in {place} matches: {find}")
     elif not rows:
         write_line(f"No runs in {place}. Make one: mosaic run FILE")
     else:
         _print_rows(rows)
 
 
-def _fitting(place: Path, find: str) -> list[Path]:
+def _matching_runs(place: Path, find: str) -> list[Path]:
     wanted = RunFilter(find)
     if wanted.problem:
         raise UsageError(wanted.problem, fix="See docs/guide/results_and_replay.md")
@@ -102,7 +109,7 @@ def _fitting(place: Path, find: str) -> list[Path]:
 
 
 def _labels(path: Path) -> dict[str, Any]:
-    """Return a run's labels (name, tags, notes); an unreadable file is reported and the run still listed."""
+    """Return a run's labels for JSON, or the problem if its labels file cannot be read."""
     try:
         labels = read_labels(path)
     except LabelsError as error:
@@ -117,7 +124,7 @@ def _row(path: Path) -> dict[str, Any]:
 def _row_of_run(path: Path) -> dict[str, Any]:
     try:
         run = open_run(path)
-        standings = _standings(run)
+        operators = _progress_of_operators(run)
     except MosaicError as error:
         return {
             "run": str(path),
@@ -134,7 +141,7 @@ def _row_of_run(path: Path) -> dict[str, Any]:
         "finished_at": run.record.finished_at,
         "problem": run.record.problem,
         **({"shard": str(shard)} if (shard := Shard.of_run(run.record.extra)) else {}),
-        "operators": [standing.to_json() for standing in standings],
+        "operators": [standing.to_json() for standing in operators],
     }
 
 
@@ -146,17 +153,17 @@ def _status(run: Run) -> str:
     return CUT_OFF if dead else run.record.status
 
 
-def _standings(run: Run) -> list[_Standing]:
-    return [_standing(operator, run.planned.get(key)) for key, operator in run.operators.items()]
+def _progress_of_operators(run: Run) -> list[_OperatorProgress]:
+    return [_progress_of_operator(operator, run.planned.get(key)) for key, operator in run.operators.items()]
 
 
-def _standing(operator: OperatorRun, total: int | None) -> _Standing:
+def _progress_of_operator(operator: OperatorRun, total: int | None) -> _OperatorProgress:
     done, errors = 0, Counter[str]()
     for line in read_lines(operator.path / "episodes.jsonl"):
         done += 1
         if line.value.get("status") != COMPLETED:
             errors[str(line.value.get("error") or line.value.get("status"))] += 1
-    return _Standing(operator, total, done, errors)
+    return _OperatorProgress(operator, total, done, errors)
 
 
 def _print_rows(rows: list[dict[str, Any]]) -> None:
@@ -177,10 +184,10 @@ def _print_rows(rows: list[dict[str, Any]]) -> None:
         about = f"{names}: {tasks}; {count} episode{'s' * (count != '1')}"
         about = f"shard {row['shard']} of {about}" if "shard" in row else about
         about += f", {failed} failed" if failed else ""
-        told = [about if operators else str(row["problem"])]
+        details = [about if operators else str(row["problem"])]
         labels = labels_in_words(_known_labels(row), notes=False)
-        told += filter(None, (labels, str(row.get("labels_problem", ""))))
-        lines.append((cells, told))
+        details += filter(None, (labels, str(row.get("labels_problem", ""))))
+        lines.append((cells, details))
     entries(["Run", "Started", "Status"], lines)
 
 
@@ -202,13 +209,13 @@ def _local(moment: object, form: str) -> str:
 
 
 def show_run(path: Path, *, as_json: bool = False) -> None:
-    """Print one run.
+    """Print one run: its status, versions, operators, failures, and the commands that apply to it.
 
     Raises:
         UsageError: There is no run at ``path``, or it is damaged.
     """
     run = open_run(find_run(path))
-    standings, status = _standings(run), _status(run)
+    operators, status = _progress_of_operators(run), _status(run)
     if as_json:
         row = _row(run.path) | {
             "seeds": list(run.record.seeds),
@@ -221,16 +228,16 @@ def show_run(path: Path, *, as_json: bool = False) -> None:
         write_json(row)
         return
     _print_head(run, status)
-    _print_standings(run, standings)
-    _print_failures(run, standings)
+    _print_operators(run, operators)
+    _print_failures(run, operators)
     write_line()
     open_ones = status in (CUT_OFF, STOPPED) or (status == FAILED and run.record.problem)
-    if run.resumed_by and (open_ones or (status != RUNNING and any(s.is_short for s in standings))):
-        write_line(f"Resume it:       {run.resumed_by} {run.path}")
+    if run.resumed_by and (open_ones or (status != RUNNING and any(s.is_short for s in operators))):
+        write_line(f"Resume:   {run.resumed_by} {run.path}")
     if Shard.of_run(run.record.extra) is not None:
-        write_line(f"One run of all:  mosaic runs merge {run.path.parent}")
-    write_line(f"Who is better:   mosaic report {run.path}")
-    write_line(f"Does it repeat:  mosaic verify {run.path}")
+        write_line(f"Merge:    mosaic runs merge {run.path.parent}")
+    write_line(f"Report:   mosaic report {run.path}")
+    write_line(f"Verify:   mosaic verify {run.path}")
 
 
 def _print_head(run: Run, status: str) -> None:
@@ -269,8 +276,8 @@ def _label_lines(path: Path) -> list[tuple[str, str]]:
         return [("Labels", str(error))]
     star = "★ " * labels.star
     named = [("Name", f"{star}{labels.name}")] if labels.name else [("Star", "★")] * labels.star
-    told = [*named, ("Group", labels.group), ("Tags", ", ".join(labels.tags)), ("Notes", labels.notes)]
-    return [(title, text) for title, text in told if text]
+    lines = [*named, ("Group", labels.group), ("Tags", ", ".join(labels.tags)), ("Notes", labels.notes)]
+    return [(title, text) for title, text in lines if text]
 
 
 def _duration(started: str | None, finished: str | None) -> str:
@@ -284,7 +291,7 @@ def _duration(started: str | None, finished: str | None) -> str:
     return f", took {duration((end - begin).total_seconds())}"
 
 
-def _print_standings(run: Run, standings: list[_Standing]) -> None:
+def _print_operators(run: Run, operators: list[_OperatorProgress]) -> None:
     players = mapping(run.record.extra.get("players")) or {}
     headings = [Heading(text, words=True) for text in ("Operator", "Task", "Played by", "Episodes")]
     rows = [
@@ -294,13 +301,13 @@ def _print_standings(run: Run, standings: list[_Standing]) -> None:
             cell(*_players(mapping(players.get(standing.run.operator_id)) or {})),
             cell(_episodes(standing.done, standing.total, standing.failed)),
         ]
-        for standing in standings
+        for standing in operators
     ]
     print_table(console(), headings, rows)
 
 
 def _players(found: Mapping[str, Any]) -> list[str]:
-    """Return ``agent: worker (policy)``, one line for each seat."""
+    """Return one line ``agent: worker (policy)`` per seat."""
     lines: list[str] = []
     for agent, value in found.items():
         player = mapping(value) or {}
@@ -309,9 +316,9 @@ def _players(found: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _print_failures(run: Run, standings: list[_Standing]) -> None:
+def _print_failures(run: Run, operators: list[_OperatorProgress]) -> None:
     errors = Counter[str]()
-    for standing in standings:
+    for standing in operators:
         errors.update(standing.errors)
     if errors:
         write_line("\nWhy episodes failed:")
@@ -320,4 +327,4 @@ def _print_failures(run: Run, standings: list[_Standing]) -> None:
         if len(errors) > _REASONS:
             write_line(f"  and {len(errors) - _REASONS} other reasons")
     if run.record.retries:
-        write_line(f"\nBegun again after a process was lost: {len(run.record.retries)}")
+        write_line(f"\nEpisodes restarted after a process was lost: {len(run.record.retries)}")

@@ -1,4 +1,4 @@
-"""Implements ``mosaic trust``: what files may name besides registered and installed things."""
+"""Implements ``mosaic trust``: lists and changes the code, programs and addresses that files may name."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _EXPERIMENTS = (".py", ".yaml", ".yml", ".json")
 
 
 def list_trusted(*, as_json: bool) -> None:
-    """Print what has been allowed permanently."""
+    """Print the code, programs and addresses that have been allowed permanently."""
     rows = TrustFile().rows()
     if as_json:
         write_json(rows)
     elif not rows:
-        write_line("Nothing beyond what is installed has been allowed.")
+        write_line("No code, program or address has been allowed.")
     for row in () if as_json else rows:
         write_line(f"{row['kind']:<8} {row['name']}")
-        write_line(f"         since {row.get('allowed_at', 'a time that is not known')}")
+        write_line(f"         since {row.get('allowed_at', 'an unknown time')}")
 
 
 def add_trusted(names: Sequence[str], *, as_json: bool) -> None:
-    """Allow something permanently.
+    """Allow code, programs or addresses permanently.
 
     Raises:
-        UsageError: A name matches nothing, or it names nothing that needs permission.
+        UsageError: A name matches nothing, or the file or run of this name needs no permission.
     """
     subjects = [subject for name in names for subject in _subjects(name)]
     TrustFile().add(subjects)
@@ -40,14 +40,14 @@ def add_trusted(names: Sequence[str], *, as_json: bool) -> None:
 
 
 def remove_trusted(names: Sequence[str], *, as_json: bool) -> None:
-    """Withdraw permissions.
+    """Revoke permissions.
 
     Raises:
         UsageError: A name has not been allowed.
     """
     file = TrustFile()
     _print_subjects(
-        "No longer allowed", [gone for name in names for gone in file.remove(name)], as_json=as_json
+        "No longer allowed", [removed for name in names for removed in file.remove(name)], as_json=as_json
     )
 
 
@@ -60,7 +60,7 @@ def _print_subjects(done: str, subjects: Iterable[Subject], *, as_json: bool) ->
 
 
 def _subjects(name: str) -> list[Subject]:
-    """Return what a name stands for: a server, experiment, folder, file, package or program."""
+    """Return what a name allows: a server, folder, file, package or program, or all that a file names."""
     if "://" in name:
         return [Subject("server", name)]
     path = Path(name).expanduser()
@@ -86,7 +86,7 @@ def _subjects(name: str) -> list[Subject]:
         return [Subject("program", str(Path(program).resolve()), user_code.hash_of(Path(program)))]
     raise UsageError(
         f"there is no file, folder, package or program {name!r}",
-        fix="Give the path of what the refusal has named",
+        fix="Pass the path or name that the error message asks for",
     )
 
 

@@ -1,4 +1,4 @@
-"""Finds what experiment files and trainings name that needs permission."""
+"""Finds code and programs that experiment files and trainings name and that the user must allow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gym_gui.workers.discovery import discover
 
 
 def subjects_of_training(folder: Path) -> list[Subject]:
-    """Return the arguments that a training passes to its worker; empty if the folder has none."""
+    """Return the training's arguments for its worker, as one item to allow; empty if there are none."""
     arguments = KeptRequest.read(folder).arguments if (folder / REQUEST).is_file() else ()
     return [arguments_subject(folder, arguments)] if arguments else []
 
@@ -23,11 +23,11 @@ def subjects_of_experiment(path: Path) -> list[Subject]:
     """Return everything that an experiment file or a run names and that needs permission.
 
     Raises:
-        UsageError: It names nothing that needs permission.
+        UsageError: The file or run names nothing that needs permission.
     """
     discover()
     allow_code = path.suffix == ".py"
-    # A matrix and a tournament create environments to find their slots: these may not be allowed yet.
+    # For a matrix or tournament, load only the pool: finding slots would create environments not yet allowed.
     operators = players_of_pool(path, allow_code=allow_code)
     if operators is None:
         operators = load_experiment(path, allow_code=allow_code).operators
@@ -36,5 +36,5 @@ def subjects_of_experiment(path: Path) -> list[Subject]:
         needs.append(need_of_program(path))
     subjects = [need.subject for need in needs]
     if not subjects:
-        raise UsageError(f"{path} names nothing that has to be allowed", fix="Run it as it is")
+        raise UsageError(f"{path} names nothing that needs permission", fix="Run it without")
     return list(dict.fromkeys(subjects))

@@ -1,1 +1,1 @@
-"""Commands on recorded runs: report, export, query, replay, verify and others."""
+"""Implements commands on recorded runs: report, export, query, power, replay, rerun, reparse, verify."""

@@ -1,4 +1,4 @@
-"""Implements ``mosaic report GROUP…``: which algorithm is better, by the trainings of each."""
+"""Implements ``mosaic report GROUP…``: compares algorithms by the scores of their groups of trainings."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from gym_gui.services.trainings.training_scores import scores_of
 
 
 def are_groups(named: Sequence[Path], folders: Sequence[Path]) -> bool:
-    """Return whether groups of trainings were named, and no runs.
+    """Return whether the command line names groups of trainings instead of runs.
 
     Args:
         named: Names as given.
-        folders: Run folders that these names would mean.
+        folders: Run folders for these names, if the names are those of runs.
 
     Raises:
         UsageError: Both groups and runs are named, or the name of a group is misspelled.
@@ -44,12 +44,12 @@ def are_groups(named: Sequence[Path], folders: Sequence[Path]) -> bool:
     ]
     if any(groups) and any(runs):
         raise UsageError(
-            "runs and groups of trainings cannot be in one report", fix="Report on each kind by itself"
+            "runs and groups of trainings cannot be in one report", fix="Make one report of each kind"
         )
     if not any(groups):
         for each in named:
             if get_close_matches(str(each), known, n=1, cutoff=0.8) and not each.exists():
-                TrainingGroups().find(each)  # its error says which group was meant
+                TrainingGroups().find(each)  # raises an error that suggests the right name
     return any(groups)
 
 
@@ -58,8 +58,8 @@ def report_algorithms(
 ) -> None:
     """Print which algorithm is better, and write ``algorithms.json`` and ``algorithms.html``.
 
-    The files go to ``out``. Without it, those of a single group go into the group's folder, and those of
-    several groups are not written.
+    Without ``out``, the files of a single group go into the group's folder, and those of several groups are
+    not written.
 
     Args:
         named: Names or folders of groups.
@@ -99,7 +99,7 @@ def report_algorithms(
 
 
 def _folder(groups: Sequence[TrainingGroup]) -> Path | None:
-    """Return the folder of a single group; ``None`` for several groups or the daemon's folder."""
+    """Return the folder of a single group; ``None`` for several groups or the daemon's shared folder."""
     parents = {member.folder.parent for group in groups for member in group.members}
     if len(groups) > 1 or len(parents) > 1:
         return None
@@ -124,11 +124,11 @@ def _agents(groups: Sequence[TrainingGroup], env_id: str) -> tuple[str, ...]:
 
 
 def _random_return(env_id: str, agents: Sequence[str], *, quiet: bool) -> float:
-    """Return the mean return of random play on the seeds that also evaluate trainings."""
+    """Return the mean return of random actions on the standard seeds, which also evaluate trainings."""
     from gym_gui.evaluation import evaluate  # imports the engine
 
     if not quiet:
-        tell(f"playing at random in {env_id}")
+        tell(f"playing random actions in {env_id}")
     with tempfile.TemporaryDirectory(prefix="mosaic-random") as place:
         players = {agent: {"type": "random"} for agent in agents}
         episodes = evaluate(env_id, players, seeds=STANDARD_SEEDS, out=place).episodes

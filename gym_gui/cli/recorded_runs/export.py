@@ -1,4 +1,4 @@
-"""Implements ``mosaic export``: writes a run in formats of other programs."""
+"""Implements ``mosaic export``: writes a run as tables, TensorBoard events, Minari datasets or W&B files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gym_gui.core.paths import find_run
 
 
 def export_run(run: Path, *, to: str, out: Path | None, as_json: bool) -> None:
-    """Write a run in another format.
+    """Write a run in another format and print the written files.
 
     Args:
         run: The run folder, or its name.
@@ -29,7 +29,7 @@ def export_run(run: Path, *, to: str, out: Path | None, as_json: bool) -> None:
     Raises:
         UsageError: There is no run, it has no episode, or the folder cannot be written.
         UnknownNameError: There is no such format.
-        NotAllowedError: The run names code that the person has not allowed.
+        NotAllowedError: The run names code that the user has not allowed.
         MissingDependencyError: A package for this format is not installed.
     """
     write = _FORMATS.get(to.lower())
@@ -37,8 +37,8 @@ def export_run(run: Path, *, to: str, out: Path | None, as_json: bool) -> None:
         raise UnknownNameError("format", to, list(_FORMATS))
     opened = open_run(find_run(run))
     folder = out or Path(f"{opened.path.absolute().name}-{to.lower()}")
-    if said := check_records(opened).sentence:
-        tell(said)
+    if problem := check_records(opened).sentence:
+        tell(problem)
     left_out: list[str] = []
     written = write(opened, folder, left_out)
     if as_json:
@@ -64,7 +64,7 @@ def _tables(suffix: str) -> _Write:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(
-                f"{folder} cannot be written: {error.strerror}", fix="Choose another with -o"
+                f"{folder} cannot be written: {error.strerror}", fix="Choose another folder with -o"
             ) from error
         return {
             f"operators{suffix}": write_table(operator_rows(summarize([run])), folder / f"operators{suffix}"),

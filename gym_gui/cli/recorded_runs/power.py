@@ -1,4 +1,4 @@
-"""Implements ``mosaic power``: computes how many seeds a comparison needs before they are played."""
+"""Implements ``mosaic power``: computes how many seeds a comparison needs to detect a difference."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def tell_power(
     comparisons: int | None,
     as_json: bool,
 ) -> int:
-    """Print how many seeds would show a difference, or how often a given number of seeds shows it.
+    """Print how many seeds detect a difference, and the power of a given number of seeds.
 
     Args:
-        pilot: A run whose spread is used; ``None`` to use ``spread``.
-        difference: The true difference in question; with a pilot, by default the pilot's difference.
-        spread: Standard deviation of the differences from seed to seed.
-        seeds: A number of seeds for which to print how often they show it.
-        power: Probability of finding the difference.
+        pilot: A run from which the spread is estimated; ``None`` to use ``spread``.
+        difference: True difference to detect; with a pilot, by default the pilot's difference.
+        spread: Standard deviation over seeds of the difference between two operators.
+        seeds: Number of seeds for which to print the power; ``None`` to leave it out.
+        power: Probability of detecting the difference.
         comparisons: Number of comparisons in the family; by default the pilot's, else 1.
         as_json: Whether to print JSON.
 
@@ -57,32 +57,33 @@ def tell_power(
     """
     if any(given is not None and not 0 < abs(given) < math.inf for given in (difference, spread)):
         raise UsageError(
-            "a difference and a spread are numbers, and not 0", fix="Give the size you care about"
+            "a difference and a spread are finite numbers other than 0",
+            fix="Give the size that matters to you",
         )
     if pilot is None:
-        rows = [_stated(difference, spread, seeds, power, comparisons or 1)]
+        rows = [_from_numbers(difference, spread, seeds, power, comparisons or 1)]
     elif spread is not None:
-        raise UsageError("the spread is that of RUN, or --spread, not both", fix="Leave one of them out")
+        raise UsageError("RUN and --spread cannot be combined", fix="Leave one of them out")
     else:
-        rows = _of_pilot(find_run(pilot), difference, seeds, power, comparisons)
+        rows = _from_pilot(find_run(pilot), difference, seeds, power, comparisons)
     if as_json:
         write_json({"power": power, "comparisons": rows})
         return 0
     for row in rows:
-        _say(console(), row, power)
+        _print_row(console(), row, power)
     write_line(
-        "Seeds that both play; two-sided 5 % level, divided by the comparisons."
-        + (" In brackets: if the spread is as small or as large as the pilot allows." if pilot else "")
+        "Seeds are shared by both operators; two-sided 5 % level, divided by the number of comparisons."
+        + (" In brackets: for the smallest and largest spread that fits the pilot." if pilot else "")
     )
     return 0
 
 
-def _stated(
+def _from_numbers(
     difference: float | None, spread: float | None, seeds: int | None, power: float, comparisons: int
 ) -> dict[str, Any]:
     if difference is None or spread is None:
         raise UsageError(
-            "a run to start from, or a difference and its spread are needed",
+            "RUN, or --difference and --spread, are needed",
             fix="For example: mosaic power RUN, or mosaic power --difference 10 --spread 25",
         )
     spread = abs(spread)
@@ -100,30 +101,30 @@ def _stated(
     }
 
 
-def _of_pilot(
+def _from_pilot(
     folder: Path, difference: float | None, seeds: int | None, power: float, family: int | None
 ) -> list[dict[str, Any]]:
     pilot = open_run(folder)
-    if said := check_records(pilot).sentence:
-        tell(said)
+    if sentence := check_records(pilot).sentence:
+        tell(sentence)
     summary = summarize(pilot, steps=False)
     if not summary.comparisons:
         raise UsageError(
-            f"{folder} holds no comparison",
+            f"{folder} contains no comparison",
             fix="Give a run of at least two operators, or of teams that compete",
         )
     names = {operator.key: operator.name for operator in summary.operators}
-    rows = [_compared(c, names, difference, seeds, power, family) for c in summary.comparisons]
+    rows = [_row_of_comparison(c, names, difference, seeds, power, family) for c in summary.comparisons]
     found = [row for row in rows if row is not None]
     if not found:
         raise UsageError(
-            f"the seeds of {folder} are too few to tell a spread, or all of them gave the same",
-            fix="Play at least 6 seeds that differ, or give --difference and --spread",
+            f"the seeds of {folder} are too few to estimate a spread, or their differences are all equal",
+            fix="Play at least 6 seeds whose results differ, or give --difference and --spread",
         )
     return found
 
 
-def _compared(
+def _row_of_comparison(
     c: Comparison,
     names: dict[str, str],
     difference: float | None,
@@ -146,20 +147,20 @@ def _compared(
         "first": f"{where}{names.get(c.first, c.first)}",
         "second": names.get(c.second, c.second),
         "family": many,
-        "spread": _plain(spread),
+        "spread": _spread_record(spread),
         "sizes": sizes,
         "at": seeds,
     }
 
 
-def _plain(spread: Spread) -> dict[str, Any]:
+def _spread_record(spread: Spread) -> dict[str, Any]:
     return {"value": spread.value, "low": spread.low, "high": spread.high, "seeds": spread.seeds}
 
 
-def _say(out: Console, row: dict[str, Any], power: float) -> None:
+def _print_row(out: Console, row: dict[str, Any], power: float) -> None:
     spread = row["spread"]
     if row["first"] is None:
-        head = f"Spread {wording.number(spread['value'])} from seed to seed"
+        head = f"Spread {wording.number(spread['value'])} over seeds"
     else:
         ends = wording.interval(spread["low"], spread["high"])
         sides = f"{row['first']} against {row['second']}"
@@ -168,16 +169,18 @@ def _say(out: Console, row: dict[str, Any], power: float) -> None:
         head += f", {row['family']} comparisons"
     out.print(Text(f"{clean(head)}."), soft_wrap=True)
     if not row["sizes"]:
-        out.print(Text("  No difference was seen: name one with --difference."), soft_wrap=True)
+        out.print(Text("  The pilot shows no difference: give one with --difference."), soft_wrap=True)
     for size in row["sizes"]:
-        out.print(Text(f"  {_size(size, row['at'], power)}"), soft_wrap=True)
+        out.print(Text(f"  {_size_in_words(size, row['at'], power)}"), soft_wrap=True)
 
 
-def _size(size: dict[str, Any], at: int | None, power: float) -> str:
+def _size_in_words(size: dict[str, Any], at: int | None, power: float) -> str:
     ends: Sequence[int] = [size["low"], size["high"]] if "low" in size else []
     needed = f"{size['seeds']:,}" + (f" [{ends[0]:,}, {ends[1]:,}]" if ends else "")
     difference = f"{wording.number(size['difference'])} ({size['what']})"
-    said = f"A difference of {difference} is found {wording.percent(power)} of the time on {needed} seeds"
+    sentence = (
+        f"A difference of {difference} is detected {wording.percent(power)} of the time on {needed} seeds"
+    )
     if at is not None:
-        said += f", {wording.percent(size['power'])} on {at:,}"
-    return f"{said}."
+        sentence += f", {wording.percent(size['power'])} on {at:,}"
+    return f"{sentence}."

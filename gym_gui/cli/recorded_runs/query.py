@@ -1,4 +1,4 @@
-"""Implements ``mosaic query``: SQL queries on runs."""
+"""Implements ``mosaic query``: runs an SQL query on recorded runs and writes its result."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from gym_gui.core.paths import cache_dir, find_run, runs_dir
 from gym_gui.core.printable_text import visible
 from gym_gui.services.runs.run_query import Answer, RunQuery
 
-_SHOWN = 200
-"""Largest number of rows of a printed table; files have all rows."""
+_MAX_ROWS = 200
+"""Largest number of rows in the format ``table``; the other formats have all rows."""
 _FILE_WIDTH = 200
 """Width of a table in a file, in characters."""
 
@@ -47,15 +47,15 @@ def query_runs(sql: str, runs: Sequence[Path], *, form: str, out: Path | None) -
     Args:
         sql: The query.
         runs: Run folders, their names, or folders of runs; by default all runs.
-        form: Output format (:class:`Format`); by default that of the file's suffix, else a table.
-        out: Output file, in place of stdout.
+        form: Output format (:class:`Format`); by default the format of ``out``'s suffix, else a table.
+        out: Output file; ``None`` for stdout.
 
     Raises:
         UsageError: A run or the query is invalid, or the file cannot be written.
     """
     wanted = _format(form, out)
     if wanted is Format.PARQUET and out is None:
-        raise UsageError("Parquet is no text", fix="Name a file: -o FILE.parquet")
+        raise UsageError("Parquet cannot be printed", fix="Name a file: -o FILE.parquet")
     with RunQuery(_opened(runs), cache_dir() / "query") as query:
         if wanted is Format.PARQUET and out is not None:
             with count_progress("Reading runs") as show:
@@ -92,12 +92,12 @@ def _opened(runs: Sequence[Path]) -> list[Run]:
     if not runs:
         found = _readable(sorted(runs_dir().glob("*/run.json")))
         if not found:
-            raise UsageError(f"there are no runs in {runs_dir()}", fix="Name the run folders")
+            raise UsageError(f"there are no runs in {runs_dir()}", fix="Pass the run folders")
     return found
 
 
 def _readable(files: Iterable[Path]) -> list[Run]:
-    """Return the runs of a folder; a run that cannot be read is reported and left out."""
+    """Return the runs of these ``run.json`` files; a run that cannot be read is reported and left out."""
     found: list[Run] = []
     for file in files:
         try:
@@ -118,7 +118,7 @@ def _text(value: Any) -> str:
 
 
 def _simple(value: Any) -> Any:
-    """Return a DuckDB value in a form for files: times and lists as text."""
+    """Return a DuckDB value as string, number, bool or ``None``; times and lists become strings."""
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, list | dict | tuple):
@@ -127,15 +127,15 @@ def _simple(value: Any) -> Any:
 
 
 def _table(answer: Answer, to: TextIO) -> None:
-    rows = list(itertools.islice(answer.rows, _SHOWN + 1))
+    rows = list(itertools.islice(answer.rows, _MAX_ROWS + 1))
     headings = [
         Heading(visible(name), words=not any(isinstance(row[i], int | float) for row in rows))
         for i, name in enumerate(answer.columns)
     ]
     out = console() if to is sys.stdout else console(file=to, width=_FILE_WIDTH)
-    print_table(out, headings, [[cell(_text(value)) for value in row] for row in rows[:_SHOWN]])
-    if len(rows) > _SHOWN:
-        sys.stderr.write(f"Only the first {_SHOWN} rows are shown; all of them: --format csv\n")
+    print_table(out, headings, [[cell(_text(value)) for value in row] for row in rows[:_MAX_ROWS]])
+    if len(rows) > _MAX_ROWS:
+        sys.stderr.write(f"Only the first {_MAX_ROWS} rows are printed; for all rows add --format csv\n")
 
 
 def _markdown(answer: Answer, to: TextIO) -> None:

@@ -1,4 +1,4 @@
-"""Implements ``mosaic reparse``: parses a run's recorded replies again."""
+"""Implements ``mosaic reparse``: parses a run's recorded replies of language models again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gym_gui.controllers.reexecution.divergence import counted
 from gym_gui.controllers.reexecution.reparsing import OperatorReread, Reparsing, Reread, RereadDecision
 from gym_gui.core.paths import find_run
 
-_SHOWN = 20
+_MAX_DECISIONS = 20
 _WORDS = {
     Reread.SAME: "same",
     Reread.DIFFERS: "differ",
@@ -27,11 +27,11 @@ _WORDS = {
 
 
 def reparse_run(run: Path, *, as_json: bool) -> int:
-    """Parse a run's recorded replies again and print which decisions would differ.
+    """Parse a run's recorded model replies again and print which decisions would differ.
 
     Args:
         run: The run folder.
-        as_json: Whether to print one object instead of sentences.
+        as_json: Whether to print one JSON object instead of sentences.
 
     Returns:
         Exit status: 0 if all decisions would be the same, 1 if one differs.
@@ -51,11 +51,11 @@ def reparse_run(run: Path, *, as_json: bool) -> int:
 
 
 def _lines(result: Reparsing) -> list[str]:
-    lines = [_place(decision) for decision in result.changed[:_SHOWN]]
-    if (more := len(result.changed) - _SHOWN) > 0:
-        lines.append(f"And {counted(more, 'more decision')} (--json has all).")
+    lines = [_place(decision) for decision in result.changed[:_MAX_DECISIONS]]
+    if (more := len(result.changed) - _MAX_DECISIONS) > 0:
+        lines.append(f"And {counted(more, 'more decision')} (--json prints all).")
     lines += [_counts(operator) for operator in result.operators]
-    lines += [f"Read up to there only, as it plays out otherwise: {where}" for where in result.divergences]
+    lines += [f"Read only up to here, as the played steps differ: {where}" for where in result.divergences]
     if result.versions:
         lines.append(versions_line(result.versions))
     return lines
@@ -65,17 +65,17 @@ def _place(d: RereadDecision) -> str:
     then, now = (f"{word!r}" if word else "nothing" for word in (d.recorded_word, d.now_word))
     place = f"operator {d.operator_id}, episode {d.episode_index}, step {d.step_index}, agent {d.agent_id}"
     reply = f' In: "{d.reply}"' if d.reply not in d.why else ""
-    return f"{place}: read as {then} then, as {now} now ({d.why}).{reply}"
+    return f"{place}: recorded as {then}, now read as {now} ({d.why}).{reply}"
 
 
 def _counts(operator: OperatorReread) -> str:
     kinds = [(kind, n) for kind, n in operator.counts.items() if n or kind is Reread.SAME]
-    told = [
+    parts = [
         f"{n} differs" if (kind, n) == (Reread.DIFFERS, 1) else f"{n} {_WORDS[kind]}" for kind, n in kinds
     ]
     read = counted(sum(operator.counts.values()), "decision")
-    kept = f"; of {operator.unrecorded} more no reply is kept" if operator.unrecorded else ""
-    return f"{operator.name}: {read} read again, {', '.join(told)}{kept}."
+    kept = f"; {operator.unrecorded} more without recorded reply" if operator.unrecorded else ""
+    return f"{operator.name}: {read} read again, {', '.join(parts)}{kept}."
 
 
 def _record(run: Path, result: Reparsing) -> dict[str, Any]:

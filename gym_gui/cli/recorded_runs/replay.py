@@ -1,4 +1,4 @@
-"""Implements ``mosaic replay``: plays an episode again, in the window, as a video, or without pictures."""
+"""Implements ``mosaic replay``: plays a recorded episode in the window, as a video, or without images."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def replay_episode(
     fps: float = 10.0,
     as_json: bool = False,
 ) -> int:
-    """Play a recorded episode again.
+    """Play a recorded episode in the window, as a video, or without images.
 
     Args:
         run: The run folder.
@@ -34,7 +34,7 @@ def replay_episode(
         episode: Index of the episode; by default the first one.
         video: Video file to write; without it and without ``as_json``, the window shows the episode.
         fps: Steps per second of the video.
-        as_json: Whether to print one object on stdout and progress as JSON lines on stderr.
+        as_json: Whether to print one JSON object on stdout, and progress as JSON lines on stderr.
 
     Returns:
         Exit status: 1 if the replay differs from the record.
@@ -86,7 +86,7 @@ def _print_replay(
 
 
 def print_loop(run: Path, *, operator: str = "", episode: int | None = None) -> None:
-    """Print a recorded episode as a program that plays it without MOSAIC.
+    """Print a Python program that plays a recorded episode without MOSAIC.
 
     Args:
         run: The run folder.

@@ -1,4 +1,4 @@
-"""Implements ``mosaic report`` for runs."""
+"""Implements ``mosaic report`` for runs: prints the comparison and writes the report page."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_json: bool) -> Summary:
-    """Print the comparison of runs and write the page.
+    """Print the comparison of runs and write the report page.
 
     Args:
         runs: Run folders.
-        out: Folder for the files.
-        replays: Whether the page gets replays.
+        out: Folder for the files; by default the run folder if there is only one run.
+        replays: Whether the page contains playable episodes.
         as_json: Whether to print JSON.
 
     Returns:
@@ -61,7 +61,7 @@ def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_jso
 
 
 def make_report_films(runs: Sequence[Run], order: FilmOrder, folder: Path, *, as_json: bool) -> FilmFolder:
-    """Make the replays of a report; Ctrl-C ends this early, and the report gets those that are finished.
+    """Record replays of episodes for a report; after Ctrl-C, return the replays that are finished.
 
     Args:
         runs: The runs of the report.
@@ -86,13 +86,13 @@ def make_report_films(runs: Sequence[Run], order: FilmOrder, folder: Path, *, as
 
 
 def _write_games(paths: Sequence[Path], out: Path | None, *, as_json: bool) -> None:
-    """Write ``games.pgn`` if a run has games of chess; the report does not depend on it.
+    """Write ``games.pgn`` if a run has games of chess.
 
-    With several runs, whose games have the same numbers, each run gets its own file.
+    Games of different runs may have the same number, so with several runs each run gets its own file.
 
     Args:
         paths: Run folders.
-        out: Folder for the files; by default the run's own, and none for several runs.
+        out: Folder for the files; ``None`` for the run folder of a single run, or no file for several runs.
         as_json: Whether to print nothing on standard output.
 
     Raises:

@@ -32,11 +32,11 @@ FORMATS = ("md", "tex", "csv", "parquet", "svg", "pdf")
 
 
 def format_of(out: Path | None, wanted: str) -> str:
-    """Return the format of a report (one of :data:`FORMATS`); empty for the page and its folder.
+    """Return the format of a report (one of :data:`FORMATS`); empty for the HTML page.
 
     Args:
         out: Output path; its suffix names the format, unless it is a folder.
-        wanted: Format that the user named; may be empty.
+        wanted: Value of ``--format``; may be empty.
 
     Raises:
         UsageError: There is no such format, or the file's suffix names another one.
@@ -50,7 +50,7 @@ def format_of(out: Path | None, wanted: str) -> str:
 
 
 def refuse_file(out: Path | None) -> None:
-    """Refuse an output file of an unsupported type, for which a folder would be created.
+    """Raise an error if the output path looks like a file of an unsupported type, instead of a folder.
 
     Raises:
         UsageError: The path has the suffix of an unsupported file type.
@@ -60,7 +60,7 @@ def refuse_file(out: Path | None) -> None:
     if guess_type(out.name)[0] is not None:
         known = " ".join(f".{form}" for form in FORMATS)
         raise UsageError(
-            f"no report is written as {out.suffix}: {out}",
+            f"a report cannot be written as {out.suffix}: {out}",
             fix=f"Name a folder, or a file that ends with one of {known}",
         )
 
@@ -88,7 +88,7 @@ def write_format(paths: Sequence[Path], form: str, out: Path | None) -> Summary:
     file = out / f"report.{form}" if out is not None and out.is_dir() else out
     if file is None:
         if form in ("parquet", "pdf"):
-            raise UsageError(f"{form} is no text", fix=f"Name a file: -o report.{form}")
+            raise UsageError(f"{form} cannot be printed", fix=f"Name a file: -o report.{form}")
         with tempfile.TemporaryDirectory() as folder:
             written = Path(folder, f"report.{form}")
             _write(written, form, summary, standings)
@@ -120,7 +120,7 @@ def _plain(content: bytes, path: Path) -> None:
 
 
 def _pdf(svg: bytes, path: Path) -> None:
-    """Convert an SVG to PDF with Qt, in a separate process, as this one does not use Qt."""
+    """Convert an SVG to PDF with Qt in a separate process, because the command line imports no Qt."""
     if find_spec("PyQt6") is None:
         raise MissingDependencyError("writing PDF", "mosaic install gui")
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Implements ``mosaic rerun``: a run's policies play its episodes again, into a new run."""
+"""Implements ``mosaic rerun``: a run's policies play its episodes again, recorded as a new run."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.runs.recorder import COMPLETED, FAILED, RERUN, STOPPED
 
-_SHOWN: Final = 5
+_MAX_DEPARTURES: Final = 5
 _RANGE: Final = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
-_MOST: Final = 1_000_000
+_MAX_EPISODES: Final = 1_000_000
 _FINDINGS: Final = {
     Finding.MODEL: "models do not repeat themselves, recorded replies do: mosaic run --replay {run}",
     Finding.PERSON: "people do not repeat themselves",
-    Finding.NOT_DETERMINISTIC: "it is not deterministic: played once more, the episode went yet another way",
-    Finding.ANOTHER: "played once more, the episode went the new way again: it is not the policy that it was",
+    Finding.NOT_DETERMINISTIC: "it is not deterministic: a third play of the episode differed again",
+    Finding.ANOTHER: "it has changed since: a third play of the episode repeated the new decisions",
 }
 
 
@@ -65,44 +65,44 @@ def rerun_run(
     as_json: bool,
     hosts: HostAhead,
 ) -> int:
-    """Play a run's episodes again and print where and why they differ from the record.
+    """Let a run's policies play its episodes again; print where and why they differ from the record.
 
     Args:
         run: The run folder.
-        episodes: Episodes to play, e.g. ``0,3,5-9``; all recorded ones by default.
+        episodes: Episodes to play, such as ``0,3,5-9``; all recorded episodes by default.
         out: Folder for the new run folder.
         processes: Number of session processes.
         as_json: Whether to print JSON.
-        hosts: Session host and environment checks of the command.
+        hosts: Opens the session processes and reads the environments' slots.
 
     Returns:
         Exit status: 0 if all episodes are as recorded, 1 if one differs.
 
     Raises:
-        UsageError: The person can fix the problem; nothing was played.
+        UsageError: The user can fix the problem; nothing was played.
     """
     recorded = open_run(find_run(run))
     chosen = recorded_episodes(recorded, None if episodes is None else _indices(episodes))
-    _see_players(recorded)
+    _check_players(recorded)
     loaded = load_experiment(recorded.path, allow_code=False)
-    # Everything that was played is played again, also rows of a matrix: none is left out as unplayable.
+    # Take all operators that have a record, also of a matrix: none of them is unplayable.
     experiment = Experiment(
         [operator for operator in loaded.operators if operator.operator_id in recorded.operators],
         loaded.execution,
     )
     resolved, _ = resolve_all(experiment, seats_of=hosts.seats)
-    # A whole run is played as it was, including the looks of a run that was played until it was decided.
+    # A whole run is played by its schedule, including interim looks; chosen episodes are played without them.
     whole = (
         episodes is None
         and recorded.record.status in (COMPLETED, FAILED)
         and chosen_episodes(recorded) is None
     )
-    played = _Played(recorded, experiment, resolved, processes or experiment.execution.processes, hosts)
+    replayer = _Replayer(recorded, experiment, resolved, processes or experiment.execution.processes, hosts)
     with run_progress(as_json=as_json) as show:
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-        again, status = played.once(out, None if whole else chosen, show)
+        again, status = replayer.once(out, None if whole else chosen, show)
         results = asyncio.run(compare_rerun(recorded, again, chosen))
-        found = [] if status == STOPPED else played.suspects(again, results, show)
+        found = [] if status == STOPPED else replayer.suspects(again, results, show)
     versions = changed_versions(recorded, again)
     if as_json:
         write_json(_record(recorded, again, results, found, versions))
@@ -113,7 +113,7 @@ def rerun_run(
             write_line(versions_line(versions))
         write_line(f"Run:  {again.path}")
     if status == STOPPED:
-        tell(f"stopped; go on with: mosaic run --resume {again.path}")
+        tell(f"stopped; resume with: mosaic run --resume {again.path}")
         return INTERRUPTED
     return WORK_FAILED if any(result.divergences for result in results) else DONE
 
@@ -123,14 +123,14 @@ def _indices(given: str) -> list[int]:
     for part in given.split(","):
         match = _RANGE.fullmatch(part.strip())
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if not first <= last < first + _MOST:
-            raise UsageError(f"--episodes {given!r} names no episodes", fix="Write such as 0,3,5-9")
+        if not first <= last < first + _MAX_EPISODES:
+            raise UsageError(f"--episodes {given!r} names no episodes", fix="Write a list such as 0,3,5-9")
         found += range(first, last + 1)
     return found
 
 
-def _see_players(run: Run) -> None:
-    """Refuse a run whose policies are not in its folder.
+def _check_players(run: Run) -> None:
+    """Raise an error if a policy of the run was a Python object, which cannot be loaded again.
 
     Raises:
         UsageError: A policy was an object of a Python program.
@@ -140,14 +140,14 @@ def _see_players(run: Run) -> None:
             if (mapping(player) or {}).get("worker_id") == IN_PROCESS:
                 policy = text((mapping(player) or {}).get("policy"))
                 raise UsageError(
-                    f"{agent} of operator {operator_id!r} was played by {policy}, a Python object that no "
-                    "run folder holds",
-                    fix="Play its actions again: mosaic verify",
+                    f"{agent} of operator {operator_id!r} was played by {policy}, a Python object that the "
+                    "run folder does not contain",
+                    fix="Play the recorded actions again: mosaic verify",
                 )
 
 
-class _Played:
-    """Plays episodes of a run again."""
+class _Replayer:
+    """Plays episodes of a recorded run again with the run's policies."""
 
     def __init__(
         self,
@@ -161,7 +161,13 @@ class _Played:
         self._processes = processes or usable_cores()
 
     def once(self, out: Path | None, only: Episodes | None, show: OnProgress) -> tuple[Run, str]:
-        """Play episodes into a new run folder, or the whole schedule if ``only`` is ``None``."""
+        """Play episodes into a new run folder and return the new run and its status.
+
+        Args:
+            out: Folder for the new run folder.
+            only: Indices of episodes by operator; ``None`` for the whole schedule.
+            show: Receives the progress.
+        """
         about: dict[str, Any] = {"run": str(self._run.path.absolute())}
         if only is not None:
             about["episodes"] = {name: sorted(indices) for name, indices in only.items()}
@@ -180,7 +186,10 @@ class _Played:
         return open_run(result.folder), result.status
 
     def suspects(self, again: Run, results: list[OperatorRerun], show: OnProgress) -> list[Suspect]:
-        """Return policies that decided differently on the same input; repeat an episode if that helps."""
+        """Return policies that decided differently on the same input, with the cause.
+
+        If the cause is unknown, the episode is played a third time to see whether it differs again.
+        """
         found: list[Suspect] = []
         for suspect, open_question in suspects(self._run, results):
             if not open_question:
@@ -200,8 +209,8 @@ def _lines(run: Run, again: Run, results: list[OperatorRerun], found: list[Suspe
     for result in results:
         same = result.episodes - len(result.divergences)
         lines.append(f"{result.name}: {same} of {counted(result.episodes, 'episode')} as recorded.")
-        lines += [f"Departs: {d}" for d in result.divergences[:_SHOWN]]
-        if (more := len(result.divergences) - _SHOWN) > 0:
+        lines += [f"Differs: {d}" for d in result.divergences[:_MAX_DEPARTURES]]
+        if (more := len(result.divergences) - _MAX_DEPARTURES) > 0:
             lines.append(f"And {counted(more, 'more episode')}.")
         if any(d.cause is Cause.ENVIRONMENT for d in result.divergences):
             lines.append(
@@ -211,7 +220,7 @@ def _lines(run: Run, again: Run, results: list[OperatorRerun], found: list[Suspe
     for s in found:
         why = _FINDINGS[s.finding].format(run=run.path)
         who = f"{s.policy} ({s.worker_id}, {s.agent_id} of {again.operators[s.operator_id].name})"
-        lines.append(f"{who} decided otherwise on what it had seen then; {why}.")
+        lines.append(f"{who} decided differently on the same input; {why}.")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""Implements ``mosaic report --site``: a folder of pages for any static host."""
+"""Implements ``mosaic report --site``: writes a folder of HTML pages for any static web host."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from gym_gui.controllers.child_jobs.films import FilmOrder
 from gym_gui.controllers.runs.operator_execution import OperatorProgress
 
 Replays = Literal["all", "some", "none"]
-_TOLD_EVERY = 50
+_EPISODES_PER_MESSAGE = 50
 """Number of episodes between progress messages; a message takes longer than writing an episode."""
 
 
 def report_site(runs: Sequence[Path], folder: Path, *, replays: Replays, as_json: bool) -> Summary:
-    """Print the comparison of runs and write a site.
+    """Print the comparison of runs and write a site with one page per episode.
 
     Args:
         runs: Run folders.
         folder: Folder for the site; an existing site is replaced once the new one is complete.
-        replays: Which episodes get replays.
+        replays: Which episodes get a replay: ``all``, ``some`` (best, median, worst, failed) or ``none``.
         as_json: Whether to print JSON.
 
     Returns:
         Summary of the runs.
 
     Raises:
-        UsageError: There is no run, or the site may not or cannot be written.
+        UsageError: There is no run, the folder contains other files, or the site cannot be written.
         RunFormatError: No run can be read.
     """
     see_may_be_replaced(folder)
@@ -58,7 +58,9 @@ def report_site(runs: Sequence[Path], folder: Path, *, replays: Replays, as_json
             order = FilmOrder.every(read.runs) if replays == "all" else FilmOrder.some(read.summary)
             films = make_report_films(read.runs, order, workshop.films, as_json=as_json)
             if len(films) < len(order):
-                notes.append(f"Its making was stopped: {len(films):,} of {len(order):,} replays were made.")
+                notes.append(
+                    f"The site was stopped early: {len(films):,} of {len(order):,} replays were made."
+                )
         content = SiteContent(read.runs, read.summary, found, films, notes)
         written = _write(workshop.site, content, as_json=as_json)
     index = folder / "index.html"
@@ -73,7 +75,7 @@ def _write(folder: Path, content: SiteContent, *, as_json: bool) -> SiteWritten:
     with first_interrupt() as stopped, run_progress(as_json=as_json) as show:
 
         def tell_progress(done: int, total: int) -> None:
-            if done == total or done % _TOLD_EVERY == 0:
+            if done == total or done % _EPISODES_PER_MESSAGE == 0:
                 show([OperatorProgress("site", "Pages", done, total, 0, 0, 0)])
 
         return write_site(folder, content, on_episode=tell_progress, stopped=stopped)
@@ -81,23 +83,23 @@ def _write(folder: Path, content: SiteContent, *, as_json: bool) -> SiteWritten:
 
 @contextmanager
 def first_interrupt() -> Generator[Callable[[], bool]]:
-    """Yield a function that says whether Ctrl-C was pressed; a second Ctrl-C ends the work at once."""
-    asked = False
+    """Yield a function that returns whether Ctrl-C was pressed; a second Ctrl-C raises KeyboardInterrupt."""
+    interrupted = False
 
-    def hear(_number: int, _frame: FrameType | None) -> None:
-        nonlocal asked
-        if asked:
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        nonlocal interrupted
+        if interrupted:
             raise KeyboardInterrupt
-        asked = True
+        interrupted = True
         tell(
-            "stopped: the site is finished without further replays and transcripts; again: nothing is written"
+            "stopping: the site gets no further replays and transcripts; to write nothing, press Ctrl-C again"
         )
 
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number in before:
-        signal.signal(number, hear)
+        signal.signal(number, on_signal)
     try:
-        yield lambda: asked
+        yield lambda: interrupted
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

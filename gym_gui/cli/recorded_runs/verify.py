@@ -20,8 +20,8 @@ from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import find_run
 from gym_gui.services.subprocess_job import LONGEST_CALL_S
 
-_SHOWN = 5
-_WHY = "Then an action, what an agent saw, or the digest itself is not what it was when it was recorded."
+_MAX_DIFFERENCES = 5
+_WHY = "Such a digest differs if an action, an observation or the rule of the digest has changed since then."
 
 
 def verify_runs(runs: Sequence[Path], *, timeout_s: float | None = None, as_json: bool) -> int:
@@ -52,7 +52,7 @@ def _verify(run: Path, timeout_s: float, *, as_json: bool) -> int:
 
     Raises:
         UsageError: There is no run, or its environment is not installed.
-        SubprocessJobError: The environment ended the process, or did not return.
+        SubprocessJobError: The environment crashed the process, or a call did not return.
     """
     opened = open_run(find_run(run))
     with run_progress(as_json=as_json) as show:
@@ -66,14 +66,14 @@ def _text(result: Verification) -> str:
     played = f"{counted(result.episodes, 'episode')}, {counted(result.decisions, 'decision')}"
     lines = [f"Played again: {played}."]
     if result.unplayed:
-        lines.append(f"Left out: {counted(result.unplayed, 'episode')} of which nothing was played.")
+        lines.append(f"Left out: {counted(result.unplayed, 'episode')} without recorded decisions.")
     if not result.divergences:
         lines[0] = f"Verified: {played}, every one as recorded."
     else:
-        lines += [f"Differs: {divergence}" for divergence in result.divergences[:_SHOWN]]
-        if any("state_sha" in d.what for d in result.divergences[:_SHOWN]):
+        lines += [f"Differs: {divergence}" for divergence in result.divergences[:_MAX_DIFFERENCES]]
+        if any("state_sha" in d.what for d in result.divergences[:_MAX_DIFFERENCES]):
             lines.append(_WHY)
-        more = len(result.divergences) - _SHOWN
+        more = len(result.divergences) - _MAX_DIFFERENCES
         if more > 0:
             lines.append(f"And {counted(more, 'more difference')}.")
     if result.uncovered:
@@ -84,9 +84,9 @@ def _text(result: Verification) -> str:
 
 
 def versions_line(versions: Mapping[str, tuple[str, str]]) -> str:
-    """Return a sentence on versions that differ from those of the run."""
+    """Return a sentence that lists packages whose installed version differs from the run's."""
     changes = ", ".join(f"{name} {then} -> {now}" for name, (then, now) in versions.items())
-    return f"Versions that are not those of the run: {changes}."
+    return f"Versions that differ from those of the run: {changes}."
 
 
 def _record(run: Path, result: Verification) -> dict[str, object]:

@@ -1,1 +1,1 @@
-"""Commands that play: ``mosaic run`` and ``mosaic tournament``, on this machine or on others."""
+"""Implements ``mosaic run`` and ``mosaic tournament``, on this machine or on others."""

@@ -1,4 +1,4 @@
-"""Prints the plan for ``mosaic run --dry-run``, and for models the first prompts, calls and price."""
+"""Prints the plan of ``mosaic run --dry-run``: episodes, and prompts, calls and prices of models."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def say_plan(
         experiment: The experiment.
         resolved_operators: Checked operators of the experiment.
         processes: Number of session processes.
-        slots: Slots that would call a model, played without calls.
-        part: Part that would be played; ``None`` for the whole experiment.
+        slots: Estimates for slots that would call a model.
+        part: Shard that would be played; ``None`` for the whole experiment.
         as_json: Whether to print JSON.
     """
     if as_json:
@@ -55,50 +55,50 @@ def say_plan(
         for note in resolved.notes:
             sys.stdout.write(f"Note: {note} (operator {resolved.config.operator_id}).\n")
     if part is not None:
-        _say_part(part)
+        _print_part(part)
     if slots:
-        _say_models(slots)
-        _say_budgets(carried(experiment, slots))
-        sys.stdout.write(f"\nProcesses: {processes}. No model was asked, and no run was kept.\n")
+        _print_models(slots)
+        _print_budgets(carried(experiment, slots))
+        sys.stdout.write(f"\nProcesses: {processes}. No model was called, and no run was recorded.\n")
         _warn_of_servers(slots)
     else:
-        sys.stdout.write(f"\nProcesses: {processes}. Nothing was run.\n")
+        sys.stdout.write(f"\nProcesses: {processes}. Nothing was played.\n")
 
 
 def say_notes(notes: Sequence[str]) -> None:
-    """Print the notes that were collected while slots were loaded."""
+    """Print on stderr the notes from the check in which workers load their slots."""
     for note in notes:
         sys.stderr.write(f"Note: {clean(note)}.\n")
 
 
 def _warn_of_servers(slots: Sequence[ModelSlot]) -> None:
-    """Print last, and on stderr, which servers do not answer: a run would be refused."""
+    """Print on stderr which model servers do not answer, because a run would be refused."""
     for reason in dict.fromkeys(slot.unreachable for slot in slots if slot.unreachable):
         tell(f"a run would be refused now: {clean(reason)}")
 
 
-def _say_part(part: ShardPlan) -> None:
+def _print_part(part: ShardPlan) -> None:
     """Print which episodes a shard would play."""
     played = [f"{name} {of[0]} to {of[-1]}" for name, of in part.only.items()]
     episodes = wording.count(sum(map(len, part.only.values())), "episode")
     which = f" ({', '.join(played)})" if played else ""
-    write_line(f"Of this, {part.shard.words}: {episodes}{which}.")
+    write_line(f"Part to play, {part.shard.words}: {episodes}{which}.")
 
 
-def _say_models(slots: Sequence[ModelSlot]) -> None:
+def _print_models(slots: Sequence[ModelSlot]) -> None:
     """Print which calls to models would be made, and their cost."""
     for slot in slots:
         write_line()
-        _say_slot(slot)
+        _print_slot(slot)
     write_line()
-    _say_sum(slots)
+    _print_sum(slots)
 
 
-def _say_slot(slot: ModelSlot) -> None:
+def _print_slot(slot: ModelSlot) -> None:
     model = " ".join(part for part in (slot.provider, slot.model) if part)
     write_line(clean(f"{slot.operator}, {slot.slot}: {model}"))
     if not slot.messages:
-        write_line("  It has not decided anything in the episodes that were played.")
+        write_line("  This slot made no decision in the episodes of the dry run.")
         return
     write_line(f"  First prompt, about {slot.prompt_tokens:,} tokens:")
     for message in slot.messages:
@@ -118,7 +118,7 @@ def _say_slot(slot: ModelSlot) -> None:
 
 
 UNBOUNDED = (
-    "Nothing limits the steps of an episode here: max_steps does, or episode_token_limit and "
+    "Nothing limits the steps of an episode: set max_steps, or episode_token_limit and "
     "episode_cost_limit_usd of the slot."
 )
 
@@ -126,9 +126,9 @@ UNBOUNDED = (
 def _price(slot: ModelSlot) -> str:
     if slot.usd is None:
         known = " ".join(part for part in (slot.provider, slot.model) if part)
-        return clean(f"not known: prices.toml of the worker has no line for {known}")
+        return clean(f"unknown: the worker's prices.toml has no entry for {known}")
     if not slot.usd and not slot.most_usd:
-        return "nothing is paid per token"
+        return "free, no price per token"
     most = None if slot.most_usd is None else slot.most_usd * slot.episodes
     return f"about {wording.dollars(slot.usd * slot.factor)}; {_at_most(most)}"
 
@@ -137,7 +137,7 @@ def _at_most(usd: float | None) -> str:
     return "unbounded" if usd is None else f"at most {wording.dollars(usd)}"
 
 
-def _say_sum(slots: Sequence[ModelSlot]) -> None:
+def _print_sum(slots: Sequence[ModelSlot]) -> None:
     calls = sum(round(slot.dry_calls * slot.factor) for slot in slots)
     priced = [slot for slot in slots if slot.usd is not None]
     parts = [f"about {calls:,} calls"]
@@ -148,14 +148,14 @@ def _say_sum(slots: Sequence[ModelSlot]) -> None:
         parts.append(f"about {wording.dollars(about)}")
         parts.append(_at_most(sum(known) if len(known) == len(priced) else None))
     if unknown := len(slots) - len(priced):
-        parts.append(f"{wording.count(unknown, 'slot')} at a price that is not known")
-    write_line(f"In all: {', '.join(parts)}.")
+        parts.append(f"{wording.count(unknown, 'slot')} with an unknown price")
+    write_line(f"In total: {', '.join(parts)}.")
     played = max(slot.dry_episodes for slot in slots)
-    write_line(f"From {wording.count(played, 'episode')} of each operator. {BASIS}")
+    write_line(f"Estimated from {wording.count(played, 'episode')} of each operator. {BASIS}")
 
 
-def _say_budgets(budgets: Sequence[Carried]) -> None:
-    """Print for how many episodes the budgets suffice."""
+def _print_budgets(budgets: Sequence[Carried]) -> None:
+    """Print how many episodes each budget of money or tokens suffices for."""
     for each in budgets:
         money = f"{wording.dollars(each.budget.usd)}" if each.budget.usd else ""
         tokens = f"{each.budget.tokens:,} tokens" if each.budget.tokens else ""

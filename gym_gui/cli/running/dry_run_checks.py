@@ -1,4 +1,4 @@
-"""Checks of a dry run in a separate process: plays environments and lets workers load their slots."""
+"""Checks of ``--dry-run`` in a separate process: workers load their slots, and model slots play episodes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Outlook:
     """Results of a dry run.
 
     Attributes:
-        notes: A sentence for each slot whose worker took too long to load.
-        model_slots: Slots that would call a model, played without calls.
+        notes: One sentence per slot whose worker took too long to load.
+        model_slots: Estimates for slots that would call a model, from episodes without calls.
     """
 
     notes: list[str] = field(default_factory=list[str])
@@ -37,18 +37,18 @@ class Outlook:
 async def look_ahead(
     experiment: Experiment, processes: int, *, models: bool, longest_s: float = LONGEST_CALL_S
 ) -> Outlook:
-    """Let workers load their slots, and play a few episodes of slots with models, without calling these.
+    """Let workers load their slots, and estimate model calls by a few episodes in which no model is called.
 
     Args:
-        experiment: What would be played; all of it must be playable.
+        experiment: The experiment, without operators that cannot be played.
         processes: Number of session processes.
-        models: Whether to estimate the calls to models.
+        models: Whether to estimate model calls.
         longest_s: Seconds after which an environment that has not returned from a call counts as hanging.
 
     Raises:
-        NotAllowedError: An operator names code that the person has not allowed.
+        NotAllowedError: An operator names code that the user has not allowed.
         UsageError: A worker cannot play its slot.
-        SubprocessJobError: An environment ended the process, or did not return.
+        SubprocessJobError: An environment crashed the process, or a call did not return.
         MosaicError: An episode could not be played.
     """
     operators = experiment.operators
@@ -72,25 +72,24 @@ def _look_ahead() -> Any:
         {"operators": operators, "execution": asked["execution"]}, complete=False
     ).execution
     experiment = Experiment(operators, execution)
-    # Operators that use models are loaded by the cost estimate; loading them here too would contact their
-    # server twice.
-    asking = [o for o in operators if asked["models"] and slots_with(o, DRY_RUN)]
+    # The cost estimate loads operators with models; loading them here, too, would contact their server twice.
+    model_operators = [o for o in operators if asked["models"] and slots_with(o, DRY_RUN)]
     with HostAhead(wanted=False) as hosts:
-        resolved = [_resolved(o) for o in operators if o not in asking]
+        resolved = [_resolved(o) for o in operators if o not in model_operators]
         with keep_alive():  # workers are separate processes; they may take this long
             slow = hosts.run(LoadCheck().check(*resolved))
         notes = [
-            f"{agent} of operator {operator} took more than {LIMIT_S:g} s to load and was not waited for"
+            f"{agent} of operator {operator} took more than {LIMIT_S:g} s to load and was not checked"
             for operator, agent in slow
         ]
         model_slots: list[ModelSlot] = []
-        if asking:
+        if model_operators:
             model_slots = hosts.run(estimate_cost(experiment, hosts.open_session, asked["processes"], _run))
         return msgspec.to_builtins(Outlook(notes, model_slots))
 
 
 def _resolved(operator: OperatorConfig) -> ResolvedOperator:
-    """Return the operator checked against its environment, which is created in this process."""
+    """Check an operator against its environment, which is created in this process."""
     tell_position(operator.operator_id, 0, 0)
     return resolve_operator(operator)
 

@@ -27,19 +27,19 @@ from gym_gui.services.submissions.shard_progress import OnShardProgress
 from gym_gui.services.submissions.submission_record import FAILED, Submission, is_submission, open_submission
 
 _NAMED: Final = 5
-"""Largest number of failed parts that are named individually."""
+"""Largest number of failed parts that are reported one by one."""
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Places where something is to be played, from the command line.
+    """Options of a command line that run work by an executor.
 
     Attributes:
-        executor: Name of the executor, e.g. ``ssh``.
-        profile: File that describes the places.
+        executor: Name of the executor, such as ``ssh``; ``None`` to resume a submission.
+        profile: File that describes the executor's hosts or jobs.
         shards: Number of shards; ``None`` for the default.
         resume: Folder of a submission to resume.
-        dry_run: Whether to play nothing, and only check the places and print what would be sent.
+        dry_run: Whether to only check the hosts and print what would be sent.
         detach: Whether a separate process follows the submission, so that the command returns.
     """
 
@@ -52,45 +52,45 @@ class Elsewhere:
 
 
 def new_folder(out: Path) -> Path:
-    """Return a folder for a new submission, in the folder that will contain its run."""
+    """Return the path of a new submission's folder, below the folder that will contain its run."""
     return (out / "submissions" / str(ULID())).absolute()
 
 
 @contextmanager
 def begun(submission: Submission) -> Generator[None]:
-    """Save a submission, follow it alone, and print how to watch it.
+    """Save a submission, lock it for this process, and print how to watch it.
 
     Args:
-        submission: The submission; its folder already contains what is sent.
+        submission: The submission; its folder already contains the files to send.
     """
     with following(submission.folder):
         submission.save()
         folder = submission.folder
-        tell(f"submission {folder}; how far it is, from any terminal: mosaic runs watch {folder}")
+        tell(f"submission {folder}; watch its progress from any terminal: mosaic runs watch {folder}")
         yield
 
 
 @contextmanager
 def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
-    """Open the submission that the user resumes, at other places if the user names a profile.
+    """Open the submission that the user resumes; a new profile replaces its hosts.
 
     Args:
         where: The submission's folder, and the profile.
-        command: The command that resumes it.
+        command: Name of the command that resumes the submission: ``run``, ``tournament`` or ``train``.
 
     Raises:
         UsageError: The folder is no submission, the submission is of another command, another process follows
             it, or ``--dry-run`` was given.
-        NotConfirmedError: It was not handed in from here, and the user has not confirmed it.
+        NotConfirmedError: The submission is of another user or machine, and the user has not confirmed it.
     """
     assert where.resume is not None
     if where.dry_run:
         raise UsageError(
-            "--dry-run does not go with --resume SUBMISSION",
-            fix=f"How far it is: mosaic runs watch {where.resume}",
+            "--dry-run cannot be combined with --resume SUBMISSION",
+            fix=f"Watch its progress: mosaic runs watch {where.resume}",
         )
     if not is_submission(where.resume):
-        raise UsageError("--executor begins a submission, and --resume continues one", fix="Give one of them")
+        raise UsageError("--executor and --resume cannot be combined", fix="Give one of them")
     with following(where.resume):  # reads everything that another process has written until now
         submission = open_submission(where.resume)
         if submission.command != command:
@@ -107,7 +107,7 @@ def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
 
 
 def detach(submission: Submission, *, as_json: bool) -> int:
-    """Start a separate process that follows a submission, print where the submission is, and return.
+    """Start a separate process that follows a submission, and print the submission's folder.
 
     Args:
         submission: The saved submission.
@@ -121,15 +121,15 @@ def detach(submission: Submission, *, as_json: bool) -> int:
         write_json({"submission": str(submission.folder)})
         return DONE
     write_line(f"Submission:  {submission.folder}")
-    write_line(f"\nHow far it is:  mosaic runs watch {submission.folder}")
-    write_line(f"Stop it:        mosaic runs stop {submission.folder}")
+    write_line(f"\nWatch it:  mosaic runs watch {submission.folder}")
+    write_line(f"Stop it:   mosaic runs stop {submission.folder}")
     return DONE
 
 
 def detach_resumed(where: Elsewhere, command: str, *, as_json: bool) -> int:
-    """Resume a submission in a separate process as in :func:`detach`; raises as :func:`reopened`."""
+    """Resume a submission in a separate process, see :func:`detach`; raises errors of :func:`reopened`."""
     with reopened(where, command) as submission:
-        submission.save()  # the places may have changed
+        submission.save()  # the profile may have changed
     return detach(submission, as_json=as_json)
 
 
@@ -145,9 +145,9 @@ def say_missing(
     Args:
         submission: The submission.
         coordinator: The coordinator that played the submission.
-        what: Text about each failed part, e.g. ``has failed``.
-        rest: Returns the sentence on the other parts, given the number of failed parts that were not named.
-        kept: Text that says what a stopped submission keeps and where.
+        what: Predicate of the sentence on each failed part, such as ``has failed``.
+        rest: Returns the last sentence, given the number of failed parts without a sentence of their own.
+        kept: Text that says which results a stopped submission keeps and where.
 
     Returns:
         Exit status; ``None`` if no part is missing.
@@ -160,7 +160,7 @@ def say_missing(
         tell(f"{rest(max(0, len(failed) - _NAMED))}: {again}")
         return WORK_FAILED
     if coordinator.is_stopped:
-        tell(f"stopped; {kept}; go on with: {again}")
+        tell(f"stopped; {kept}; resume with: {again}")
         return INTERRUPTED
     return None
 
@@ -172,13 +172,13 @@ def coordinate(
     *,
     to_end: bool = False,
 ) -> Coordinator:
-    """Play a submission; Ctrl-C or ``SIGTERM`` stops it after its current work, a second one at once.
+    """Play a submission in this process. Ctrl-C or ``SIGTERM`` stops it after its current episodes.
 
     Args:
         submission: The submission.
         on_standing: Receives the progress.
-        leases: Shares of the budgets, if budgets hold for all shards together.
-        to_end: Whether to finish only what is being played and begin nothing.
+        leases: Shares of budgets that all shards have in common; ``None`` without such budgets.
+        to_end: Whether to begin no further shards and wait for those in progress.
 
     Returns:
         The coordinator that played the submission.
@@ -192,11 +192,11 @@ def coordinate(
 
 
 def clear(submission: Submission, coordinator: Coordinator | None) -> None:
-    """Remove files of a submission from its places; the next call removes those not reachable now.
+    """Remove a submission's files from its hosts; a host that cannot be reached is tried at the next call.
 
     Args:
-        submission: A submission whose parts are all here, according to its record.
-        coordinator: The coordinator that played it; ``None`` if an earlier process did.
+        submission: A submission whose parts have all been collected.
+        coordinator: The coordinator that played the submission; ``None`` if an earlier process did.
     """
     if not submission.cleared:
         coordinator = coordinator or Coordinator(submission, backends_of(submission), lambda _: None)
@@ -208,15 +208,15 @@ async def _until_stopped(coordinator: Coordinator) -> None:
     loop = asyncio.get_running_loop()
     playing = asyncio.ensure_future(coordinator.run())
 
-    def end() -> None:
+    def on_signal() -> None:
         if coordinator.is_stopped:
             playing.cancel()
         else:
-            tell("what is being played is asked to end, and keeps what is done; again: do not wait for that")
+            tell("stopping: finished episodes are kept; to not wait for the hosts, press Ctrl-C again")
             coordinator.stop()
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, end)
+        loop.add_signal_handler(number, on_signal)
     try:
         await asyncio.wait([playing])
         if not playing.cancelled():

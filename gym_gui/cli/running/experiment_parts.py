@@ -1,4 +1,4 @@
-"""Plays several parts of an experiment one after the other in one command, sharing their sessions."""
+"""Plays several shards of an experiment one after the other in one command, with the same sessions."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from gym_gui.host.prestart import HostAhead
 from gym_gui.services.shards.lease_files import LeaseFiles
 
 PlayPart: TypeAlias = Callable[[ShardPlan, Path | None, Path | None, KeptSessions | None], int]
-"""Function that plays a part and returns the exit status. It gets the plan, the folder for a new run folder,
-the run folder to resume, and sessions of earlier parts."""
+"""Function that plays a shard and returns the exit status. Its arguments are the plan, the folder for a new
+run folder, the run folder to resume, and sessions of earlier shards."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Parts that a command line asks for.
+    """Shards that ``--shard`` names.
 
     Attributes:
-        shards: The parts.
-        folder: Folder that may contain run folders of some parts, which are resumed; ``None`` to begin all.
+        shards: The shards, ascending.
+        folder: Folder with run folders of some of the shards, which are resumed; ``None`` to begin all.
     """
 
     shards: Sequence[Shard]
@@ -40,22 +40,22 @@ class Parts:
 
     @property
     def only(self) -> Shard:
-        """The part, if only one may be given.
+        """The shard of a dry run, which takes only one.
 
         Raises:
-            UsageError: Several parts are given, or a folder to resume.
+            UsageError: Several shards are given, or a folder to resume.
         """
         if self.folder is not None:
-            raise UsageError("--dry-run with --shard does not take --resume", fix="Leave --resume out")
+            raise UsageError("--dry-run --shard cannot be combined with --resume", fix="Leave --resume out")
         if len(self.shards) > 1:
-            raise UsageError("--dry-run looks at one part", fix=f"Write such as --shard {self.shards[0]}")
+            raise UsageError("--dry-run takes one shard", fix=f"For example: --shard {self.shards[0]}")
         return self.shards[0]
 
     def play(self, player: PartPlayer, out: Path | None, command: str) -> int:
-        """Play the parts one after the other; return the worst exit status.
+        """Play the shards one after the other; return the worst exit status.
 
         Args:
-            player: Plays the parts; closed at the end.
+            player: Plays the shards; closed at the end.
             out: Folder for new run folders.
             command: The command line before ``--shard``, for the message that says how to resume.
         """
@@ -66,27 +66,29 @@ class Parts:
                 ended = player.play(shard, self.folder or out, begun.get(shard))
                 status = max(status, ended)
                 if ended == INTERRUPTED:
-                    self._say_left(shard, self.folder or out or runs_dir(), command)
+                    self._print_remaining(shard, self.folder or out or runs_dir(), command)
                     break
         finally:
             player.close()
         return status
 
-    def _say_left(self, first: Shard, where: Path, command: str) -> None:
+    def _print_remaining(self, first: Shard, where: Path, command: str) -> None:
         left = [each.number for each in self.shards if each >= first]
         if len(self.shards) > 1:
-            tell(f"with the others too: {command} --shard {_listed(left)}/{first.of} --resume {where}")
+            tell(
+                f"to play all remaining shards: {command} --shard {_listed(left)}/{first.of} --resume {where}"
+            )
 
 
 class PartPlayer:
-    """Plays parts of a checked experiment, reusing sessions of earlier parts.
+    """Plays shards of a checked experiment, reusing sessions of earlier shards.
 
     Args:
         experiment: The experiment.
         resolved_operators: Checked operators of the experiment.
-        play: Function that plays a part.
-        hosts: Session host and environment checks of the command.
-        keep: Whether to keep sessions for the next part.
+        play: Function that plays a shard.
+        hosts: Opens the session processes and reads the environments' slots.
+        keep: Whether to keep sessions for the next shard.
 
     Raises:
         UsageError: The experiment cannot be divided.
@@ -104,22 +106,22 @@ class PartPlayer:
         self._planner = planner_of(experiment, resolved_operators)
         if keep and has_budgets(experiment):
             raise UsageError(
-                "where budgets hold for the whole run, each shard receives its own budget",
+                "several shards cannot be played in one command if budgets hold for the whole run",
                 fix="Play one shard at a time",
             )
         self._play, self._hosts = play, hosts
         self._kept = KeptSessions() if keep else None
 
     def play(self, shard: Shard, out: Path | None, begun: Path | None) -> int:
-        """Play a part, or what is left of it; return the exit status.
+        """Play a shard, or its remaining episodes; return the exit status.
 
         Args:
-            shard: The part.
-            out: Folder for its run folder.
-            begun: The run folder to resume.
+            shard: The shard.
+            out: Folder for the shard's run folder.
+            begun: Run folder of the shard to resume; ``None`` to begin.
 
         Raises:
-            UsageError: The person can fix the problem; nothing of the part was played.
+            UsageError: The user can fix the problem; nothing of the shard was played.
         """
         plan = self._planner.plan(shard)
         if begun is not None:
@@ -129,38 +131,37 @@ class PartPlayer:
         return self._play(plan, out, begun, self._kept)
 
     def close(self) -> None:
-        """End the sessions that were kept."""
+        """Close the sessions that were kept for further shards."""
         if self._kept is not None:
             self._hosts.run(self._kept.close())
 
 
 def planner_of(experiment: Experiment, resolved_operators: Sequence[ResolvedOperator]) -> ShardPlanner:
-    """Return the planner that divides an experiment; raises as :class:`ShardPlanner`."""
+    """Return the planner that divides an experiment into shards; raises errors of :class:`ShardPlanner`."""
     return ShardPlanner(experiment, resolved_operators, coordinated=bool(os.environ.get(COORDINATED)))
 
 
 def leased_here() -> LeaseFiles | None:
-    """Return the files with the budget that a shard may spend; ``None`` if no coordinator runs it."""
+    """Return the files with the budget that this shard may spend; ``None`` if no coordinator started it."""
     folder = os.environ.get(COORDINATED)
     return LeaseFiles(Path(folder)) if folder else None
 
 
 def asked_parts(written: str | None, resume: Path | None, replay: Path | None = None) -> Parts | Hand | None:
-    """Return the parts that a command line asks for; ``None`` for the whole experiment.
+    """Return the shards that a command line names; ``None`` for the whole experiment.
 
     Args:
-        written: The parts, as ``3/64`` or ``1-16/64``.
-        resume: A folder that contains run folders of some parts.
+        written: The shards, as ``3/64`` or ``1-16/64``.
+        resume: A folder that contains run folders of some shards.
         replay: A run whose recorded calls replace the models.
-        replay: A run whose recorded calls stand in for the models.
 
     Raises:
-        UsageError: ``written`` names no parts, or the arguments exclude each other.
+        UsageError: ``written`` names no shards, or the arguments exclude each other.
     """
     if written is None:
         return None
     if replay is not None:
-        raise UsageError("--shard does not go with --replay", fix="Leave it out: recorded replies are quick")
+        raise UsageError("--shard cannot be combined with --replay", fix="Leave --shard out")
     if resume is not None:
         begun_in(resume)
     shards = Shard.parse_all(written)
@@ -169,7 +170,7 @@ def asked_parts(written: str | None, resume: Path | None, replay: Path | None = 
 
 
 def _listed(numbers: Sequence[int]) -> str:
-    """Return ascending numbers as text, e.g. ``3,5-9``."""
+    """Return ascending numbers as text, such as ``3,5-9``."""
     spans: list[list[int]] = []
     for number in numbers:
         if spans and spans[-1][-1] == number - 1:

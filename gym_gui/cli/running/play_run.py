@@ -1,4 +1,4 @@
-"""Implements ``mosaic run`` after the file is read: checks the experiment, plays it, prints the result."""
+"""Implements ``mosaic run`` for an experiment that has been read: checks it, plays it, prints the result."""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ def play(
     as_json: bool,
     hosts: HostAhead,
 ) -> int:
-    """Check an experiment against what is installed, play it, and print the result.
+    """Check an experiment against installed workers and environments, play it, and print the result.
 
     Args:
         experiment: The experiment, as ``run.json`` will record it.
         out: Folder for the run folder.
-        processes: Number of session processes.
+        processes: Number of session processes; by default that of the experiment, else one per core.
         resume: A run folder to resume.
         replay: A run whose recorded calls replace the models.
-        shard: Shard that is played, or that ``resume`` is.
-        dry_run: Whether to play nothing that counts and only print the plan and its cost.
+        shard: Shard to play, or the shard of ``resume``; ``None`` for the whole experiment.
+        dry_run: Whether to only print the plan and its estimated cost.
         as_json: Whether to print JSON.
-        hosts: Session host and environment checks of the command.
+        hosts: Opens the session processes and reads the environments' slots.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: The person can fix the problem; nothing was played.
+        UsageError: The user can fix the problem; nothing was played.
     """
     models = dry_run and replay is None and any(slots_with(o, DRY_RUN) for o in experiment.operators)
     players = replayed(experiment, open_run(replay)) if replay is not None else experiment
@@ -74,7 +74,7 @@ def play(
         experiment, played, seats_of=hosts.seats, players=dry(players) if models else players
     )
     for operator in planned.planned.operators if models else ():
-        vouch(operator)  # dry() leaves out API keys, and so the servers that would receive them
+        vouch(operator)  # dry() leaves out API keys, so check here which servers would receive them
     only = _chosen_episodes(resume) if resume is not None else None
     part = None if shard is None else _part(planned, shard, resume)
     workers = processes or experiment.execution.processes or usable_cores()
@@ -96,17 +96,17 @@ def play(
 def part_player(
     experiment: Experiment, *, processes: int | None, as_json: bool, hosts: HostAhead, keep: bool
 ) -> PartPlayer:
-    """Check an experiment against what is installed, once for all of its parts that are played here.
+    """Check an experiment once, and return an object that plays its shards one after the other.
 
     Args:
         experiment: The experiment.
         processes: Number of session processes.
         as_json: Whether to print JSON.
-        hosts: Session host and environment checks of the command.
-        keep: Whether several parts are played, which share sessions.
+        hosts: Opens the session processes and reads the environments' slots.
+        keep: Whether several shards are played, which share sessions.
 
     Raises:
-        UsageError: The person can fix the problem; nothing was played.
+        UsageError: The user can fix the problem; nothing was played.
     """
     planned = PlannedExperiment.of(experiment, seats_of=hosts.seats)
     workers = processes or experiment.execution.processes or usable_cores()
@@ -116,16 +116,16 @@ def part_player(
 
 @dataclass(frozen=True)
 class CheckedRun:
-    """Experiment or tournament that is checked and ready to be played.
+    """A checked experiment or tournament with all that is needed to play it.
 
     Attributes:
         rounds: The experiment or tournament with its checked operators.
         workers: Number of session processes.
         as_json: Whether to print JSON.
-        hosts: Session host and environment checks of the command.
+        hosts: Opens the session processes and reads the environments' slots.
         header: Further entries for ``run.json``.
-        again: Command that resumes the run.
-        as_one: Whether one line shows the progress of all operators.
+        again: Command line that resumes the run, without the run folder.
+        as_one: Whether one line shows the progress of all operators together.
     """
 
     rounds: Rounds
@@ -139,7 +139,7 @@ class CheckedRun:
     def play_part(
         self, part: ShardPlan, out: Path | None, begun: Path | None, kept: KeptSessions | None
     ) -> int:
-        """Play a part, or what is left of it; return the exit status."""
+        """Play a shard, or its remaining episodes; return the exit status."""
         return self.play(out, begun, part, kept=kept)
 
     def play(
@@ -151,7 +151,15 @@ class CheckedRun:
         only: Mapping[str, Collection[int]] | None = None,
         kept: KeptSessions | None = None,
     ) -> int:
-        """Play all or a part and print the result; return the exit status."""
+        """Play everything or one shard, print the result, and return the exit status.
+
+        Args:
+            out: Folder for the run folder.
+            resume: A run folder to resume.
+            part: Shard to play; ``None`` for everything.
+            only: Indices of the episodes to play, by operator; ``None`` for all.
+            kept: Sessions of earlier shards.
+        """
         shard = None if part is None else part.shard
         with run_progress(as_json=self.as_json) as show:
             run = ExperimentRun(
@@ -170,11 +178,11 @@ class CheckedRun:
             with concluding(run.totals if shard is None else None):
                 # Inside the context, so that a warning appears above the progress bars.
                 logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-                self._warn()
+                self._print_notes()
                 result = self.hosts.run(until_signal(run))
         return say_ended(result, self.as_json, run, self.again, shard)
 
-    def _warn(self) -> None:
+    def _print_notes(self) -> None:
         log = logging.getLogger(__name__)
         matrix = self.rounds.experiment().matrix
         for line in missing_in_words(matrix.rows) if matrix else ():
@@ -189,7 +197,7 @@ class CheckedRun:
 
 
 def _as_one(show: OnProgress) -> OnProgress:
-    """Return a progress function that shows one line for all pairings of a tournament."""
+    """Return a progress function that shows all pairings of a tournament as one line."""
 
     def shown(states: Sequence[OperatorProgress]) -> None:
         done, total, failed, live, steps = (sum(getattr(s, name) for s in states) for name in _COUNTS)
@@ -203,10 +211,10 @@ _COUNTS = ("done", "total", "failed", "live", "steps")
 
 @contextmanager
 def concluding(totals: Mapping[str, int] | None) -> Generator[None]:
-    """Import the modules for the run's report in a thread, while its sessions start and play.
+    """Import the modules for the report in a thread, while sessions start and play inside the ``with`` block.
 
     Args:
-        totals: Number of episodes by operator; ``None`` if there will be no report.
+        totals: Number of episodes by operator; ``None`` if no report will be printed.
     """
     if totals is None:
         yield
@@ -228,7 +236,7 @@ def concluding(totals: Mapping[str, int] | None) -> Generator[None]:
 
 
 def _chosen_episodes(resume: Path) -> Mapping[str, Collection[int]] | None:
-    """Return the episodes that a resumed run plays, by operator; ``None`` for all."""
+    """Return the indices of episodes that a resumed run plays, by operator; ``None`` for all."""
     from gym_gui.controllers.reexecution.verification import (
         chosen_episodes,  # imports the engine
     )
@@ -244,7 +252,7 @@ def _part(planned: PlannedExperiment, shard: Shard, resume: Path | None) -> Shar
 
 
 async def until_signal(run: ExperimentRun) -> RunResult:
-    """Play to the end; SIGINT (Ctrl-C) or SIGTERM stops early and keeps finished episodes."""
+    """Play a run and return its result; SIGINT (Ctrl-C) or SIGTERM stops it and keeps finished episodes."""
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number in before:
@@ -264,7 +272,7 @@ def say_ended(
     again: str = "mosaic run --resume",
     shard: Shard | None = None,
 ) -> int:
-    """Print how a run ended, or that nothing was left to play; return the exit status."""
+    """Print the result of a run, or that no episode was left to play; return the exit status."""
     if run.played or as_json:
         return conclude(result, as_json, again, shard)
     failed = f", {result.failed} of them failed" if result.failed else ""
@@ -281,11 +289,11 @@ def conclude(
     """Print the result of a run.
 
     Args:
-        result: How the run ended.
+        result: Status, folder and number of episodes of the run.
         as_json: Whether to print one JSON object.
-        again: Command that resumes the run.
-        shard: Shard that the run is; ``None`` for a whole run. A shard gets no report, as it alone does not
-            decide which operator is better.
+        again: Command line that resumes the run, without the run folder.
+        shard: Shard that was played; ``None`` for a whole run. A shard alone gets no report, because it does
+            not decide which operator is better.
 
     Returns:
         Exit status.
@@ -304,7 +312,7 @@ def conclude(
     if result.problem:
         tell(result.problem)
     if result.status == STOPPED and result.folder.is_dir():
-        tell(f"stopped; go on with: {again} {result.folder}")
+        tell(f"stopped; resume with: {again} {result.folder}")
     if result.problem:
         return WORK_FAILED
     if result.status == STOPPED:
@@ -313,7 +321,7 @@ def conclude(
 
 
 def _record(result: RunResult, shard: Shard | None) -> dict[str, Any]:
-    """Return the result of a run for programs: its status, its verdicts, and the path of its report."""
+    """Return the result of a run for JSON: its status, its verdicts, and the path of its report."""
     record: dict[str, Any] = {
         "run": str(result.folder),
         "status": result.status,

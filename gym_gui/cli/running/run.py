@@ -1,4 +1,4 @@
-"""Implements ``mosaic run``: reads and checks the arguments and the experiment before it is played."""
+"""Implements ``mosaic run``: checks the arguments and reads the experiment."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ def run_experiment(
         episodes: Number of episodes, in place of the file's.
         concurrency: Number of concurrent episodes per process.
         processes: Number of session processes.
-        budgets: Budgets of the run, by name in ``execution``.
+        budgets: Budgets of the run, by their key in ``execution``; ``None`` leaves a budget unchanged.
         resume: A run folder to resume.
         replay: A run whose recorded calls replace the models.
-        shard: Parts to play, as ``3/64`` or ``1-16/64``; ``None`` for the whole experiment.
-        dry_run: Whether to play nothing that counts.
+        shard: Shards to play, as ``3/64`` or ``1-16/64``; ``None`` for the whole experiment.
+        dry_run: Whether to only print the plan and its estimated cost.
         as_json: Whether to print JSON.
-        hosts: Session host and environment checks of the command.
+        hosts: Opens the session processes and reads the environments' slots.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: The person can fix the problem; nothing was played.
+        UsageError: The user can fix the problem; nothing was played.
     """
     parts = None
     if shard is not None:
@@ -74,7 +74,7 @@ def run_experiment(
     part = None if parts is None or not dry_run else parts.only
     if resume is not None:
         replay, part = _replayed_by(resume), shard_of(resume)
-    # The engine takes a third of a second to import: a misspelled key is reported before that.
+    # Importing the engine takes a third of a second, so the file is checked before.
     from gym_gui.cli.running.play_run import part_player, play
 
     if parts is not None and not dry_run:
@@ -110,7 +110,7 @@ def asked_experiment(
     looked_at: bool,
     places_of: PlacesOf,
 ) -> Experiment:
-    """Return the experiment that a command line asks for.
+    """Return the experiment of a command line, read from a file or a run.
 
     Args:
         file: The experiment file.
@@ -118,8 +118,8 @@ def asked_experiment(
         replay: A run whose recorded calls replace the models.
         episodes: Number of episodes, in place of the file's.
         concurrency: Number of concurrent episodes per process.
-        looked_at: Whether the experiment is only inspected: a program is then executed only if it was
-            allowed.
+        looked_at: Whether the experiment is only inspected; a ``.py`` file is then executed only if the user
+            has allowed it.
         places_of: Returns the slots of the environments of a matrix.
 
     Raises:
@@ -129,14 +129,14 @@ def asked_experiment(
     again = resume is not None and file is not None and replay is None
     if len(given) != 1 and not again:
         raise UsageError(
-            "one of an experiment file, --resume and --replay is needed",
+            "an experiment file, --resume or --replay is needed",
             fix="For example: mosaic run experiment.py",
         )
     if resume is not None and episodes is not None:
-        raise UsageError("--episodes does not go with --resume", fix="Leave it out")
+        raise UsageError("--episodes cannot be combined with --resume", fix="Leave it out")
     if resume is not None or file is None:
-        open_run(resume or given[0])  # its error says what to do if there is no run
-    # The command to run a program is a permission to execute it; the command to inspect it is not.
+        open_run(resume or given[0])  # raises an error with a fix if there is no run
+    # A command that runs a .py file thereby allows it; a command that only inspects the file does not.
     if looked_at and needs_code(given[0]):
         require([need_of_program(given[0])], Origin(str(given[0])))
     if resume is None or file is not None:
@@ -151,7 +151,7 @@ def asked_experiment(
 
 
 def with_budgets(experiment: Experiment, budgets: Mapping[str, float | None]) -> Experiment:
-    """Return an experiment with the budgets of a command line, by name in ``execution``."""
+    """Return the experiment with other budgets, which are given by their key in ``execution``."""
     given: dict[str, Any] = {name: budget for name, budget in budgets.items() if budget is not None}
     if not given:
         return experiment

@@ -1,7 +1,7 @@
-"""Plays several shards of a submission in one process, each as a separate command would.
+"""Plays several shards of a submission in one process, each as if a separate command played it.
 
-Each shard has its folder (:mod:`gym_gui.services.submissions.shell`), which gets its output and exit status.
-So each is followed, collected and restarted separately.
+Each shard's output and exit status go to its own folder (see :mod:`gym_gui.services.submissions.shell`), so
+that the coordinator can follow, collect and restart each shard separately.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ _WORK = Path("work")
 
 
 class PartPlayer(Protocol):
-    """Plays parts of an experiment."""
+    """Plays shards of an experiment."""
 
     def play(self, shard: Shard, out: Path | None, begun: Path | None) -> int:
-        """Play a part, or what is left of it; return the exit status."""
+        """Play a shard, or its remaining episodes; return the exit status."""
         ...
 
     def close(self) -> None:
-        """End what was started for the parts."""
+        """Close the sessions that were opened for the shards."""
         ...
 
 
 @dataclass(frozen=True)
 class Hand:
-    """Shards that the coordinator gave to one process.
+    """Shards that the coordinator of a submission assigned to one process.
 
     Attributes:
-        tries: For each shard its number and the number of its try, e.g. ``3/1``.
+        tries: Number of each shard and of its attempt, such as ``3/1``.
         shards: The shards, in the same order.
     """
 
@@ -48,10 +48,10 @@ class Hand:
 
     @classmethod
     def of(cls, written: str, shards: Sequence[Shard]) -> Hand:
-        """Return the shards of a command line whose tries an environment variable names.
+        """Return those shards of a command line whose attempts an environment variable names.
 
         Args:
-            written: The tries, separated by spaces.
+            written: The attempts, separated by spaces.
             shards: The shards of the command line.
         """
         known = {shard.number: shard for shard in shards}
@@ -64,7 +64,7 @@ class Hand:
         return self.shards[0]
 
     def play(self, player: PartPlayer, out: Path | None, command: str) -> int:
-        """Play the shards that the coordinator has not taken back; return the exit status.
+        """Play the shards that the coordinator has not assigned elsewhere; return the exit status.
 
         Args:
             player: Plays the shards; closed at the end.
@@ -75,10 +75,10 @@ class Hand:
         try:
             for each, shard in zip(self.tries, self.shards, strict=True):
                 folder = _WORK / each
-                if _taken(folder):
-                    status = _played(player, shard, folder)
+                if _claim(folder):
+                    status = _play_in_folder(player, shard, folder)
                     replace_file(folder / "code", f"{status}\n".encode())
-                # The reason for which one shard is refused holds for the others too.
+                # The reason for refusing one shard holds for all of them.
                 if status in (USAGE, INTERRUPTED):
                     return status
         finally:
@@ -87,21 +87,23 @@ class Hand:
 
 
 def begun_in(folder: Path) -> Mapping[Shard, Path]:
-    """Return the run folders of parts in a folder; of a part that was begun twice, the later one.
+    """Return run folders by shard; for a shard that was begun twice, the later one.
 
     Raises:
-        UsageError: There is no such folder, or it is a run itself.
+        UsageError: There is no such folder, or the folder is itself a run folder.
     """
     if (folder / "run.json").exists():
-        raise UsageError("a run that is resumed knows which shard it is", fix="Leave --shard out")
+        raise UsageError("a run that is resumed names its shard itself", fix="Leave --shard out")
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}", fix="Give the folder of the shards' run folders")
+        raise UsageError(
+            f"there is no folder {folder}", fix="Pass the folder that contains the shards' run folders"
+        )
     runs = sorted(file.parent for file in folder.glob("*/run.json"))
     found = ((Shard.of_run(read_header(run)), run) for run in runs)
     return {shard: run for shard, run in found if shard is not None}
 
 
-def _played(player: PartPlayer, shard: Shard, folder: Path) -> int:
+def _play_in_folder(player: PartPlayer, shard: Shard, folder: Path) -> int:
     runs = folder.parent / "runs"
     try:
         with reported(as_json=True):
@@ -112,8 +114,8 @@ def _played(player: PartPlayer, shard: Shard, folder: Path) -> int:
         return INTERRUPTED
 
 
-def _taken(folder: Path) -> bool:
-    """Claim a shard and redirect output to its folder; return false if it was taken back."""
+def _claim(folder: Path) -> bool:
+    """Claim a shard and redirect output to its folder; return false if the coordinator has withdrawn it."""
     try:
         out = os.open(folder / "out", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

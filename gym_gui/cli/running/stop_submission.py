@@ -1,4 +1,4 @@
-"""Implements ``mosaic runs stop``: ends a submission, whether or not a process follows it."""
+"""Implements ``mosaic runs stop``: stops a submission and everything that plays for it."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from gym_gui.services.submissions.submission_record import SENT, is_submission, 
 
 
 def stop_submission(folder: Path, *, as_json: bool) -> int:
-    """Make everything end that is being played for a submission, and wait for that.
+    """Stop everything that is played for a submission, wait for its end, and print the result.
 
     Args:
         folder: Folder of the submission.
         as_json: Whether to print JSON.
 
     Returns:
-        Exit status: 1 if something may continue because its place did not answer.
+        Exit status: 1 if a host did not answer, so that its shards may continue.
 
     Raises:
         UsageError: The folder is not a submission, or a process on another machine follows it.
     """
     if not is_submission(folder):
         raise UsageError(
-            f"{folder} is no submission", fix="Give the folder that mosaic run --executor has named"
+            f"{folder} is no submission", fix="Pass the folder that mosaic run --executor printed"
         )
     if (follower := follower_of(folder)) is not None:
         end_following(folder, follower)
@@ -42,10 +42,12 @@ def stop_submission(folder: Path, *, as_json: bool) -> int:
     if as_json:
         write_json({"run": submission.run or None, **about, "may_go_on": left})
     elif submission.run:
-        write_line(f"It has ended:  {submission.run}")
+        write_line(f"Ended already, run:  {submission.run}")
     else:
-        write_line(f"{progress.shards} of {progress.of} {submission.parts} are here; {progress.done:,} done.")
+        write_line(
+            f"{progress.shards} of {progress.of} {submission.parts} collected; {progress.done:,} done."
+        )
         if left:
-            write_line(f"{left} may go on where they are: their places did not answer.")
+            write_line(f"{left} may continue, because their hosts did not answer.")
         write_line(f"Resume it:  mosaic {submission.command} --resume {submission.folder}")
     return WORK_FAILED if left else DONE

@@ -1,4 +1,4 @@
-"""Implements ``--executor … --dry-run``: prints the parts, what would be sent, and which places can play."""
+"""Implements ``--executor … --dry-run``: prints shards, files to send, and whether each host can play."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from gym_gui.services.submissions.submission_record import Submission
 
 
 def say_where(submission: Submission, write: Callable[[Path], object], *, as_json: bool) -> int:
-    """Check each place and print what would be played there.
+    """Check each host of a submission and print how many shards the host would play at once.
 
     Args:
         submission: The planned submission; it is not saved.
-        write: Writes what would be sent into a folder.
+        write: Writes the files to send into a folder.
         as_json: Whether to print JSON.
 
     Returns:
-        Exit status: 0 if it can be played, 2 if no place can be used.
+        Exit status: 0 if at least one host can be used, else 2.
     """
     with tempfile.TemporaryDirectory(prefix="mosaic-") as aside:
         write(Path(aside) / "bundle")
@@ -42,10 +42,10 @@ def say_where(submission: Submission, write: Callable[[Path], object], *, as_jso
         about = {parts: submission.of, work: submission.total}
         write_json({**about, "files": files, "bytes": size, "places": places})
     else:
-        most = "" if submission.due is None else "At most "  # it may be decided earlier
+        most = "" if submission.due is None else "At most "  # the comparisons may be decided earlier
         part, work = ("training", "steps") if submission.trainings else ("shard", "episodes")
         write_line(f"{most}{submission.total:,} {work} in {wording.count(submission.of, part)}.")
-        write_line(f"Sent to each place: {wording.count(files, 'file')}, {wording.size(size)}.")
+        write_line(f"Sent to each host: {wording.count(files, 'file')}, {wording.size(size)}.")
         width = max(len(backend.name) for backend in backends)
         for backend, problem in zip(backends, problems, strict=True):
             at_once = f"plays {wording.count(backend.capacity, part)} at once"
@@ -54,7 +54,7 @@ def say_where(submission: Submission, write: Callable[[Path], object], *, as_jso
 
 
 async def _problems(backends: Sequence[ExecutorBackend]) -> list[str | None]:
-    """Return why each place cannot be used; ``None`` for a place that can."""
+    """Return why each host cannot be used, in the same order; ``None`` for a host that can."""
     return list(await asyncio.gather(*(_problem(backend) for backend in backends)))
 
 

@@ -1,4 +1,4 @@
-"""Shows the progress of a submission on the displays of runs and of trainings."""
+"""Shows the progress of a submission with the progress bars of runs and of trainings."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from gym_gui.cli.progress import OnTrainProgress
     from gym_gui.controllers.runs.script_execution import OnProgress
 
-_NAMED: Final = 3
-"""Largest number of places that are named beside the count."""
-_RATE_S: Final = 30.0
-"""Length of the window over which the speed of trainings is measured."""
+_MAX_HOSTS: Final = 3
+"""Largest number of hosts that are named; for more, their number is shown."""
+_RATE_WINDOW_S: Final = 30.0
+"""Seconds over which the speed of trainings is averaged."""
 
 
 def shown_by(show: OnProgress, total: int) -> OnShardProgress:
-    """Return a function that shows the progress of a submission on a display of runs.
+    """Return a function that shows the progress of a submission of shards.
 
     Args:
-        show: The display.
-        total: Total work, in episodes.
+        show: Shows the progress of operators; gets one row for all shards.
+        total: Number of episodes of all shards.
     """
 
     from gym_gui.controllers.runs.operator_execution import OperatorProgress
@@ -35,7 +35,7 @@ def shown_by(show: OnProgress, total: int) -> OnShardProgress:
         playing = progress.playing
         live = sum(playing.values())
         places = ", ".join(f"{name} plays {count}" for name, count in sorted(playing.items()))
-        if len(playing) > _NAMED:
+        if len(playing) > _MAX_HOSTS:
             places = f"{len(playing)} hosts play {live}"
         name = f"{progress.shards} of {progress.of} shards" + (f" ({places})" if places else "")
         show([OperatorProgress("shards", name, progress.done, total, progress.failed, live, 0)])
@@ -44,17 +44,17 @@ def shown_by(show: OnProgress, total: int) -> OnShardProgress:
 
 
 def shown_trainings(show: OnTrainProgress, now: Callable[[], Submission]) -> OnShardProgress:
-    """Return a function that shows the joint progress of a submission's trainings on a display.
+    """Return a function that shows the joint progress of a submission's trainings.
 
     Args:
-        show: The display.
+        show: Shows the progress of one training; gets the sum of all.
         now: Returns the current state of the submission.
     """
     seen: list[tuple[float, int]] = []
 
     def tell_standing(progress: ShardProgress) -> None:
         submission, at = now(), time.monotonic()
-        while len(seen) > 1 and at - seen[0][0] > _RATE_S:
+        while len(seen) > 1 and at - seen[0][0] > _RATE_WINDOW_S:
             del seen[0]
         seen.append((at, progress.done))
         (then, before), passed = seen[0], at - seen[0][0]
@@ -68,5 +68,5 @@ def shown_trainings(show: OnTrainProgress, now: Callable[[], Submission]) -> OnS
 
 
 def title_of(submission: Submission) -> str:
-    """Return the title of the display for a submission of trainings."""
+    """Return the title of the progress bar for a submission of trainings, such as ``5 trainings``."""
     return wording.count(submission.of, "training")

@@ -1,4 +1,4 @@
-"""Implements ``--executor`` of ``mosaic run`` and ``mosaic tournament``: plays elsewhere, merges here."""
+"""Implements ``--executor`` of ``mosaic run`` and ``mosaic tournament``: plays and merges shards."""
 
 from __future__ import annotations
 
@@ -60,20 +60,25 @@ from gym_gui.services.submissions.own_submissions import remember_submission
 from gym_gui.services.submissions.shell import EXPERIMENT
 from gym_gui.services.submissions.submission_record import FAILED, Submission
 
-_EACH: Final = 4
-"""Number of shards for each place: a slow or lost place delays the others by a quarter of its work."""
+_SHARDS_PER_HOST: Final = 4
+"""Number of shards per host or job; with four, a slow host delays the others by a quarter of its work."""
 _MERGED: Final = "merged"
-_LOOKED_AT: Final = "looked-at"
-"""Folder for the run that was merged from what was played so far."""
+_INTERIM: Final = "looked-at"
+"""Folder for the interim run, merged from the shards so far to decide whether to play another batch."""
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """Work that a command line asks for.
+class _Request:
+    """Experiment or tournament that a command line submits.
 
-    It holds what is played, by which command, its number of episodes, and the code and programs that were
-    allowed. For an experiment it also holds the seatings by operator, the budgets by account, and the largest
-    number of shards.
+    Attributes:
+        what: The experiment or tournament.
+        command: Name of the command: ``run`` or ``tournament``.
+        total: Number of episodes.
+        needs: Code and programs that the user has allowed.
+        seatings: Number of seatings by operator; empty for a tournament.
+        budgets: Budgets by account.
+        most_shards: Largest number of shards.
     """
 
     what: Experiment | Tournament
@@ -95,30 +100,30 @@ def submit_experiment(
     budgets: Mapping[str, float | None],
     as_json: bool,
 ) -> int:
-    """Play an experiment elsewhere and print the result.
+    """Play an experiment on the hosts of an executor and print the result.
 
     Args:
         file: The experiment file.
-        where: The places, or the submission to resume.
+        where: The executor and its profile, or the submission to resume.
         out: Folder for the run folder.
         episodes: Number of episodes, in place of the file's.
         concurrency: Number of concurrent episodes per process.
-        budgets: Budgets of the whole experiment, by name in ``execution``.
+        budgets: Budgets of the whole experiment, by their key in ``execution``.
         as_json: Whether to print JSON.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: The person can fix the problem.
+        UsageError: The user can fix the problem.
     """
     if where.resume is not None:
         if any(budget is not None for budget in budgets.values()):
             raise UsageError(
-                "a submission that is resumed has its budgets",
-                fix="Leave them out; the run that it becomes can be resumed under others",
+                "a submission cannot be resumed with other budgets",
+                fix="Leave them out; the merged run can be resumed with other budgets",
             )
-        return _go_on(where, file, "run", as_json)
+        return _resume(where, file, "run", as_json)
     profile = load_profile(where.executor or "", where.profile)
     with HostAhead(wanted=False) as hosts:
         experiment = asked_experiment(
@@ -132,10 +137,10 @@ def submit_experiment(
     seatings = {each.config.operator_id: len(each.seatings) for each in resolved}
     scheduled = schedule_of(experiment.execution, seatings)
     games, seeds = sum(each.episodes for each in scheduled), max(each.seeds for each in scheduled)
-    asked = _Asked(experiment, "run", games, _needs(experiment), seatings)
+    request = _Request(experiment, "run", games, _needs(experiment), seatings)
     if has_budgets(experiment):
-        asked = replace(asked, budgets=budgets_of(experiment, resolved), most_shards=seeds)
-    return _submit(asked, where, profile, out, as_json)
+        request = replace(request, budgets=budgets_of(experiment, resolved), most_shards=seeds)
+    return _submit(request, where, profile, out, as_json)
 
 
 def submit_tournament(
@@ -146,9 +151,20 @@ def submit_tournament(
     concurrency: int | None,
     as_json: bool,
 ) -> int:
-    """Play a tournament elsewhere; works like :func:`submit_experiment`."""
+    """Play a tournament on the hosts of an executor and print the result.
+
+    Args:
+        file: Tournament file; ``None`` when a submission is resumed.
+        where: The executor and its profile, or the submission to resume.
+        out: Folder for the run folder.
+        concurrency: Number of concurrent episodes per process.
+        as_json: Whether to print JSON.
+
+    Returns:
+        Exit status.
+    """
     if where.resume is not None:
-        return _go_on(where, file, "tournament", as_json)
+        return _resume(where, file, "tournament", as_json)
     profile = load_profile(where.executor or "", where.profile)
     if file is None:
         raise UsageError(
@@ -159,44 +175,46 @@ def submit_tournament(
         tournament_run = checked_tournament_run(tournament, hosts)
     plan_part(tournament_run, Shard(1, 1), None)
     games = sum(tournament_run.totals.values())
-    asked = _Asked(tournament, "tournament", games, _needs(tournament_run.experiment()), {})
-    return _submit(asked, where, profile, out, as_json)
+    request = _Request(tournament, "tournament", games, _needs(tournament_run.experiment()), {})
+    return _submit(request, where, profile, out, as_json)
 
 
 def _needs(experiment: Experiment) -> list[Need]:
     return [need for operator in experiment.operators for need in needs_of(operator)]
 
 
-def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None, as_json: bool) -> int:
-    of = where.shards or min(asked.total, asked.most_shards, _EACH * profile.places)
+def _submit(request: _Request, where: Elsewhere, profile: Profile, out: Path | None, as_json: bool) -> int:
+    of = where.shards or min(request.total, request.most_shards, _SHARDS_PER_HOST * profile.places)
     decided = (
-        asked.what if isinstance(asked.what, Experiment) and asked.what.execution.until != "all" else None
+        request.what
+        if isinstance(request.what, Experiment) and request.what.execution.until != "all"
+        else None
     )
     if decided is not None:
-        of = shards_for(decided.execution, asked.seatings, of)
-    if asked.budgets and of > (most := _EACH * profile.places):
-        # A task that gets several shards plays them in one process, which has one lease.
+        of = shards_for(decided.execution, request.seatings, of)
+    if request.budgets and of > (most := _SHARDS_PER_HOST * profile.places):
+        # A job that plays several shards in one process has only one lease of the budget.
         of = most
         if where.shards:
-            tell(f"cut into {of} shards: with budgets at most {_EACH} for each that is played at once")
+            tell(f"cut into {of} shards: with budgets, at most {_SHARDS_PER_HOST} for each host or job")
     if of > MOST_SHARDS:
         raise UsageError(f"--shards {of}: at most {MOST_SHARDS:,} are possible", fix="Give fewer")
     out = (out or runs_dir()).absolute()
     folder = new_folder(out)
     submission = Submission(
-        folder, where.executor or "", profile.to_record(), asked.command, of, asked.total, out
+        folder, where.executor or "", profile.to_record(), request.command, of, request.total, out
     )
     submission.began_at, submission.at_once = _now(), min(of, profile.places)
-    submission.needs = tuple(dict.fromkeys(need.subject for need in asked.needs))
+    submission.needs = tuple(dict.fromkeys(need.subject for need in request.needs))
     if decided is not None:
-        submission.seatings, submission.due = asked.seatings, Batches(decided, asked.seatings, of).first()
+        submission.seatings, submission.due = request.seatings, Batches(decided, request.seatings, of).first()
     if where.dry_run:
         return say_where(
-            submission, lambda bundle: write_bundle(bundle, asked.what, asked.needs), as_json=as_json
+            submission, lambda bundle: write_bundle(bundle, request.what, request.needs), as_json=as_json
         )
-    write_bundle(folder / "bundle", asked.what, asked.needs)
-    if asked.budgets:
-        LeaseBook(folder, asked.budgets, submission.at_once).save()
+    write_bundle(folder / "bundle", request.what, request.needs)
+    if request.budgets:
+        LeaseBook(folder, request.budgets, submission.at_once).save()
     remember_submission(submission)
     if where.detach:
         submission.save()
@@ -205,10 +223,10 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
         return _follow(submission, as_json)
 
 
-def _go_on(where: Elsewhere, file: Path | None, command: str, as_json: bool) -> int:
+def _resume(where: Elsewhere, file: Path | None, command: str, as_json: bool) -> int:
     if file is not None or where.shards is not None:
         raise UsageError(
-            "a submission that is resumed has its experiment and its shards",
+            "a submission cannot be resumed with another experiment or number of shards",
             fix=f"Give --resume {where.resume} alone",
         )
     if where.detach:
@@ -228,11 +246,11 @@ def _follow(submission: Submission, as_json: bool) -> int:
             return status
         _merge(submission)
     clear(submission, coordinator)
-    return conclude(_merged(submission), as_json)
+    return conclude(_finish(submission), as_json)
 
 
 def _play(submission: Submission, as_json: bool) -> Coordinator:
-    """Play a submission; if it runs until its comparisons are decided, play batch after batch."""
+    """Play a submission; if the experiment runs until its comparisons are decided, play batch after batch."""
     leases = LeaseBook.open(submission.folder)
     with run_progress(as_json=as_json) as show:
         while True:
@@ -245,13 +263,16 @@ def _play(submission: Submission, as_json: bool) -> Coordinator:
 
 
 def _add_batch(submission: Submission, due: list[int]) -> bool:
-    """Return whether more must be played to decide the comparisons; if not, keep the merged run."""
-    if _made(submission) is not None:
+    """Add the next batch if comparisons are still undecided, and return whether one was added.
+
+    If none is needed, the interim run becomes the merged run.
+    """
+    if _merged_aside(submission) is not None:
         return False
     experiment = load_experiment(submission.bundle / EXPERIMENT, allow_code=False)
     batches = Batches(experiment, submission.seatings, submission.of)
-    place = submission.folder / _LOOKED_AT
-    shutil.rmtree(place, ignore_errors=True)  # a process that was killed looks again, same result
+    place = submission.folder / _INTERIM
+    shutil.rmtree(place, ignore_errors=True)  # left by a killed process; merging again gives the same
     run = merge_shards(
         [submission.shards], place, planned=batches.planned(due), times=_times(submission)
     ).folder
@@ -265,7 +286,7 @@ def _add_batch(submission: Submission, due: list[int]) -> bool:
 
 
 def _times(submission: Submission) -> tuple[str, str]:
-    """Return start and end by the local clock: clocks of hosts may be hours off."""
+    """Return start and end of the submission by the local clock, because the hosts' clocks may be wrong."""
     now = _now()
     return min(submission.began_at or now, now), now
 
@@ -274,8 +295,8 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _made(submission: Submission) -> Path | None:
-    """Return the merged run before it is moved to its final folder; ``None`` if there is none."""
+def _merged_aside(submission: Submission) -> Path | None:
+    """Return the folder of the merged run, before it moves to its final folder; ``None`` if there is none."""
     return next((file.parent for file in (submission.folder / _MERGED).glob("*/run.json")), None)
 
 
@@ -284,27 +305,27 @@ def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
 
     def unmerged(more: int) -> str:
         rest = f" ({more} further shards)" if more else ""
-        return f"nothing was merged{rest}; once that is fixed, go on with"
+        return f"nothing was merged{rest}; remove the cause, then resume with"
 
-    return say_missing(submission, coordinator, "is missing", unmerged, "what was played is kept where it is")
+    return say_missing(submission, coordinator, "is missing", unmerged, "finished episodes are kept")
 
 
 def _merge(submission: Submission) -> None:
-    """Merge the shards into one run, unless a process that was killed has done so already."""
-    made = _made(submission)
-    if made is None:
+    """Merge the shards into one run, unless an earlier process that was killed has already merged them."""
+    merged = _merged_aside(submission)
+    if merged is None:
         leases, how = LeaseBook.open(submission.folder), dict[str, Any]()
         if leases is not None:
             parts = [file.parent for file in submission.shards.glob("*/run.json")]
             how["lost"] = leases.lost(spent_in_all(parts))
             how["short"] = budget_message(leases, leases.budgets, leases.needed) if leases.ended else ""
         place = submission.folder / _MERGED
-        made = merge_shards([submission.shards], place, times=_times(submission), **how).folder
-    submission.run = str(submission.out / made.name)
+        merged = merge_shards([submission.shards], place, times=_times(submission), **how).folder
+    submission.run = str(submission.out / merged.name)
     submission.save()
 
 
-def _merged(submission: Submission) -> RunResult:
+def _finish(submission: Submission) -> RunResult:
     """Move the merged run to its final folder and return its result.
 
     Raises:
@@ -313,20 +334,22 @@ def _merged(submission: Submission) -> RunResult:
     run, aside = Path(submission.run), submission.folder / _MERGED
     if (aside / run.name).is_dir():
         (aside / run.name).rename(run)
-        _hand_on_labels(submission.folder, run)
-    for parts in (submission.shards, submission.folder / _LOOKED_AT):
+        _copy_labels(submission.folder, run)
+    for parts in (submission.shards, submission.folder / _INTERIM):
         shutil.rmtree(parts, ignore_errors=True)  # the run contains everything from them
-    made = open_run(run)
-    if made.record.status == STOPPED:  # because a budget was used up
-        rows = [row for operator in made.operators.values() for row in operator.episodes() if not row.is_open]
+    merged = open_run(run)
+    if merged.record.status == STOPPED:  # because a budget was used up
+        rows = [
+            row for operator in merged.operators.values() for row in operator.episodes() if not row.is_open
+        ]
         failed = sum(row.status is EpisodeStatus.FAILED for row in rows)
-        return RunResult(run, STOPPED, len(rows), failed, made.record.problem or "")
-    result = finished(run, dict.fromkeys(made.operators, 0))
-    assert result is not None, "what was merged whole has ended"
+        return RunResult(run, STOPPED, len(rows), failed, merged.record.problem or "")
+    result = finished(run, dict.fromkeys(merged.operators, 0))
+    assert result is not None, "a merged run has ended"
     return result
 
 
-def _hand_on_labels(submission: Path, run: Path) -> None:
+def _copy_labels(submission: Path, run: Path) -> None:
     """Copy the submission's labels (name, tags, notes) to the run."""
     try:
         if given := read_labels(submission).to_data():

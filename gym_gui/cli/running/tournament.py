@@ -1,4 +1,4 @@
-"""Implements ``mosaic tournament``: a pool of policies that meet each other, as one run."""
+"""Implements ``mosaic tournament``: plays the pairings of a pool of policies as one run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run_tournament(
     as_json: bool = False,
     hosts: HostAhead,
 ) -> int:
-    """Play a tournament, or the games that are new in an existing run folder.
+    """Play a tournament, or the missing games of an existing run folder.
 
     Args:
         file: Tournament file; ``None`` for the tournament of ``resume``.
@@ -45,16 +45,16 @@ def run_tournament(
         concurrency: Number of concurrent episodes per process.
         processes: Number of session processes.
         resume: A run folder to resume.
-        shard: Parts to play, as ``3/64`` or ``1-16/64``; ``None`` for the whole tournament.
+        shard: Shards to play, as ``3/64`` or ``1-16/64``; ``None`` for the whole tournament.
         dry_run: Whether to play nothing and only print the pairings.
         as_json: Whether to print JSON.
-        hosts: Session host and environment checks of the command.
+        hosts: Opens the session processes and reads the environments' slots.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: The person can fix the problem; nothing was played.
+        UsageError: The user can fix the problem; nothing was played.
     """
     if file is None and resume is None:
         raise UsageError(
@@ -85,25 +85,25 @@ def run_tournament(
 
         workers = _workers(tournament_run, processes)
         say_notes(hosts.run(look_ahead(tournament_run.experiment(), workers, models=False)).notes)
-        return _say_plan(tournament_run, plan, as_json)
+        return _print_plan(tournament_run, plan, as_json)
     return _checked(tournament_run, processes, as_json, hosts).play(out, folder, plan)
 
 
 def tournament_parts(
     file: Path, *, concurrency: int | None, processes: int | None, as_json: bool, hosts: HostAhead, keep: bool
 ) -> PartPlayer:
-    """Read and check a tournament, once for all of its parts that are played here.
+    """Read and check a tournament once, and return an object that plays its shards one after the other.
 
     Args:
         file: Tournament file.
         concurrency: Number of concurrent episodes per process.
         processes: Number of session processes.
         as_json: Whether to print JSON.
-        hosts: Session host and environment checks of the command.
-        keep: Whether several parts are played, which share sessions.
+        hosts: Opens the session processes and reads the environments' slots.
+        keep: Whether several shards are played, which share sessions.
 
     Raises:
-        UsageError: The person can fix the problem; nothing was played.
+        UsageError: The user can fix the problem; nothing was played.
     """
     tournament_run = _tournament_run(file, concurrency, None, hosts)
     check_has_parts(tournament_run)
@@ -128,10 +128,10 @@ def _tournament_run(
 def checked_tournament_run(
     tournament: Tournament, hosts: HostAhead, before: Run | None = None
 ) -> TournamentRun:
-    """Return a checked tournament; its environment is created in another process.
+    """Return a tournament checked against its environment, which is created in another process.
 
     Raises:
-        UsageError: As in :meth:`TournamentRun.of`.
+        UsageError: The tournament cannot be played, see :meth:`TournamentRun.of`.
     """
     check = partial(resolve_operator, seats_of=hosts.seats)
     return TournamentRun.of(tournament, before=before, seats_of=hosts.seats, check=check)
@@ -142,23 +142,23 @@ def _workers(tournament_run: TournamentRun, processes: int | None) -> int:
 
 
 def check_has_parts(tournament_run: TournamentRun) -> None:
-    """Refuse to divide a tournament whose parts depend on each other.
+    """Raise an error if a tournament cannot be divided into shards, because later pairings depend on results.
 
     Raises:
-        UsageError: The parts depend on each other.
+        UsageError: The tournament is a Swiss tournament.
     """
     if tournament_run.tournament.schedule.kind == "swiss":
         raise UsageError(
-            "a Swiss tournament pairs each round by the results of those before, which no shard has",
-            fix="Use schedule: round_robin, or write who meets; or play it without --shard",
+            "a Swiss tournament pairs each round by the results of earlier rounds, which no shard has",
+            fix="Use schedule: round_robin or a list of pairings, or leave --shard out",
         )
 
 
 def plan_part(tournament_run: TournamentRun, shard: Shard | None, before: Run | None) -> ShardPlan | None:
-    """Return what a part of a tournament plays; ``None`` if all of it is played.
+    """Return the plan of a shard of a tournament; ``None`` for the whole tournament.
 
     Raises:
-        UsageError: The parts depend on each other, or the plan differs from that of ``before``.
+        UsageError: The tournament cannot be divided, or ``before`` is a different shard.
     """
     if shard is None:
         return None
@@ -184,7 +184,7 @@ def _checked(
     )
 
 
-def _say_plan(tournament_run: TournamentRun, plan: ShardPlan | None, as_json: bool) -> int:
+def _print_plan(tournament_run: TournamentRun, plan: ShardPlan | None, as_json: bool) -> int:
     experiment = tournament_run.experiment()
     games = experiment.execution.num_episodes
     if as_json:
@@ -193,7 +193,7 @@ def _say_plan(tournament_run: TournamentRun, plan: ShardPlan | None, as_json: bo
         return DONE
     task = tournament_run.tournament.operator.task
     if tournament_run.is_cross_play:
-        stay = "" if tournament_run.seatings > 1 else ", in which policies stay"
+        stay = "" if tournament_run.seatings > 1 else ", fixed for each policy"
         write_line(f"{task}, cross-play; seats: {', '.join(tournament_run.sides)}{stay}")
     else:
         sides = ", ".join(f"{side} ({', '.join(slots)})" for side, slots in tournament_run.sides.items())
@@ -208,7 +208,7 @@ def _say_plan(tournament_run: TournamentRun, plan: ShardPlan | None, as_json: bo
         write_line(f"  {tournament_run.title(pairing)}")
     if tournament_run.tournament.schedule.kind == "swiss":
         rounds = f"Round {len(tournament_run.rounds)} of {tournament_run.tournament.rounds}"
-        write_line(f"{rounds}; later ones go by the results.")
+        write_line(f"{rounds}; later rounds depend on the results.")
     count = len(tournament_run.pairings)
     write_line(f"{count} pairings, {games:,} games each: {count * games:,} games. Nothing was played.")
     return DONE

@@ -27,33 +27,33 @@ _EVERY_S: Final = 1.0
 
 
 def watch_submission(folder: Path, *, as_json: bool) -> int:
-    """Show the progress of a submission until it has ended or no process follows it.
+    """Show the progress of a submission until it is merged or no coordinator process follows it.
 
     Args:
         folder: Folder of the submission.
         as_json: Whether to print JSON.
 
     Returns:
-        Exit status: 0 if it has been merged, 1 if the user has to resume it.
+        Exit status: 0 if the submission has been merged, 1 if the user has to resume it.
 
     Raises:
         UsageError: The folder is not a submission, or its record cannot be read.
     """
     if not is_submission(folder):
         raise UsageError(
-            f"{folder} is no submission", fix="Give the folder that mosaic run --executor has named"
+            f"{folder} is no submission", fix="Pass the folder that mosaic run --executor printed"
         )
     submission = open_submission(folder)
     if submission.trainings is not None:
         return _watch_trainings(folder, as_json)
     with run_progress(as_json=as_json) as show:
-        submission = _until_left(folder, shown_by(show, submission.total))
-    return _say(submission, as_json)
+        submission = _follow(folder, shown_by(show, submission.total))
+    return _print_result(submission, as_json)
 
 
-def _until_left(folder: Path, tell: OnShardProgress) -> Submission:
+def _follow(folder: Path, tell: OnShardProgress) -> Submission:
     while True:
-        # Checked first: a process that follows the submission writes everything before it lets go.
+        # Check the lock before reading: the following process writes everything before it releases the lock.
         followed = is_being_written(folder)
         submission = open_submission(folder)
         tell(progress_of(submission))
@@ -63,10 +63,10 @@ def _until_left(folder: Path, tell: OnShardProgress) -> Submission:
 
 
 def _watch_trainings(folder: Path, as_json: bool) -> int:
-    """Show the progress of a submission of trainings: steps and latest returns."""
+    """Show the progress of a submission of trainings, print their states, and return the exit status."""
     begun = open_submission(folder)
     with train_progress(title_of(begun), as_json=as_json) as show:
-        submission = _until_left(folder, shown_trainings(show, lambda: open_submission(folder)))
+        submission = _follow(folder, shown_trainings(show, lambda: open_submission(folder)))
     assert submission.trainings is not None
     rows = [_row(submission, number) for number in range(1, submission.of + 1)]
     here = sum(row["state"] in (COLLECTED, STOPPED) for row in rows)
@@ -74,14 +74,16 @@ def _watch_trainings(folder: Path, as_json: bool) -> int:
         write_json({"out": submission.run or None, "trainings": rows})
         return DONE if submission.run else WORK_FAILED
     for row in rows:
-        told = "" if row["mean_return"] is None else f", last return {wording.number(row['mean_return'])}"
+        last_return = (
+            "" if row["mean_return"] is None else f", last return {wording.number(row['mean_return'])}"
+        )
         where = f" on {row['place']}" if row["place"] else ""
         why = f": {row['problem']}" if row["problem"] else ""
-        write_line(f"Seed {row['seed']}: {row['state']}{where}, {row['steps']:,} steps{told}{why}")
+        write_line(f"Seed {row['seed']}: {row['state']}{where}, {row['steps']:,} steps{last_return}{why}")
     if submission.run:
         write_line(f"Folder:  {submission.run}")
         return DONE
-    write_line(f"{here} of {submission.of} trainings are here, and no process follows the others.")
+    write_line(f"{here} of {submission.of} trainings are collected; no process follows the others.")
     write_line(f"Resume it:  mosaic train --resume {submission.folder}")
     return WORK_FAILED
 
@@ -99,7 +101,7 @@ def _row(submission: Submission, number: int) -> dict[str, Any]:
     }
 
 
-def _say(submission: Submission, as_json: bool) -> int:
+def _print_result(submission: Submission, as_json: bool) -> int:
     progress = progress_of(submission)
     again = f"mosaic {submission.command} --resume {submission.folder}"
     if as_json:
@@ -108,6 +110,6 @@ def _say(submission: Submission, as_json: bool) -> int:
     elif submission.run:
         write_line(f"Run:  {submission.run}")
     else:
-        write_line(f"{progress.shards} of {progress.of} shards are here, and no process follows the others.")
+        write_line(f"{progress.shards} of {progress.of} shards are collected; no process follows the others.")
         write_line(f"Resume it:  {again}")
     return DONE if submission.run else WORK_FAILED

@@ -1,1 +1,1 @@
-"""Implements ``mosaic train`` and ``mosaic daemon``."""
+"""Implements the commands ``mosaic train`` and ``mosaic daemon``."""

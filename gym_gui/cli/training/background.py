@@ -1,4 +1,4 @@
-"""Implements ``mosaic train --background``: hands trainings to the trainer daemon."""
+"""Implements ``mosaic train --background``: queues trainings at the trainer daemon."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 
 
 def queue_trainings(requests: Sequence[TrainRequest], *, priority: int = 0, as_json: bool = False) -> int:
-    """Hand checked trainings to the daemon and print where they are.
+    """Queue checked trainings at the daemon and print their run folders.
 
-    Trainings of a group that are finished, waiting or running stay as they are; stopped ones are resumed.
+    Trainings of a group that are finished, waiting or running stay unchanged; stopped trainings are resumed.
 
     Args:
-        requests: One training, or those of a group.
-        priority: Priority; higher runs first.
+        requests: One training, or the trainings of a group.
+        priority: Priority; higher numbers start first.
         as_json: Whether to print one JSON object on stdout.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: The trainings cannot run in the background in this form.
+        UsageError: The trainings have undeclared options, or other settings than their group.
         MosaicError: The daemon could not be started.
     """
     first = requests[0]
     if first.extra:
         raise UsageError(
-            f"{first.extra[0]} is an option that only {first.definition.type_id} knows",
-            fix="In the background, give settings that it describes, as --set NAME=VALUE",
+            f"{first.extra[0]} is no setting that {first.definition.type_id} declares",
+            fix="With --background, give declared settings only, as --set NAME=VALUE",
         )
     services = bootstrap_default_services()
     if first.group:
-        return _tell_group(requests, asyncio.run(_submit_group(services, requests, priority)), as_json)
+        return _print_group(requests, asyncio.run(_submit_group(services, requests, priority)), as_json)
     resume_of = _known_run(first.out, services.store) if first.resume else ""
     run = asyncio.run(_submit(services, first, priority, resume_of))
     if as_json:
@@ -54,12 +54,12 @@ def queue_trainings(requests: Sequence[TrainRequest], *, priority: int = 0, as_j
         return DONE
     write_line(f"Queued:  {run.run_id}")
     write_line(f"Folder:  {run.folder}")
-    write_line("\nHow it is: mosaic daemon --status, or the Train page of the window (mosaic)")
-    write_line(f"End it:    mosaic daemon --cancel {run.run_id}")
+    write_line("\nStatus:  mosaic daemon --status, or the Train page of the window (mosaic)")
+    write_line(f"Cancel:  mosaic daemon --cancel {run.run_id}")
     return DONE
 
 
-def _tell_group(requests: Sequence[TrainRequest], runs: Sequence[TrainingRecord], as_json: bool) -> int:
+def _print_group(requests: Sequence[TrainRequest], runs: Sequence[TrainingRecord], as_json: bool) -> int:
     name = group_name(requests[0].group, requests[0].env_id)
     if as_json:
         rows = [
@@ -71,8 +71,8 @@ def _tell_group(requests: Sequence[TrainRequest], runs: Sequence[TrainingRecord]
     write_line(f"Group:   {name}")
     for run in runs:
         write_line(f"Seed {run.seed}: {run.state}, {run.run_id}")
-    write_line("\nHow they are: mosaic daemon --status, or the Train page of the window (mosaic)")
-    write_line(f"How good the algorithm is, once they are done: mosaic report {name}")
+    write_line("\nStatus:  mosaic daemon --status, or the Train page of the window (mosaic)")
+    write_line(f"Report when they are done:  mosaic report {name}")
     return DONE
 
 
@@ -110,8 +110,8 @@ async def _submit_group(
                 KeptRequest.read(run.folder), replace(about.kept, seed=run.seed)
             ):
                 raise UsageError(
-                    f"run {run.run_id} of this group was trained otherwise: {difference}",
-                    fix="Give the group another name, as --group NAME",
+                    f"run {run.run_id} of this group was trained with other settings: {difference}",
+                    fix="Choose another name for the group: --group NAME",
                 )
         ids: list[str] = []
         for request in requests:
@@ -130,7 +130,11 @@ async def _submit_group(
 
 
 def _known_run(folder: Path, store: Store) -> str:
-    """Return the daemon's id of a run, which is the name of its folder in the daemon's folder."""
+    """Return the id of a run of the daemon, which is the name of the run folder.
+
+    Raises:
+        UsageError: The folder is not in the daemon's folder of trainings.
+    """
     if folder.parent != store.data_dir("training").absolute():
         raise UsageError(
             f"{folder} was not trained in the background",

@@ -1,4 +1,4 @@
-"""Implements ``mosaic daemon``."""
+"""Implements ``mosaic daemon``: runs, stops and inspects the trainer daemon."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def run_daemon(settings: DaemonSettings) -> int:
-    """Serve the data folder until a signal arrives, or the daemon has been idle for its time limit.
+    """Run the trainer daemon of the data folder until a signal arrives or its idle time is over.
 
     Raises:
-        UsageError: Another daemon serves the folder, or the settings do not allow to serve it.
+        UsageError: Another daemon serves the folder, or the settings are invalid.
     """
     from gym_gui.services.trainer.daemon import serve
 
@@ -34,19 +34,19 @@ def run_daemon(settings: DaemonSettings) -> int:
 
 
 def stop(*, as_json: bool = False) -> int:
-    """End the daemon of the data folder; its trainings continue."""
+    """Stop the trainer daemon of the data folder, whose trainings continue; return the exit status."""
     stopped = stop_daemon(bootstrap_default_services().store)
     if as_json:
         write_json({"stopped": stopped is not None, "pid": stopped.pid if stopped else None})
     elif stopped is None:
-        write_line("No trainer daemon runs.")
+        write_line("No trainer daemon is running.")
     else:
-        write_line(f"Stopped (process {stopped.pid}). Trainings that run go on without it.")
+        write_line(f"Stopped (process {stopped.pid}). Running trainings go on.")
     return DONE
 
 
 def cancel_run(run_id: str, *, as_json: bool = False) -> int:
-    """Ask a training to save its policy and end."""
+    """Request that a training save its policy and end; return the exit status."""
 
     from gym_gui.services.trainer.trainer_client import TrainerClient
 
@@ -61,7 +61,7 @@ def cancel_run(run_id: str, *, as_json: bool = False) -> int:
     if as_json:
         write_json({"cancelled": run_id})
     else:
-        write_line(f"Asked to end: {run_id}. It keeps what it has; asked again, it is ended at once.")
+        write_line(f"Stopping: {run_id} saves its policy. To end it at once, cancel it again.")
     return DONE
 
 
@@ -73,7 +73,7 @@ def show_status(*, as_json: bool = False) -> int:
         if as_json:
             write_json({"running": False})
         else:
-            write_line("No trainer daemon runs. It starts with the first training that is asked of it.")
+            write_line("No trainer daemon is running. It starts with the first training in the background.")
         return WORK_FAILED
     health, runs = asyncio.run(_health_and_runs(store))
     if as_json:
@@ -109,7 +109,7 @@ def _line(run: TrainingRecord) -> str:
     if run.total_steps:
         what += f", {run.step:,} of {run.total_steps:,} steps"
     if run.position:
-        what += f", place {run.position}"
+        what += f", position {run.position}"
     return f"{what} ({run.reason})" if run.reason else what
 
 

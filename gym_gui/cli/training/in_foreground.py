@@ -1,4 +1,4 @@
-"""Runs one training in the foreground, and prints its progress and its result."""
+"""Runs one training in the foreground and prints its progress and result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 
 
 def trained(request: TrainRequest, *, as_json: bool, note: str = "") -> TrainResult:
-    """Train in the foreground and show the progress.
+    """Run a training in the foreground, show its progress, and return its result.
 
     Args:
         request: The training.
@@ -37,7 +37,7 @@ def trained(request: TrainRequest, *, as_json: bool, note: str = "") -> TrainRes
             request,
             on_progress=show,
             on_warning=_warn_json if as_json else _warn,
-            on_stopping=_nothing_more if as_json else _say_stopping,
+            on_stopping=_print_nothing if as_json else _print_stopping,
         )
 
 
@@ -49,12 +49,12 @@ def _warn_json(text: str) -> None:
     sys.stderr.write(json.dumps({"event": "warning", "message": text}) + "\n")
 
 
-def _say_stopping() -> None:
-    tell("stopping, and keeping what was learnt; Ctrl-C once more ends it at once")
+def _print_stopping() -> None:
+    tell("stopping: the policy is saved; to end at once, press Ctrl-C again")
 
 
-def _nothing_more() -> None:
-    """Print nothing about stopping: the JSON result will contain it."""
+def _print_nothing() -> None:
+    """Print nothing when a training stops, because the JSON result has its status."""
 
 
 @contextmanager
@@ -68,7 +68,7 @@ def _sigterm_as_ctrl_c() -> Generator[None]:
 
 
 def shown(path: Path) -> str:
-    """Return a path relative to the working directory if it lies inside it, else the path unchanged."""
+    """Return a path as text, relative to the working directory if it is inside."""
     try:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
@@ -76,15 +76,15 @@ def shown(path: Path) -> str:
 
 
 def in_words(result: TrainResult) -> str:
-    """Return the length of a training and the return of its policy, as text."""
-    told = f"{result.step:,} steps" + (f" in {result.wall_s:.0f} s" if result.wall_s else "")
+    """Return the steps and duration of a training and the mean return of its policy, as text."""
+    text = f"{result.step:,} steps" + (f" in {result.wall_s:.0f} s" if result.wall_s else "")
     if result.mean_return is None:
-        return told
-    return f"{told}, mean return {wording.number(result.mean_return)} in its evaluation"
+        return text
+    return f"{text}, mean return {wording.number(result.mean_return)} in its evaluation"
 
 
 def slot_of(result: TrainResult, definition: WorkerTypeDefinition) -> dict[str, Any]:
-    """Return the slot of an experiment file that plays the policy."""
+    """Return an experiment file's slot (``type``, ``worker_id``, ``checkpoint``) that plays the policy."""
     return {
         "type": definition.kind.value,
         "worker_id": definition.type_id,
@@ -93,7 +93,7 @@ def slot_of(result: TrainResult, definition: WorkerTypeDefinition) -> dict[str, 
 
 
 def print_result(result: TrainResult, algo: str, env_id: str, definition: WorkerTypeDefinition) -> None:
-    """Print the result of a training, and how to use its policy."""
+    """Print the result of a training, and an operator of an experiment file that plays its policy."""
     write_line(f"Trained: {in_words(result)}")
     write_line(f"Policy:  {shlex.quote(shown(result.out))}")
     file, slot = read_policy_file(result.out), slot_of(result, definition)
@@ -105,7 +105,7 @@ def print_result(result: TrainResult, algo: str, env_id: str, definition: Worker
 
 
 def result_row(result: TrainResult, definition: WorkerTypeDefinition) -> Mapping[str, Any]:
-    """Return the result of a training for programs."""
+    """Return the result of a training as a row for JSON."""
     return {
         "out": str(result.out),
         "status": result.status,

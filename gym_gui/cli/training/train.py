@@ -1,4 +1,4 @@
-"""Implements ``mosaic train``."""
+"""Implements ``mosaic train``: checks the arguments and starts one training or a group of trainings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _ALGORITHM, _SEED = "ppo", 1
 MOST_SEEDS = 1000
-"""Largest number of trainings of a group."""
+"""Largest number of trainings in a group."""
 
 
 def train_policy(
@@ -48,10 +48,10 @@ def train_policy(
     extra: Sequence[str] = (),
     as_json: bool = False,
 ) -> int:
-    """Train a policy and print how it is used.
+    """Train a policy or a group of policies, and print how to use the result.
 
     Args:
-        worker: Worker that trains; empty to choose the best one.
+        worker: Id of the worker that trains; empty to choose the best one.
         algo: One of the worker's algorithms, in any case. By default PPO, or for several agents the
             worker's first algorithm that trains several.
         env: Environment id.
@@ -63,24 +63,24 @@ def train_policy(
         out: Run folder, or folder of the group.
         resume: Run folder of a training to resume; worker, algo, env and seed are read from it.
         overwrite: Whether to replace a policy in ``out``.
-        background: Whether to hand the training to the trainer daemon and return at once.
-        priority: Priority in the background; higher runs first.
+        background: Whether to queue the training at the trainer daemon and return at once.
+        priority: Priority in the background; higher numbers start first.
         elsewhere: Other machines to train on, or the submission to resume there.
-        extra: Further settings, as command-line options.
+        extra: Options of the command line that are settings of the algorithm.
         as_json: Whether to write progress as JSON lines on stderr and one result object on stdout.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: The person can fix the problem; nothing was trained.
+        UsageError: The user can fix the problem; nothing was trained.
         MosaicError: The training failed.
     """
     _check_extra(extra)
     if background:
         _check_background(out, overwrite=overwrite)
     if group and not seeds:
-        raise UsageError("--group names a group of trainings", fix="Say which, as --seeds 5")
+        raise UsageError("--group needs a group of trainings", fix="Add the number of trainings: --seeds 5")
     texts = _assignments(settings) | ({} if steps is None else {"total_steps": str(steps)})
     if resume is not None:
         asked: dict[str, Any] = {"worker": worker, "algo": algo, "env": env, "seed": seed, "seeds": seeds}
@@ -109,7 +109,7 @@ def train_policy(
         return queue_trainings(requests, priority=priority, as_json=as_json)
     if seeds:
         return train_group(requests, as_json=as_json)
-    return _ended(trained(requests[0], as_json=as_json), requests[0], as_json=as_json)
+    return _print_ended(trained(requests[0], as_json=as_json), requests[0], as_json=as_json)
 
 
 def _new_requests(
@@ -122,7 +122,7 @@ def _new_requests(
     algo: str,
     **about: Any,
 ) -> list[TrainRequest]:
-    """Return the request for one training, or those for a group, whose folders are beside each other."""
+    """Return the request for one training, or one request per seed for a group."""
     if not seeds:
         one = _SEED if seed is None else seed
         return [TrainRequest.checked(definition, algo=algo, seed=one, out=out, **about)]
@@ -132,15 +132,15 @@ def _new_requests(
 
 
 def seeds_of(written: str, first: int | None) -> list[int]:
-    """Return the seeds of a group: ``5`` means five from ``first`` (default 1) on, ``1,2,5`` means these.
+    """Return the seeds of a group: ``5`` means five seeds from ``first`` (default 1) on, ``1,2,5`` is a list.
 
     Raises:
-        UsageError: ``written`` is neither, or does not fit ``first``.
+        UsageError: ``written`` is neither number nor list, or is a list beside ``first``.
     """
     parts = [part.strip() for part in written.split(",") if part.strip()]
     if not parts or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
         raise UsageError(
-            f"--seeds {written} is no number of seeds", fix="Say how many (5), or list them (1,2,5)"
+            f"--seeds {written} is no number of seeds", fix="Give a number (5) or a list (1,2,5)"
         )
     if "," not in written:
         if not 1 <= int(parts[0]) <= MOST_SEEDS:
@@ -148,14 +148,14 @@ def seeds_of(written: str, first: int | None) -> list[int]:
         first = _SEED if first is None else first
         return list(range(first, first + int(parts[0])))
     if first is not None:
-        raise UsageError("--seeds lists the seeds, so --seed says nothing", fix="Leave it out")
+        raise UsageError("--seed cannot be combined with a list of --seeds", fix="Leave --seed out")
     found = [int(part) for part in parts]
     if len(set(found)) < len(found) or len(found) > MOST_SEEDS:
-        raise UsageError(f"--seeds {written} names a seed twice", fix="Name each once")
+        raise UsageError(f"--seeds {written} names a seed twice", fix="Name each seed once")
     return found
 
 
-def _ended(result: TrainResult, request: TrainRequest, *, as_json: bool) -> int:
+def _print_ended(result: TrainResult, request: TrainRequest, *, as_json: bool) -> int:
     """Print the result of a training; return the exit status."""
     if as_json:
         write_json(result_row(result, request.definition))
@@ -164,12 +164,12 @@ def _ended(result: TrainResult, request: TrainRequest, *, as_json: bool) -> int:
     if result.status == "completed":
         return DONE
     if not as_json:
-        tell("stopped; the policy is kept as it was then")
+        tell("stopped; the policy of the last step is kept")
     return INTERRUPTED
 
 
 def _check_extra(extra: Sequence[str]) -> None:
-    """Check that arguments for the worker are options; a single word must be a typing error."""
+    """Raise an error if the arguments for the worker begin with a word instead of an option."""
     if extra and not extra[0].startswith("-"):
         raise UsageError(
             f"{extra[0]!r} is no option of mosaic train", fix="For example: mosaic train --env CartPole-v1"
@@ -179,7 +179,7 @@ def _check_extra(extra: Sequence[str]) -> None:
 def _check_background(out: Path | None, *, overwrite: bool) -> None:
     if out is not None or overwrite:
         raise UsageError(
-            "in the background a training has a run folder of its own, so --out and --overwrite mean nothing",
+            "--out and --overwrite cannot be combined with --background, which chooses a new run folder",
             fix="Leave them out, or leave out --background",
         )
 
@@ -191,7 +191,7 @@ def _check_resume(**given: Any) -> None:
     twice = [named[name] for name, value in given.items() if value not in ("", None, False, (), [], {})]
     if twice:
         raise UsageError(
-            f"--resume takes what its folder says, so {twice[0]} cannot be given beside it",
+            f"--resume reads the training from its folder, so {twice[0]} cannot be given",
             fix="Change settings with --steps and --set",
         )
 
@@ -207,7 +207,7 @@ def _assignments(settings: Sequence[str]) -> dict[str, str]:
 
 
 def _choose(worker: str, algo: str, env: str) -> tuple[WorkerTypeDefinition, str]:
-    """Return the worker that trains, and the algorithm."""
+    """Return the worker that trains and the name of the algorithm, with defaults for empty arguments."""
     if not env:
         raise UsageError("an environment is needed", fix="For example: mosaic train --env CartPole-v1")
     services = bootstrap_default_services()

@@ -1,4 +1,4 @@
-"""Implements ``mosaic train --executor``: trains on other machines, with run folders here."""
+"""Implements ``mosaic train --executor``: trains on other machines, with run folders on this one."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ from gym_gui.services.trainer.training_elsewhere import announce, keep_elsewhere
 from gym_gui.services.trainer.training_folder import REQUEST, RunFolder
 from gym_gui.services.trainings.training_groups import GroupMember, read_member
 
-_NAMED: Final = 5
-"""Largest number of trainings that a message names."""
+_MAX_WARNINGS: Final = 5
+"""Largest number of warnings about trainings with different versions."""
 
 
 def submit_trainings(
     requests: Sequence[TrainRequest], where: Elsewhere, given: Sequence[str], *, as_json: bool
 ) -> int:
-    """Train on other machines, one part for each training, and print the result.
+    """Train on other machines, with one shard per training, and print the result.
 
     Args:
         requests: The trainings, which differ only in their seeds.
-        where: The machines.
+        where: The executor and its profile.
         given: Settings of the trainings, as arguments of ``mosaic train``.
         as_json: Whether to print JSON.
 
@@ -60,7 +60,7 @@ def submit_trainings(
         Exit status.
 
     Raises:
-        UsageError: The person can fix the problem.
+        UsageError: The user can fix the problem.
     """
     profile = load_profile(where.executor or "", where.profile)
     requests = [request for request in requests if not _is_done(request, as_json=as_json)]
@@ -98,12 +98,12 @@ def submit_trainings(
 
 
 def go_on_training(where: Elsewhere, *, as_json: bool) -> int:
-    """Resume a submission of trainings; works like :func:`submit_trainings`."""
+    """Resume a submission of trainings, print the result, and return the exit status."""
     if where.detach:
         return detach_resumed(where, TRAIN, as_json=as_json)
     with reopened(where, TRAIN) as submission:
         if not submission.run:
-            _announce(submission)  # the trainer may have recorded the end of trainings that were given up
+            _announce(submission)  # the daemon may have recorded trainings without process as ended
         return _follow(submission, as_json)
 
 
@@ -116,16 +116,16 @@ def _steps(request: TrainRequest) -> int:
 
 
 def _is_done(request: TrainRequest, *, as_json: bool) -> bool:
-    """Return whether a training is finished already.
+    """Return whether a training of a group is finished already.
 
     Raises:
-        UsageError: The training was begun, here or elsewhere.
+        UsageError: The training was begun on this machine or elsewhere, and is not finished.
     """
     place = read_elsewhere(request.out)
     if place is not None and (place.followed or not request.overwrite):
         raise UsageError(
             f"seed {request.seed} is trained elsewhere already ({place.place})",
-            fix=f"Resume it by {place.again}, or, once no process follows it, begin anew by --overwrite",
+            fix=f"Resume it with {place.again}; or, if no process follows it, start anew with --overwrite",
         )
     member = None if place is not None else standing(request)
     if member is not None and member.completed and request.group:
@@ -134,14 +134,14 @@ def _is_done(request: TrainRequest, *, as_json: bool) -> bool:
         return True
     if member is not None and (member.holds_policy or member.state in ("running", "waiting")):
         raise UsageError(
-            f"the training in {shown(request.out)} was begun here, and ends here",
+            f"the training in {shown(request.out)} was begun on this machine and cannot continue elsewhere",
             fix="Leave out --executor, or add --overwrite to start the training again",
         )
     return False
 
 
 def _make_folders(submission: Submission, requests: Sequence[TrainRequest]) -> None:
-    """Create run folders here that record where their trainings are."""
+    """Create run folders on this machine that record which submission trains them."""
     try:
         for request in requests:
             folder = RunFolder(request.out)
@@ -155,14 +155,14 @@ def _make_folders(submission: Submission, requests: Sequence[TrainRequest]) -> N
 
 
 def _announce(submission: Submission) -> None:
-    """Announce the trainings to the trainer daemon, which shows them now or when it starts."""
+    """Register the trainings with the trainer daemon, so that the Train page shows them."""
     assert submission.trainings is not None
     known = bootstrap_default_services().store.data_dir("training")
     try:
         for each in submission.trainings.parts:
             announce(known, each.run_id, each.folder)
     except OSError as error:
-        tell(f"the Train page does not show them: {error.filename} cannot be written: {error.strerror}")
+        tell(f"the Train page omits these trainings: {error.filename} cannot be written: {error.strerror}")
 
 
 def _follow(submission: Submission, as_json: bool) -> int:
@@ -183,13 +183,13 @@ def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
 
     def trained(more: int) -> str:
         rest = f"{more} further trainings have failed; " if more else ""
-        return f"{rest}what was trained is in {shown(submission.out)}; go on with the others"
+        return f"{rest}finished trainings are in {shown(submission.out)}; resume the others with"
 
-    return say_missing(submission, coordinator, "has failed", trained, "checkpoints are kept where they are")
+    return say_missing(submission, coordinator, "has failed", trained, "checkpoints are kept")
 
 
 def _conclude(submission: Submission, as_json: bool) -> int:
-    """Print the result of trainings whose run folders are here; return the exit status."""
+    """Print the result of trainings whose run folders have been collected; return the exit status."""
     trainings = submission.trainings
     assert trainings is not None
     stopped = submission.numbers(STOPPED)
@@ -215,13 +215,15 @@ def _conclude(submission: Submission, as_json: bool) -> int:
             print_result(result, one.request.algorithm, one.request.env_id, definition)
     if stopped:
         named = wording.names([str(trainings.part(number).seed) for number in stopped])
-        tell(f"stopped on request: seed {named}; mosaic train --resume FOLDER continues one here")
+        tell(
+            f"stopped on request: seed {named}; resume one on this machine with mosaic train --resume FOLDER"
+        )
         return INTERRUPTED
     return DONE if submission.numbers(COLLECTED) else WORK_FAILED
 
 
 def _differences(members: Sequence[GroupMember]) -> list[str]:
-    """Return sentences on trainings of other versions, as they should differ only in their seeds."""
+    """Return sentences on trainings that used other package versions than the first training."""
     versions = {member.seed: _versions(member) for member in members}
     first_seed, first = next(iter(versions.items()))
     found: list[str] = []
@@ -230,7 +232,7 @@ def _differences(members: Sequence[GroupMember]) -> list[str]:
             if each.get(name) != first.get(name):
                 one, other = (f"{name} {there.get(name)}" for there in (each, first))
                 found.append(f"seed {seed} was trained with {one}, and seed {first_seed} with {other}")
-    return found[:_NAMED]
+    return found[:_MAX_WARNINGS]
 
 
 def _versions(member: GroupMember) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Implements ``mosaic train --seeds``: the same training with each seed, one after another."""
+"""Implements ``mosaic train --seeds``: runs the same training with each seed, one after another."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 
 
 def train_group(requests: Sequence[TrainRequest], *, as_json: bool) -> int:
-    """Run those trainings of a group that are not finished; a repeated call continues stopped ones.
+    """Run the unfinished trainings of a group one after another, resuming stopped ones.
 
     Args:
         requests: The trainings, which differ only in their seeds.
         as_json: Whether to write progress as JSON lines on stderr and one object on stdout.
 
     Returns:
-        Exit status: 1 if a training failed; the others are finished nevertheless.
+        Exit status: 1 if a training failed, 130 if one was stopped. After a failure, the others still run.
 
     Raises:
         UsageError: The group has trainings with other settings; nothing was trained.
@@ -41,10 +41,10 @@ def train_group(requests: Sequence[TrainRequest], *, as_json: bool) -> int:
         member = before[request.seed]
         if member is not None and member.completed:
             rows.append(done_row(member, request.definition) | {"before": True})
-            _say(as_json, f"seed {request.seed} is trained already: {shown(member.folder)}")
+            _tell_unless_json(as_json, f"seed {request.seed} is trained already: {shown(member.folder)}")
             continue
         try:
-            result = trained(_to_go_on(request, member), as_json=as_json, note=about)
+            result = trained(_resumed_request(request, member), as_json=as_json, note=about)
         except TrainingFailedError as error:
             failed += 1
             tell(f"seed {request.seed}: {error.message}")
@@ -56,18 +56,18 @@ def train_group(requests: Sequence[TrainRequest], *, as_json: bool) -> int:
         if result.status != "completed":
             stopped = True
             break
-        _say(as_json, f"seed {request.seed}: {in_words(result)}")
+        _tell_unless_json(as_json, f"seed {request.seed}: {in_words(result)}")
     first = requests[0]
     name = group_name(first.group, first.env_id)
     tell_group(name, first.out.parent, len(requests), rows, as_json=as_json)
     if stopped:
-        _say(as_json, "stopped; the same command resumes it")
+        _tell_unless_json(as_json, "stopped; run the same command again to resume")
         return INTERRUPTED
     return WORK_FAILED if failed else DONE
 
 
 def standing(request: TrainRequest) -> GroupMember | None:
-    """Return the training in a request's folder; ``None`` if there is none or it is to be replaced.
+    """Return the training in a request's folder; ``None`` if there is none or the request replaces it.
 
     Raises:
         UsageError: The folder contains a training with other settings.
@@ -81,26 +81,26 @@ def standing(request: TrainRequest) -> GroupMember | None:
         difference = f"seed {asked.seed} in place of {member.seed}"
     if difference:
         raise UsageError(
-            f"{shown(request.out)} was trained otherwise: {difference}",
-            fix="Give the group another name, as --group NAME, or add --overwrite",
+            f"{shown(request.out)} was trained with other settings: {difference}",
+            fix="Choose another name for the group (--group NAME), or add --overwrite",
         )
     return member
 
 
-def _to_go_on(request: TrainRequest, member: GroupMember | None) -> TrainRequest:
-    """Return the request that continues a kept policy, or the original one if there is none."""
+def _resumed_request(request: TrainRequest, member: GroupMember | None) -> TrainRequest:
+    """Return a request that resumes the policy of an earlier training, or the request if there is none."""
     if member is None or not member.holds_policy:
         return request
     return resumed(member.folder, {}, bootstrap_default_services().workers.registry)
 
 
 def done_row(member: GroupMember, definition: WorkerTypeDefinition) -> dict[str, Any]:
-    """Return the JSON row of a training that is finished already."""
+    """Return the JSON row of a training that was finished earlier."""
     result = TrainResult(member.folder, member.state, member.step, member.score, 0.0)
     return {"seed": member.seed, **result_row(result, definition)}
 
 
-def _say(as_json: bool, text: str) -> None:
+def _tell_unless_json(as_json: bool, text: str) -> None:
     if not as_json:
         tell(text)
 
@@ -111,7 +111,7 @@ def tell_group(name: str, folder: Path, of: int, rows: Sequence[Mapping[str, Any
     Args:
         name: Name of the group.
         folder: Folder of its trainings.
-        of: Number of requested trainings.
+        of: Number of trainings in the group.
         rows: JSON row of each training.
         as_json: Whether to print one JSON object.
     """
@@ -124,4 +124,4 @@ def tell_group(name: str, folder: Path, of: int, rows: Sequence[Mapping[str, Any
     if returns:
         write_line(f"Returns: {', '.join(returns)}")
     write_line(f"Folder:  {shown(folder)}")
-    write_line(f"\nHow good the algorithm is: mosaic report {shown(folder)}")
+    write_line(f"\nReport:  mosaic report {shown(folder)}")

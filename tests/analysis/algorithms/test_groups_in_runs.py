@@ -55,14 +55,14 @@ def test_a_training_whose_episode_failed_has_no_score(tmp_path: Path, runs: Any)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = summarize(open_run(folder))
     assert found.trainings[0].comparisons[0].verdict == "undecided"
-    assert "1 of PPO failed, and what fails is not counted" in str(found.verdicts[0])
+    assert "1 of PPO failed, and failed trainings are not counted" in str(found.verdicts[0])
 
 
 def test_a_training_of_which_an_episode_is_missing_has_no_score(tmp_path: Path, runs: Any) -> None:
     folder = _played(tmp_path, runs, {"ppo": GOOD, "dqn": POOR}, extra={"episodes": {"ppo_seed2": 5}})
     found = summarize(open_run(folder))
     assert found.trainings[0].comparisons[0].verdict == "undecided"
-    assert "1 of PPO is not done" in str(found.verdicts[0])
+    assert "1 of PPO is not finished" in str(found.verdicts[0])
     assert "Seed 2 of PPO has no score (stopped: 1 of its episodes is missing)." in found.trainings[0].notes
 
 

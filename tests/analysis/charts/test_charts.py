@@ -158,7 +158,7 @@ def test_few_intervals_stand_in_the_middle() -> None:
 
 def test_without_a_value_there_is_no_chart() -> None:
     assert not intervals(interval("PPO", "rl", None)) and not pairs([], []) and not outcomes()
-    assert "nothing to estimate from" in intervals(interval("PPO", "rl", None)).describe()
+    assert "no data" in intervals(interval("PPO", "rl", None)).describe()
 
 
 def test_pairs_that_are_level_on_every_seed_are_a_sentence() -> None:

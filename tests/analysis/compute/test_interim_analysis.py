@@ -90,7 +90,10 @@ def test_equal_differences_need_no_interval_and_none_are_no_verdict() -> None:
         family.look(n, [(sides(), pairs([2.0] * n)), (sides("a", "c"), pairs([0.0] * n))])
     assert "by 2.00 (all 10 equal)" in family.decided[AB].detail
     undecided = family.comparison(sides("a", "c"), pairs([0.0] * 40))
-    assert undecided.verdict == "undecided" and "they did the same on all of them" in undecided.detail
+    assert (
+        undecided.verdict == "undecided"
+        and "both sides had the same results on all seeds" in undecided.detail
+    )
 
 
 def test_at_the_end_it_is_said_what_was_not_found() -> None:
@@ -138,13 +141,11 @@ def test_a_report_names_the_test_below_its_tables(tmp_path: Path, runs: Any) -> 
     summary = summarize(open_run(written(tmp_path / "over", runs, [look(10), look(20)])))
     (stage,) = (c.stage for c in summary.comparisons)
     looks = "1 look" if stage.looks == 1 else f"{stage.looks} looks"
-    said = (
-        f"group-sequential sign-flip permutation over paired seeds, {looks} in at most 40 seeds; 5 % of error"
-    )
+    said = f"sign-flip permutation over paired seeds, {looks} in at most 40 seeds; error rate of 5 %"
     assert said in " ".join(str(summary).split()) and "mosaic power" not in str(summary)
     assert said in render_html(summary)
     begun = summarize(open_run(written(tmp_path / "begun", runs, [look(4)], status="stopped")))
-    assert "a difference would need: mosaic power RUN." in " ".join(str(begun).split())
+    assert "a difference would need, run: mosaic power RUN." in " ".join(str(begun).split())
     plain = runs.Plan({name: [runs.single(name, i, 1.0) for i in range(9)] for name in "ab"})
     fixed = summarize(open_run(runs.write_run(tmp_path / "fixed", plain)))
     assert "Sequential test" not in str(fixed) and looks_in_words(fixed) == ""
@@ -182,7 +183,7 @@ def test_families_are_those_that_waited_for_each_other(tmp_path: Path, runs: Any
     )
     across = found[frozenset("ad")]
     assert across.verdict == "undecided" and across.p is None and across.stage is None
-    assert "seeds were added until something else was decided" in across.detail
+    assert "seeds were added until another comparison was decided" in across.detail
 
 
 def test_a_run_in_its_midst_decides_what_its_looks_have_decided(tmp_path: Path, runs: Any) -> None:
@@ -218,4 +219,4 @@ def test_runs_that_chose_their_seeds_are_not_tested_against_others(tmp_path: Pat
     found = {(c.first, c.second): c for c in summarize([chose, fixed]).comparisons}
     assert found["a", "b"].verdict == "first"
     assert found["a", "c"].verdict == "undecided" and found["a", "c"].p is None
-    assert "seeds were added until something else was decided" in found["a", "c"].detail
+    assert "seeds were added until another comparison was decided" in found["a", "c"].detail

@@ -123,7 +123,7 @@ def test_equal_operators_are_not_decided(tmp_path: Path, runs: Any) -> None:
     episodes = {key: [runs.single(key, i, float(i)) for i in range(10)] for key in ("a", "b")}
     summary = _summary(tmp_path, runs, episodes)
     assert summary.comparisons[0].p == 1.0
-    assert "they did the same on all of them" in str(summary.verdicts[0])
+    assert "both sides had the same results on all seeds" in str(summary.verdicts[0])
 
 
 def test_failed_episodes_are_counted_shown_and_in_no_mean(tmp_path: Path, runs: Any) -> None:
@@ -472,7 +472,7 @@ def test_five_operators_far_apart_are_decided_or_told_how_many_seeds(
     assert {c.verdict for c in summary.comparisons} == {"first" if decided else "undecided"}
     told = str(summary.verdicts[0])
     if decided:
-        assert "(t test, Holm, 10 comparisons)" in told and "takes differences for normal" in told
+        assert "(t test, Holm, 10 comparisons)" in told and "assumes normal differences" in told
     else:
         assert told.endswith("at least 9 seeds are needed for 10 comparisons.")
 

@@ -122,7 +122,7 @@ def test_a_declared_score_counts_for_every_failure(
     assert a.success is not None and (a.success.hits, a.success.n) == (10, 20)
     assert "a failed in 10 of 20 episodes, each counted as 0" in str(summary.verdicts[0])
     for output in (str(summary), render_html(summary)):
-        assert "are in no mean" not in output and "count as the experiment says" in " ".join(output.split())
+        assert "are not in the means" not in output and "score for failures" in " ".join(output.split())
 
 
 def test_a_return_that_is_not_finite_is_a_failure(tmp_path: Path, runs: Any) -> None:
@@ -302,7 +302,7 @@ def test_returns_of_sides_that_differ_in_size_are_compared_only_where_somebody_w
         "hunters of one against hunters of another"
     )
     assert [c.verdict for c in within] == ["undecided"] * 2 and [c.p for c in within] == [None] * 2
-    assert "differ in size, and neither a winner nor a score says" in within[0].detail
+    assert "differ in size, and neither a winner nor a score tells" in within[0].detail
     won = {"hunters": "win", "prey": "loss"}
     rows = {"a": [hunt("a", i, 10.0 + i % 3, outcome=won) for i in range(12)]}
     (verdict,) = _summary(tmp_path / "won", runs, rows).comparisons
@@ -332,7 +332,7 @@ def test_identical_episodes_are_one(tmp_path: Path, runs: Any) -> None:
     c = _operators(summary)
     assert (c.p, c.verdict, c.difference.units, c.difference.low) == (None, "undecided", 1, None)
     assert summary.operator("a").mean.units == 1
-    assert "they are all the same, which is one observation" in str(summary.verdicts[0])
+    assert "all episodes are the same, so they are a single observation" in str(summary.verdicts[0])
 
 
 def test_identical_games_are_one_whatever_their_seeds(tmp_path: Path, runs: Any) -> None:

@@ -44,7 +44,7 @@ def test_what_cannot_be_written_is_said(tmp_path: Path, runs: Any) -> None:
         write_events(empty, tmp_path / "out")
     run = open_run(runs.write_run(tmp_path / "second", runs.Plan({"a": [runs.single("a", 0, 1.0)]})))
     write_events(run, tmp_path / "out")
-    with pytest.raises(UsageError, match="it has event files already"):
+    with pytest.raises(UsageError, match="it already contains event files"):
         write_events(run, tmp_path / "out")
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="cannot be written"):

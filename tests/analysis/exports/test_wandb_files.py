@@ -85,7 +85,7 @@ def test_operators_are_runs_that_sync_finds(
     (game,) = [updates(r.history.item) for r in records(files["te;am"]) if r.HasField("history")]
     assert (game["won/green"], game["won/blue"], game["score/green"]) == (1, 0, 2)
 
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         write_wandb_runs(run, tmp_path / "out")
 
 

@@ -140,12 +140,12 @@ def test_rows_that_do_not_belong_are_refused(
 
 
 def test_no_run_is_said_with_what_to_type_instead(tmp_path: Path, runs: Any) -> None:
-    with pytest.raises(UsageError, match=r"no run at .*nowhere\. Give the folder that holds run\.json"):
+    with pytest.raises(UsageError, match=r"no run at .*nowhere\. Give the folder that contains run\.json"):
         open_run(tmp_path / "nowhere")
     path = runs.write_run(tmp_path, runs.Plan({"ppo": []}))
-    with pytest.raises(UsageError, match=f"holds 1 run; name it like {path}"):
+    with pytest.raises(UsageError, match=f"contains 1 run; give one, such as {path}"):
         open_run(tmp_path)
-    with pytest.raises(UsageError, match=r"holds no run\.json"):
+    with pytest.raises(UsageError, match=r"contains no run\.json"):
         open_run(path / "operators")
 
 

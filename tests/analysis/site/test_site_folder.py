@@ -46,7 +46,7 @@ def test_a_folder_of_somebody_elses_is_refused(tmp_path: Path) -> None:
     theirs.mkdir()
     see_may_be_replaced(theirs)
     (theirs / "index.html").touch()
-    with pytest.raises(UsageError, match="no site of a report"):
+    with pytest.raises(UsageError, match="other files than a site of a report"):
         put(theirs, "x")
     with pytest.raises(UsageError, match="is a file"):
         put(theirs / "index.html", "x")

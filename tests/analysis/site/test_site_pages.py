@@ -107,7 +107,7 @@ def test_a_tournament_leads_with_its_ratings(tmp_path: Path, kind: str) -> None:
     built(tmp_path / "site", run)
     see_sound(tmp_path / "site")
     index = (tmp_path / "site" / "index.html").read_text()
-    assert ("Who met whom" if kind == "tournament" else "Who played with whom") in index
+    assert ("Results by pair" if kind == "tournament" else "Results by team") in index
     assert json.loads((tmp_path / "site" / "tournament.json").read_text())
 
 
@@ -127,7 +127,7 @@ def test_what_was_told_of_decisions_has_a_page(tmp_path: Path) -> None:
     pages = see_sound(tmp_path / "stopped")
     assert stopped.stopped == 3 and not any("episode-" in path for path in pages)
     assert _lines(pages, "agents/op") == {0, 1, 2}, "lines stay"
-    assert "Its making was stopped: 3 episodes" in (tmp_path / "stopped" / "index.html").read_text()
+    assert "The site was stopped early: 3 episodes" in (tmp_path / "stopped" / "index.html").read_text()
 
 
 def test_names_of_files_are_safe_everywhere() -> None:

@@ -131,7 +131,7 @@ def test_equals_are_not_told_apart(tmp_path: Path) -> None:
     found = write(tmp_path, ["a", "b", "c"], lambda who, seed: seed % 3 + drawn(), held_out=["d"])
     assert not any(verdict.decided for verdict in found.verdicts)
     assert found.lifted == (
-        "For no policy is it decided whether it lifts another policy's team, or costs it something.",
+        "For no policy is it decided whether another policy's team is better or worse with it.",
     )
     assert (
         found.cross_gap is not None and found.cross_gap.low is not None and found.cross_gap.high is not None
@@ -145,7 +145,7 @@ def test_few_seeds_have_no_interval_and_it_is_said(tmp_path: Path, seeds: int) -
     drawn = noise()
     found = write(tmp_path, ["a", "b"], lambda who, seed: (who[0] == who[1]) + drawn(), seeds=seeds)
     assert found.cross_gap is not None and (found.cross_gap.low, found.own.low) == (None, None)
-    assert any("Of fewer than 20 seeds no team has an interval" in note for note in found.notes)
+    assert any("With fewer than 20 seeds no team has an interval" in note for note in found.notes)
     assert found.verdicts[0].decided, "the test needs six"
 
 
@@ -169,7 +169,7 @@ def test_games_that_fail_or_are_not_played_leave_it_open(tmp_path: Path) -> None
 
     found = write(tmp_path / "failed", ["a", "b"], made, status="failed")
     assert not any(verdict.decided for verdict in found.verdicts)
-    assert "b failed in 3 games: nothing is decided from what seeds are left." in found.notes
+    assert "b failed in 3 games: nothing is decided from the remaining seeds." in found.notes
     assert {mate.policy: mate.failed for mate in found.policies} == {"a": 0, "b": 3}
     found = write(
         tmp_path / "on", ["a", "b"], lambda who, seed: float(who[0] == who[1]) + seed / 100, status="running"

@@ -100,7 +100,7 @@ def test_a_training_at_which_games_failed_has_no_score(write: Write) -> None:
 
     found = grouped(write(list(strengths), result, range(8)), ["ppo", "dqn"])
     assert not found.said[1].decided
-    assert "1 of dqn failed, and what fails is not counted" in found.said[1].sentence
+    assert "1 of dqn failed, and failed trainings are not counted" in found.said[1].sentence
 
 
 @pytest.mark.parametrize("changes", [{"schedule": "swiss"}, {"schedule": [["ppo_seed1", "dqn_seed1"]]}])

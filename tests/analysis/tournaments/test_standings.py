@@ -160,7 +160,9 @@ def test_draws_without_a_loss_set_no_limit_which_is_said_and_gives_no_interval(w
         assert not each.note and each.rating.low is not None and each.rating.high is not None
         assert -500 < each.rating.low < 0 < each.rating.high < 500
     assert found.claim == "chaser is the best of 3 policies"
-    assert any("no limit" in note and "chaser (lost no game) has no interval" in note for note in found.notes)
+    assert any(
+        "do not limit" in note and "chaser (lost no game) has no interval" in note for note in found.notes
+    )
 
 
 def test_games_that_fail_count_for_nobody_and_are_said(write: Write) -> None:

@@ -300,8 +300,8 @@ def test_the_page_is_whole_and_a_reply_is_nothing_but_text(run: Path) -> None:
     assert not re.search(r"(?:src|href)=|url\(", html)
     for part in (
         "Played: noop (0)",
-        "Not usable: asked again.",
-        "a random legal action was played instead, </pre>",
+        "Unusable, requested again.",
+        "Played instead: a random legal action, </pre>",
         "Said to the team: I take the left.",
         "the server did not answer within 60 s",
         "price unknown",
@@ -340,7 +340,7 @@ def test_a_large_run_has_a_bounded_page_that_says_what_is_left_out(tmp_path: Pat
     words = " ".join(page.words.split())
     assert "Shown: whole episodes: 0 to 2; the beginning of episode 3; " in words
     assert re.search(
-        r"later turns? without a usable reply; \d+ other turns in calls.jsonl of operators/team", words
+        r"later turns? without a usable reply; not shown: \d+ turns, in calls.jsonl of operators/team", words
     )
     assert "busy" in words  # far behind, but wanted
     assert f"{len(shown)} of 302 calls to models" in words
@@ -462,8 +462,8 @@ def test_the_page_shows_intention_plan_beliefs_and_failed_goals_of_programs(
     assert "solve \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} approach(2, -1) line 4: +!a" in words
     assert "2 beliefs added" in words and "\N{MINUS SIGN} free(1, 0)" in words and "I turn" in words
     assert "Failed: solve: no applicable plan" in words
-    assert "Heard over XMPP: green_2: tell on(<b>), sent at step 1" in words
-    assert "No action was chosen: the no-op was played instead" in words
+    assert "Received over XMPP: green_2: tell on(<b>), sent at step 1" in words
+    assert "No action was chosen. Played instead: the no-op" in words
     assert "price" not in words and "tokens" not in words
     assert not {tag for tag, _ in page.found} & {"script", "img"}
     report([folder])
@@ -551,8 +551,8 @@ def test_why_an_answer_was_not_played_stands_with_what_was(tmp_path: Path, runs:
     assert {turn.agent for turn in refused} == {"green_0", "green_1"}
     assert all(turn.refused and turn.why_refused == why for turn in refused)
     words = " ".join(_Page(render_transcript([open_run(folder)])).words.split())
-    assert f"Not usable: {why}. In its place a random legal action was played, " in words
-    assert f"No action was chosen: {why}. In its place the no-op was played, " in words
+    assert f"Unusable: {why}. Played instead: a random legal action, " in words
+    assert f"No action was chosen: {why}. Played instead: the no-op, " in words
 
 
 def test_damaged_thoughts_are_shown_as_far_as_they_go(tmp_path: Path, runs: Any) -> None:

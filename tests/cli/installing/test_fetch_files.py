@@ -131,8 +131,8 @@ places = {[places] if places else []}
 def test_where_a_file_cannot_be_fetched_the_package_that_brings_it_is_named(mosaic: Mosaic) -> None:
     worker(mosaic, "https://localhost:1", "0" * 64, package="libmind-java")
     done = mosaic("workers", "install", "mind_worker")
-    assert done.status and "could not be fetched" in done.err
-    assert "apt-get install libmind-java brings it" in " ".join(done.err.split())
+    assert done.status and "could not be downloaded" in done.err
+    assert "Run: apt-get install libmind-java" in " ".join(done.err.split())
 
 
 def test_it_is_fetched_checked_and_built_once(mosaic: Mosaic, published: tuple[Path, str]) -> None:
@@ -141,7 +141,7 @@ def test_it_is_fetched_checked_and_built_once(mosaic: Mosaic, published: tuple[P
     folder = worker(mosaic, address, sha256, build=BUILD)
     assert "mind.jar is missing" in mosaic("workers", "list").out
     plan = mosaic("workers", "install", "mind_worker", "--dry-run")
-    assert plan.out == f"Would fetch {address}/mind.jar\nWould build its program\n"
+    assert plan.out == f"Would download {address}/mind.jar\nWould build its program\n"
     done = mosaic("workers", "install", "mind_worker", "--json")
     assert done.status == 0, done.err
     assert done.json()["new"] == {"mind.jar": "3.2"}
@@ -182,7 +182,7 @@ def test_the_checksum_that_lies_beside_it_is_asked_for(mosaic: Mosaic, published
     content = archive(served / "mind.jar")
     worker(mosaic, address, "published")
     missing = mosaic("workers", "install", "mind_worker")
-    assert (missing.status, "mind.jar.sha1 could not be fetched" in missing.err) == (1, True)
+    assert (missing.status, "mind.jar.sha1 could not be downloaded" in missing.err) == (1, True)
     (served / "mind.jar.sha1").write_text(hashlib.sha1(content).hexdigest() + "  mind.jar\n")
     assert mosaic("workers", "install", "mind_worker").status == 0
     archive(served / "mind.jar", member="mind/Other.class")
@@ -226,7 +226,7 @@ def test_one_that_is_given_and_is_not_what_was_published_is_said(
         return [line for line in done.err.splitlines() if line.startswith("Warning: ")]
 
     (unknown,) = said("same.jar")
-    assert "same.jar is taken as it is: its checksum could not be looked up (" in unknown
+    assert "same.jar is used unchecked: its checksum could not be looked up (" in unknown
     (served / "mind.jar.sha256").write_text(hashlib.sha256(content).hexdigest())
     assert said("same.jar") == []
     (other,) = said("built here.jar")
@@ -266,7 +266,7 @@ def test_no_step_on_the_way_to_a_file_is_unencrypted(
     worker(mosaic, address, sha256)
     done = mosaic("workers", "install", "mind_worker")
     assert done.status == 1
-    assert f"leads to {open_address}/mind.jar, which is not encrypted" in done.err
+    assert f"redirects to {open_address}/mind.jar, which is not encrypted" in done.err
     (served / "mind.jar.elsewhere").write_text(f"{address}/there.jar")
     assert mosaic("workers", "install", "mind_worker").status == 0
 

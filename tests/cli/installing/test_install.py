@@ -99,15 +99,15 @@ def test_a_worker_that_lives_with_a_family_is_installed_with_it(mosaic: Mosaic, 
     assert "the interpreter of the environments balrog, which is not installed yet" in listed.err
     planned = mosaic("workers", "install", "little_worker", "--dry-run")
     assert planned.status == 0, planned.err
-    assert f"Would make {mosaic.home / 'data/environments/balrog'}" in planned.out
+    assert f"Would create {mosaic.home / 'data/environments/balrog'}" in planned.out
     (tmp_path / "else.tar.gz").touch()
     line = mosaic("workers", "install", "little_worker", "--from", tmp_path / "else.tar.gz").line
-    assert "else.tar.gz is nothing that balrog needs" in line and "balrog-….tar.gz" in line
+    assert "balrog does not need" in line and "else.tar.gz" in line and "balrog-….tar.gz" in line
     line = mosaic("workers", "install", "little_worker", "--from", tmp_path / "none.tar.gz").line
     assert "there is no file" in line
     manifest.write_text(manifest.read_text().replace('family = "balrog"', 'family = "minigrid"'))
     line = mosaic("workers", "install", "little_worker").line
-    assert "lives with 'minigrid', no family with an interpreter of its own" in line
+    assert "names 'minigrid', no family with an interpreter of its own" in line
 
 
 def test_torch_comes_without_cuda_unless_it_is_asked_for(mosaic: Mosaic, offline: dict[str, str]) -> None:

@@ -94,7 +94,7 @@ def test_it_is_made_and_served_from(tmp_path: Path, capfd: pytest.CaptureFixture
 def test_what_was_cut_off_counts_as_missing(tmp_path: Path) -> None:
     """What it is published at is not reached: the interpreter is there, and nothing in it counts."""
     family = _family()
-    with pytest.raises(InstallationError, match="Run the same again"):
+    with pytest.raises(InstallationError, match="Run the command again"):
         install_own_python(family)
     assert (environment_folder("counting") / "bin" / "python").exists()
     assert not family.installed

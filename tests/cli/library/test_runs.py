@@ -66,7 +66,7 @@ def test_episodes_that_have_no_line_any_more_are_named_and_played_again(mosaic: 
     whole = lines.read_text().splitlines(keepends=True)
     lines.write_text(whole[0])
     shown = mosaic("runs", "show", played).out
-    assert "1 of 2" in shown and f"Resume it:       mosaic run --resume {played}" in shown
+    assert "1 of 2" in shown and f"Resume:   mosaic run --resume {played}" in shown
     done = mosaic("run", "--resume", played)
     assert done.status == 0 and "is missing" not in done.out
     assert len(lines.read_text().splitlines()) == 2
@@ -162,7 +162,7 @@ def it_stops_and_says_how_to_go_on(
     resumed.send_signal(signal.SIGINT)
     _, said = resumed.communicate(timeout=60)
     assert resumed.returncode == 130
-    assert f"go on with: mosaic run --resume {cut['run']}" in said
+    assert f"resume with: mosaic run --resume {cut['run']}" in said
     after = only_run(mosaic)
     assert after["status"] == "stopped"
     assert after["operators"][0]["done"] >= cut["operators"][0]["done"]

@@ -38,7 +38,7 @@ def test_what_is_wrong_is_one_line(mosaic: Mosaic, played: Path) -> None:
     for arguments, said in (
         (["selec"], "syntax error"),
         (["from runs", "--format", "xls"], "unknown format 'xls'"),
-        (["from runs", "--format", "parquet"], "Parquet is no text. Name a file"),
+        (["from runs", "--format", "parquet"], "Parquet cannot be printed. Name a file"),
         (["from runs", "nowhere"], "no run at nowhere"),
     ):
         done = mosaic("query", *arguments)

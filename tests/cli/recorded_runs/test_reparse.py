@@ -112,7 +112,7 @@ def test_what_is_read_otherwise_is_named_with_its_place(mosaic: Mosaic, run: Pat
     assert (second["kind"], second["now"]) == ("no_longer_readable", None) and second["why"]
     assert third["now_word"] == "up" and "answer 1 of 2, which was refused then" in third["why"]
     told = mosaic("reparse", run)
-    assert told.status == 1 and "read as 'right' then, as 'down' now" in told.out
+    assert told.status == 1 and "recorded as 'right', now read as 'down'" in told.out
     assert f"{len(steps) - 3} same, 2 differ, 1 no longer readable" in told.out
 
 
@@ -135,7 +135,7 @@ def test_replies_that_are_not_kept_are_counted_apart(mosaic: Mosaic, run: Path) 
     rewrite(run, lambda call: None if call["ref"] == lost else call)
     decisions = len(rows(run, "steps.jsonl"))
     assert mosaic("reparse", run).out == (
-        f"lake: {decisions - 1} decisions read again, {decisions - 1} same; of 1 more no reply is kept.\n"
+        f"lake: {decisions - 1} decisions read again, {decisions - 1} same; 1 more without recorded reply.\n"
     )
 
 

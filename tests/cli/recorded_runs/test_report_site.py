@@ -49,7 +49,7 @@ def test_a_site_is_walked_through_to_a_replay_that_plays(mosaic: Mosaic, played:
     _follow(page, "Random")
     _follow(page, "Episodes")
     assert page.tell("document.querySelector('nav.site [aria-current]').textContent") == "Episodes"
-    _follow(page, "See it")
+    _follow(page, "Open")
     page.tell(f"{FILM}.scrollIntoView()")
     page.wait(f"{FILM}.dataset.shown === '0'")
     painted = page.tell(f"{FILM}.querySelector('canvas').toDataURL()")
@@ -77,15 +77,15 @@ def test_what_may_not_be_played_again_is_named(mosaic: Mosaic, played: Path) -> 
 
 
 def test_a_foreign_folder_is_refused_before_anything_is_read(mosaic: Mosaic, played: Path) -> None:
-    assert "no site of a report" in mosaic.refused("report", played, "--site", played)
+    assert "other files than a site of a report" in mosaic.refused("report", played, "--site", played)
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--site", "s", "--out", "o"), "neither --out nor --format"),
-        (("--site", "s", "--format", "md"), "neither --out nor --format"),
-        (("--all-replays",), "goes with --site"),
+        (("--site", "s", "--out", "o"), "cannot be combined with --out or --format"),
+        (("--site", "s", "--format", "md"), "cannot be combined with --out or --format"),
+        (("--all-replays",), "needs --site"),
         (("--site", "s", "--all-replays", "--no-replays"), "Leave one out"),
     ],
 )

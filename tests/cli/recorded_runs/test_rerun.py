@@ -83,9 +83,9 @@ def test_a_policy_that_no_seed_decides_is_named(mosaic: Mosaic) -> None:
     run = played(mosaic, own_worker(mosaic, CHANCE))
     done = mosaic("rerun", run)
     assert done.status == 1, done.err
-    assert "Departs: operator own, episode 0, step " in done.out
+    assert "Differs: operator own, episode 0, step " in done.out
     assert "action is " in done.out and "own_worker, agent_0 of own" in done.out
-    assert "it is not deterministic: played once more" in done.out
+    assert "it is not deterministic: a third play" in done.out
     assert len(list((mosaic.home / "runs").iterdir())) == 2, "what was played once more is not kept"
 
 
@@ -134,8 +134,8 @@ def test_what_the_environment_gives_otherwise_is_no_policys_doing(mosaic: Mosaic
 
 def test_what_cannot_be_played_again_is_one_line(mosaic: Mosaic) -> None:
     run = played(mosaic)
-    assert "Write such as 0,3,5-9" in mosaic.refused("rerun", run, "--episodes", "first")
+    assert "Write a list such as 0,3,5-9" in mosaic.refused("rerun", run, "--episodes", "first")
     assert "no finished episode 7" in mosaic.refused("rerun", run, "--episodes", "1,7")
     assert "no run at" in mosaic.refused("rerun", mosaic.home / "nowhere")
     made = evaluate("CartPole-v1", lambda _: 0, seeds=2, out=mosaic.home / "made")
-    assert "a Python object that no run folder holds" in mosaic.refused("rerun", made.folder)
+    assert "a Python object that the run folder does not contain" in mosaic.refused("rerun", made.folder)

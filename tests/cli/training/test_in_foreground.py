@@ -136,8 +136,8 @@ def test_ctrl_c_says_what_it_does(searching: Mosaic) -> None:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     stopping, stopped = [line for line in err.splitlines() if line.startswith("mosaic: ")]
-    assert "Ctrl-C once more ends it at once" in stopping
-    assert stopped == "mosaic: stopped; the policy is kept as it was then"
+    assert "to end at once, press Ctrl-C again" in stopping
+    assert stopped == "mosaic: stopped; the policy of the last step is kept"
 
 
 def test_a_training_that_fails(searching: Mosaic) -> None:
@@ -163,7 +163,7 @@ def test_a_training_that_fails(searching: Mosaic) -> None:
             "spread must be a number, more than 0, not -1",
         ),
         (("train", "--resume", "nowhere"), "is not the run folder of a training"),
-        (("train", "--resume", "nowhere", "--env", "CartPole-v1"), "--env cannot be given beside it"),
+        (("train", "--resume", "nowhere", "--env", "CartPole-v1"), "--env cannot be given"),
         (("train",), "an environment is needed"),
     ],
 )

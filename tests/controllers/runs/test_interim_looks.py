@@ -213,7 +213,7 @@ def test_others_play_all_seeds_where_nothing_is_to_be_decided(tmp_path: Path) ->
 
 
 def test_one_alone_cannot_be_decided_about(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"needs a policy to compare with\. Name others in 'against'"):
+    with pytest.raises(UsageError, match=r"needs a policy to compare with\. Add one to 'against'"):
         evaluate(COINS, good, until="decided", out=tmp_path)
 
 

@@ -97,7 +97,7 @@ async def test_a_report_of_a_run_that_was_deleted_meanwhile_does_not_bring_it_ba
     opened = open_run(run)
     summary = summarize(opened)
     shutil.rmtree(run)
-    with pytest.raises(UsageError, match="no longer there"):
+    with pytest.raises(UsageError, match="was deleted while its report was made"):
         write_report(summary, run, [opened])
     assert not run.exists()
 

@@ -56,7 +56,7 @@ def test_a_plan_is_drawn_while_there_is_one(qtbot: Any) -> None:
 def test_it_is_told_in_words_too() -> None:
     told = {heading: words for heading, words, _ in sections(turn_of(row(planned=COURSE)))}
     assert told["Expected reward of the plan"].splitlines() == [
-        "plan: 9.25 in 10 steps, and 100.0 for what lies beyond",
+        "plan: 9.25 in 10 steps, and 100.0 afterwards",
         "worst plan: \N{MINUS SIGN}1.50 in 10 steps",
     ]
     assert told["Played"] == "[0.1235, \N{MINUS SIGN}1]"
