@@ -206,7 +206,7 @@ def test_a_slip_is_one_line(mosaic: Mosaic, played: Path) -> None:
     )
     assert "names its shard itself" in mosaic.refused("run", "--resume", played, "--shard", "1/2")
     assert "cannot be combined with --replay" in mosaic.refused("run", "--replay", played, "--shard", "1/2")
-    assert "is no shard" in mosaic.refused("runs", "merge", played)
+    assert "is not a shard" in mosaic.refused("runs", "merge", played)
 
 
 def test_a_part_is_gone_on_with_only_as_it_was_begun(mosaic: Mosaic) -> None:
