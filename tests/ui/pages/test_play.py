@@ -338,7 +338,7 @@ def test_soccer_in_real_time_with_a_mixed_team(page: PlayPage, you: Player) -> N
         "blue_1": WorkerAssignment("", "passive"),
     }
     config = OperatorConfig.multi_agent(
-        operator_id="mixed", task=SOCCER, player_workers=players, max_steps=16
+        operator_id="mixed", task=SOCCER, player_workers=players, max_steps=24
     )
     page.opened(operator=config, seed=2)
     you.wait(lambda: page.game.operator)
@@ -346,13 +346,14 @@ def test_soccer_in_real_time_with_a_mixed_team(page: PlayPage, you: Player) -> N
     you.open()
     you.wait(lambda: page.game.waits_for_key and page.game.state is OperatorState.READY)
     you.qtbot.keyPress(you.focus(), Qt.Key.Key_Up)
-    you.wait(lambda: page.view is not None and page.view.step >= 8)
+    you.wait(lambda: page.view is not None and page.view.step >= 6)
     you.qtbot.keyRelease(you.focus(), Qt.Key.Key_Up)
     you.wait(lambda: page.game.is_over)
     episodes, steps = you.recorded("mixed")
     mine = [s for s in steps if s["agent_id"] == "green_0"]
     sources = [s["action_source"] for s in mine]
-    assert sources[0] == "human" and sources[-1] == "noop" and set(sources) == {"human", "noop"}
+    # A busy machine may hear of the key only after the first steps.
+    assert sources[-1] == "noop" and set(sources) == {"human", "noop"}
     assert "fallback actions" in named(page, QLabel, "result-detail").text()
     assert episodes[0]["agents"]["green_1"]["policy"] == "soccer_chaser"
     assert named(page, QLabel, "stage-headline").text().startswith("Green ")
