@@ -140,9 +140,9 @@ def run_command(
                 as_json=as_json,
             )
         )
-    from gym_gui.host.prestart import HostAhead
+    from gym_gui.host.prestart import CommandHosts
 
-    with HostAhead(wanted=not dry_run) as hosts:
+    with CommandHosts(wanted=not dry_run) as hosts:
         from gym_gui.cli.running.run import run_experiment
 
         status = run_experiment(
@@ -204,9 +204,9 @@ def tournament(
         check_alone(shard=shard, processes=processes)
         where = Elsewhere(executor, profile, shards, resume, dry_run, detach)
         raise typer.Exit(submit_tournament(file, where, out=out, concurrency=concurrency, as_json=as_json))
-    from gym_gui.host.prestart import HostAhead
+    from gym_gui.host.prestart import CommandHosts
 
-    with HostAhead(wanted=not dry_run) as hosts:
+    with CommandHosts(wanted=not dry_run) as hosts:
         from gym_gui.cli.running.tournament import run_tournament
 
         status = run_tournament(

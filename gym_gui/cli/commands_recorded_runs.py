@@ -49,10 +49,10 @@ def rerun(
 
     Prints where and why decisions differ. Language models are called again, which may cost money.
     """
-    from gym_gui.host.prestart import HostAhead
+    from gym_gui.host.prestart import CommandHosts
 
     trust.allow_all(trusted)
-    with HostAhead() as hosts:
+    with CommandHosts() as hosts:
         from gym_gui.cli.recorded_runs.rerun import rerun_run
 
         status = rerun_run(run, episodes=episodes, out=out, processes=processes, as_json=as_json, hosts=hosts)

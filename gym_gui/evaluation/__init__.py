@@ -3,6 +3,6 @@
 from gym_gui.evaluation.evaluation_run import aevaluate, evaluate
 from gym_gui.evaluation.players import Policy
 from gym_gui.evaluation.results import Results
-from gym_gui.evaluation.scoring import score_policy, see_allowed
+from gym_gui.evaluation.scoring import require_allowed, score_policy
 
-__all__ = ["Policy", "Results", "aevaluate", "evaluate", "score_policy", "see_allowed"]
+__all__ = ["Policy", "Results", "aevaluate", "evaluate", "require_allowed", "score_policy"]

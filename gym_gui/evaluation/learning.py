@@ -85,7 +85,7 @@ class Game(NamedTuple):
     others: str
 
 
-class Invited(NamedTuple):
+class PoolMember(NamedTuple):
     """A policy or a set of policies that a training plays with or against: a member of its pool.
 
     Attributes:
@@ -190,7 +190,7 @@ class LearnerSession:
         """Register a policy in the training's process under a name, as a player for the other agents."""
         self._held[name] = policy
 
-    def invite(self, entry: str, hold: Callable[[Path], HeldPolicy | None]) -> list[Invited]:
+    def invite(self, entry: str, hold: Callable[[Path], HeldPolicy | None]) -> list[PoolMember]:
         """Check policies and add them to the pool; a policy's worker starts before its first game.
 
         Args:
@@ -206,7 +206,7 @@ class LearnerSession:
 
     def _invited(
         self, name: str, player: Player, origin: Origin, hold: Callable[[Path], HeldPolicy | None]
-    ) -> Invited:
+    ) -> PoolMember:
         if name in self._held or name in self._resolved:
             raise UsageError(f"two members of the pool are called {name}", fix="Rename one of them")
         others = [slot for slot in self.slots if slot != self._learner]
@@ -225,7 +225,7 @@ class LearnerSession:
             self._resolved[name] = resolved
         words = ", ".join(dict.fromkeys(_words(each) for each in players.values()))
         assert player is not None  # None means an object of this process, which no file can name
-        return Invited(name, words, "" if folder is None else str(folder), player.to_record())
+        return PoolMember(name, words, "" if folder is None else str(folder), player.to_record())
 
     def game(self, episode: int, seed: int, seat: AgentID, others: str) -> Game:
         """Return an episode for :meth:`begin`."""
@@ -564,7 +564,7 @@ def open_session(
     pool: Sequence[str],
     hold: Callable[[Path], HeldPolicy | None],
     **keywords: Any,
-) -> tuple[LearnerSession, list[Invited]]:
+) -> tuple[LearnerSession, list[PoolMember]]:
     """Open a learner session and add the members of its pool.
 
     Args:

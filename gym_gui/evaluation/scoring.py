@@ -62,7 +62,7 @@ def score_policy(
     return PolicyScore.now(returns, seeds)
 
 
-def see_allowed(policy: PolicyFile) -> None:
+def require_allowed(policy: PolicyFile) -> None:
     """Raise an error if the policy's environment is code that the user has not allowed; import none of it.
 
     Raises:

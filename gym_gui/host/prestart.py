@@ -80,7 +80,7 @@ class SpareHost:
             await _ended(program)
 
 
-class HostAhead:
+class CommandHosts:
     """A command's spare host, its process for environment queries, and the event loop of both.
 
     This context manager starts the host on entry and ends both processes on exit, except a host that a

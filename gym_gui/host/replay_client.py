@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from msgspec import structs
 
 from gym_gui.controllers.engine.resolved_operator import vouch
-from gym_gui.controllers.replays.replay_reel import Look, Reel
+from gym_gui.controllers.replays.replay_reel import Look, ReplayStore
 from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.types import AgentID
@@ -51,7 +51,7 @@ class ReplaySession:
     """
 
     def __init__(
-        self, order: ReplayOrder, reel: Reel, on_looks: Callable[[], None], store: Store | None = None
+        self, order: ReplayOrder, reel: ReplayStore, on_looks: Callable[[], None], store: Store | None = None
     ) -> None:
         self.reel, self._order, self._on_looks = reel, order, on_looks
         name = f"replay of episode {order.index}"

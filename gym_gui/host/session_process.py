@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from gym_gui.core.clean_up import finish_despite_cancel
 from gym_gui.core.errors import KilledWhileStartingError, MosaicError, WorkerLaunchError
 from gym_gui.core.trusted.subjects import Subject
-from gym_gui.core.trusted.trust import handed_on
+from gym_gui.core.trusted.trust import environment_with_permissions
 from gym_gui.host.host_program import HostProgram, ProgramListener, TakeProgram
 from gym_gui.host.pb.session_pb2_grpc import SessionStub
 from gym_gui.host.service_names import greeting, pb
@@ -62,7 +62,7 @@ def host_environment(allowed: Sequence[Subject] = ()) -> dict[str, str]:
     Args:
         allowed: Subjects that it may use, besides registered environments and installed workers.
     """
-    return handed_on(engine_environment(), allowed)
+    return environment_with_permissions(engine_environment(), allowed)
 
 
 class HostProcess:

@@ -208,7 +208,7 @@ async def _run(
     **limits: Any,
 ) -> FinishedChild:
     more = {name: os.environ[name] for name in named if name in os.environ}
-    environment = trust.handed_on(engine_environment() | more, subjects)
+    environment = trust.environment_with_permissions(engine_environment() | more, subjects)
     failures: list[Exception] = []
 
     async def listen(child: ManagedChild) -> None:

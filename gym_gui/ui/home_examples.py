@@ -83,7 +83,7 @@ def _play_connect_four() -> Mapping[str, object]:
     return {"operator": connect_four(), "seed": SEED}
 
 
-STARTERS: Final = (
+HOME_EXAMPLES: Final = (
     Starter("cartpole", "Play CartPole", "Arrow keys keep the pole up.", "play", _play_cartpole),
     Starter("duel", "PPO against random", "Same seeds, side by side.", "operators", _compare_policies),
     Starter("soccer", "Soccer 2v2, mixed teams", "A chaser and three others.", "operators", _play_soccer),

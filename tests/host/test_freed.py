@@ -15,7 +15,7 @@ import pytest
 
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.engine.session_interface import LiveSettings, SessionSettings
-from gym_gui.controllers.replays.replay_reel import Reel
+from gym_gui.controllers.replays.replay_reel import ReplayStore
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.host.host_client import HostSession
@@ -134,7 +134,7 @@ async def test_after_a_start_that_was_cancelled_which_leaves_no_process(moment: 
 
 
 async def test_a_replay_that_was_seen_to_its_end(tmp_path: Path):
-    reel = Reel()
+    reel = ReplayStore()
     session = ReplaySession(await order_of(tmp_path), reel, lambda: None)
     await session.play()
     reel.close()
@@ -144,7 +144,7 @@ async def test_a_replay_that_was_seen_to_its_end(tmp_path: Path):
 
 
 async def test_a_replay_that_was_stopped(tmp_path: Path):
-    reel, begun = Reel(), asyncio.Event()
+    reel, begun = ReplayStore(), asyncio.Event()
     session = ReplaySession(await order_of(tmp_path), reel, begun.set)
     task = asyncio.create_task(session.play())
     await asyncio.wait_for(begun.wait(), 60)

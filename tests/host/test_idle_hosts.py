@@ -19,7 +19,7 @@ from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.trusted.trust import Origin, allow_all
 from gym_gui.host.host_client import HostSession
-from gym_gui.host.prestart import HostAhead
+from gym_gui.host.prestart import CommandHosts
 from gym_gui.processes.child import start_again
 from tests.support.engine import arena
 from tests.support.little_workers import RANDOM, little_worker
@@ -30,8 +30,8 @@ from tests.support.waiting import in_time
 
 
 @pytest.fixture
-def hosts(offspring: Offspring) -> Iterator[HostAhead]:
-    with HostAhead(wanted=False) as hosts:
+def hosts(offspring: Offspring) -> Iterator[CommandHosts]:
+    with CommandHosts(wanted=False) as hosts:
         yield hosts
     offspring.assert_none()
 
@@ -44,13 +44,13 @@ def plans(*indices: int) -> list[EpisodePlan]:
     return [EpisodePlan(i, 100 + i, 0) for i in indices]
 
 
-async def started(hosts: HostAhead, played: ResolvedOperator, log: SessionLog) -> Session:
+async def started(hosts: CommandHosts, played: ResolvedOperator, log: SessionLog) -> Session:
     session = hosts.open_session(played, SessionSettings(2), log)
     await session.start()
     return session
 
 
-async def played(hosts: HostAhead, operator: ResolvedOperator, *indices: int) -> tuple[int, SessionLog]:
+async def played(hosts: CommandHosts, operator: ResolvedOperator, *indices: int) -> tuple[int, SessionLog]:
     """Play some episodes in a session; returns its process and its log."""
     log = SessionLog()
     session = await started(hosts, operator, log)
@@ -63,7 +63,7 @@ async def played(hosts: HostAhead, operator: ResolvedOperator, *indices: int) ->
 
 
 def test_the_next_operator_plays_in_the_same_process_with_workers_of_its_own(
-    hosts: HostAhead, offspring: Offspring
+    hosts: CommandHosts, offspring: Offspring
 ) -> None:
     another = slot("baseline", settings={"behavior": "cycle"})
 
@@ -76,14 +76,14 @@ def test_the_next_operator_plays_in_the_same_process_with_workers_of_its_own(
     (first, first_log), (second, second_log) = hosts.run(both())
     assert first == second
     assert sorted(first_log.started) == [*range(8)] and sorted(second_log.started) == [0, 1, 2]
-    with HostAhead(wanted=False) as others:
+    with CommandHosts(wanted=False) as others:
         alone, alone_log = others.run(played(others, resolved("two", workers=another), *range(3)))
     assert alone != first and alone_log.essence() == second_log.essence(), (
         "it plays as in a process of its own"
     )
 
 
-def test_ps_names_the_operator_that_plays(hosts: HostAhead) -> None:
+def test_ps_names_the_operator_that_plays(hosts: CommandHosts) -> None:
     async def name_of_second() -> str:
         await played(hosts, resolved("one"), 0)
         session = await started(hosts, resolved("two"), SessionLog())
@@ -96,7 +96,7 @@ def test_ps_names_the_operator_that_plays(hosts: HostAhead) -> None:
     assert hosts.run(name_of_second()) == "two"
 
 
-def test_another_environment_has_another_process_and_ends_the_one_that_waits(hosts: HostAhead) -> None:
+def test_another_environment_has_another_process_and_ends_the_one_that_waits(hosts: CommandHosts) -> None:
     async def both() -> list[int]:
         first, _ = await played(hosts, resolved("one"), 0)
         assert alive(first)
@@ -107,7 +107,7 @@ def test_another_environment_has_another_process_and_ends_the_one_that_waits(hos
     assert first != second and not alive(first)
 
 
-def test_one_that_was_killed_while_it_waited_is_not_used(hosts: HostAhead) -> None:
+def test_one_that_was_killed_while_it_waited_is_not_used(hosts: CommandHosts) -> None:
     async def both() -> list[int]:
         first, _ = await played(hosts, resolved("one"), 0)
         os.kill(first, signal.SIGKILL)
@@ -121,7 +121,7 @@ def test_one_that_was_killed_while_it_waited_is_not_used(hosts: HostAhead) -> No
 
 
 def test_a_session_that_is_closed_in_mid_episode_or_in_haste_takes_its_process_with_it(
-    hosts: HostAhead,
+    hosts: CommandHosts,
 ) -> None:
     endless = resolved(task=arena("Corridor"), env_kwargs={"length": 10**7})
 
@@ -141,7 +141,7 @@ def test_a_session_that_is_closed_in_mid_episode_or_in_haste_takes_its_process_w
 
 
 def test_a_close_that_is_cancelled_ends_the_process_or_leaves_it(
-    hosts: HostAhead, offspring: Offspring
+    hosts: CommandHosts, offspring: Offspring
 ) -> None:
     async def cancelled() -> None:
         for moment in (1, 10, 100):
@@ -156,7 +156,7 @@ def test_a_close_that_is_cancelled_ends_the_process_or_leaves_it(
     assert len(offspring.find("gym_gui.host")) <= 1, "only what waits for a session"
 
 
-def test_a_session_that_is_closed_twice_leaves_the_next_one_alone(hosts: HostAhead) -> None:
+def test_a_session_that_is_closed_twice_leaves_the_next_one_alone(hosts: CommandHosts) -> None:
     async def twice() -> None:
         session = await started(hosts, resolved("one"), SessionLog())
         await session.close()
@@ -172,7 +172,7 @@ def test_a_session_that_is_closed_twice_leaves_the_next_one_alone(hosts: HostAhe
 
 
 def test_a_process_that_has_held_a_key_serves_no_other_session(
-    hosts: HostAhead, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hosts: CommandHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HARMLESS_NAME", "sk-planted-by-a-test")
     little_worker(tmp_path / "data/workers", RANDOM, "paid_worker")
@@ -184,7 +184,7 @@ def test_a_process_that_has_held_a_key_serves_no_other_session(
     assert not alive(first)
 
 
-def test_modules_of_one_folder_are_not_those_of_another(hosts: HostAhead, tmp_path: Path) -> None:
+def test_modules_of_one_folder_are_not_those_of_another(hosts: CommandHosts, tmp_path: Path) -> None:
     allow_all()
     pids, lengths = list[int](), list[int]()
     for length in (3, 5):

@@ -15,7 +15,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.inherited_environment import withhold
 from gym_gui.core.trusted.trust import Origin, allow_all
-from gym_gui.host.prestart import HostAhead
+from gym_gui.host.prestart import CommandHosts
 from gym_gui.processes.child import start_again
 from tests.support.processes import Offspring
 from tests.support.runs import operator
@@ -27,7 +27,7 @@ def resolved(name: str = "op") -> ResolvedOperator:
     return resolve_operator(experiment_from_data({"operators": [operator(name)]}).operators[0])
 
 
-def start_one(hosts: HostAhead, name: str = "op") -> int:
+def start_one(hosts: CommandHosts, name: str = "op") -> int:
     """Start a session and end it; returns its process."""
 
     async def once() -> int:
@@ -46,7 +46,7 @@ def the_host(offspring: Offspring) -> int:
 
 
 def test_the_first_session_gets_it_and_the_second_its_own(offspring: Offspring) -> None:
-    with HostAhead() as hosts:
+    with CommandHosts() as hosts:
         ahead = the_host(offspring)
 
         async def both() -> list[int]:
@@ -68,20 +68,20 @@ def test_the_first_session_gets_it_and_the_second_its_own(offspring: Offspring) 
 
 
 def test_one_that_nobody_takes_ends_with_the_context(offspring: Offspring) -> None:
-    with pytest.raises(KeyError), HostAhead():
+    with pytest.raises(KeyError), CommandHosts():
         the_host(offspring)
         raise KeyError
     assert offspring.pids() == []
 
 
 def test_none_is_started_where_nothing_is_played(offspring: Offspring) -> None:
-    with HostAhead(wanted=False) as hosts:
+    with CommandHosts(wanted=False) as hosts:
         assert offspring.find("gym_gui.host") == []
         assert start_one(hosts) > 0
 
 
 def test_one_that_has_ended_is_replaced(offspring: Offspring) -> None:
-    with HostAhead() as hosts:
+    with CommandHosts() as hosts:
         ahead = the_host(offspring)
         os.kill(ahead, signal.SIGKILL)
         assert start_one(hosts) != ahead
@@ -94,7 +94,7 @@ def test_one_that_has_a_variable_that_is_now_withheld_is_not_used(
     monkeypatch.setenv(
         "MOSAIC_TEST_OF_HOSTS_AHEAD", "x"
     )  # of a family that children get, and a secret's for an experiment
-    with HostAhead() as hosts:
+    with CommandHosts() as hosts:
         ahead = the_host(offspring)
         withhold("MOSAIC_TEST_OF_HOSTS_AHEAD")
         assert start_one(hosts) != ahead
@@ -108,7 +108,7 @@ def test_an_environment_that_does_not_answer_when_it_is_looked_at_is_a_sentence(
     config = OperatorConfig("a", task="endless:make", origin=Origin("e.json", str(tmp_path)))
     allow_all()
     with (
-        HostAhead(wanted=False, longest_s=0.5) as hosts,
+        CommandHosts(wanted=False, longest_s=0.5) as hosts,
         pytest.raises(
             UsageError, match=r"endless:make could not be described: it has not returned for 0.5 s"
         ),

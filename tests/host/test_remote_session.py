@@ -21,7 +21,7 @@ from gym_gui.core.trusted import trust
 from gym_gui.core.trusted.trust import Origin
 from gym_gui.host.host_client import HostSession
 from gym_gui.host.remote_session import Elsewhere
-from gym_gui.services.submissions.hosts_file import look_at_host
+from gym_gui.services.submissions.hosts_file import inspect_host
 from gym_gui.services.submissions.ssh.ssh_profile import SshProfile
 from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.fake_model_server import FakeModelServer
@@ -210,7 +210,7 @@ async def test_a_password_is_not_asked_for(hosts: SshProfile, tmp_path: Path) ->
 
 
 async def test_a_host_that_is_looked_at_says_what_it_has(hosts: SshProfile) -> None:
-    found = await look_at_host(hosts.hosts[0], hosts.ssh_config, ["operators_worker", "no_such_worker"])
+    found = await inspect_host(hosts.hosts[0], hosts.ssh_config, ["operators_worker", "no_such_worker"])
     assert "operators_worker" in found.installed and found.missing == ("no_such_worker",)
     assert found.sentence.startswith("Reached: MOSAIC ") and found.sentence.endswith(
         "but not no_such_worker."

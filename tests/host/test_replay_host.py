@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.replays.replay_reel import Reel
+from gym_gui.controllers.replays.replay_reel import ReplayStore
 from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
@@ -32,7 +32,7 @@ async def order_of(tmp_path: Path, task: str = "CartPole-v1", **config: object) 
 
 
 async def test_all_looks_arrive_in_order(tmp_path: Path, offspring: Offspring) -> None:
-    order, reel, told = await order_of(tmp_path), Reel(), list[int]()
+    order, reel, told = await order_of(tmp_path), ReplayStore(), list[int]()
     session = ReplaySession(order, reel, lambda: told.append(len(reel)))
     await session.play()
     steps = order.lines.count(b"\n")
@@ -54,7 +54,7 @@ async def test_one_who_is_busy_gets_the_last_looks_too(tmp_path: Path, offspring
     a turn of the event loop after the other, is known before the last look is taken.
     """
     order = await order_of(tmp_path, arena("Corridor"), env_kwargs={"length": 16, "pause_s": 0.06})
-    reel, messages = Reel(), list[int]()
+    reel, messages = ReplayStore(), list[int]()
 
     def busy() -> None:
         messages.append(len(reel))
@@ -73,7 +73,7 @@ async def test_what_one_agent_saw_arrives_in_place_of_the_whole(tmp_path: Path, 
     order = dataclasses.replace(
         await order_of(tmp_path, "MiniGrid-Empty-5x5-v0", max_steps=3), seen_from="agent_0"
     )
-    reel = Reel()
+    reel = ReplayStore()
     await ReplaySession(order, reel, lambda: None).play()
     sights = [look.observed for look in reel.looks]
     assert [observed.step for observed in sights if observed is not None] == [0, 1, 2, 2], (
@@ -89,7 +89,7 @@ async def test_what_one_agent_saw_arrives_in_place_of_the_whole(tmp_path: Path, 
 
 
 async def test_stopping_leaves_nothing(tmp_path: Path, offspring: Offspring) -> None:
-    reel, begun = Reel(), asyncio.Event()
+    reel, begun = ReplayStore(), asyncio.Event()
     session = ReplaySession(await order_of(tmp_path), reel, begun.set)
     task = asyncio.create_task(session.play())
     await asyncio.wait_for(begun.wait(), 60)
@@ -101,7 +101,7 @@ async def test_stopping_leaves_nothing(tmp_path: Path, offspring: Offspring) -> 
 
 
 async def test_a_killed_host_is_told_in_words(tmp_path: Path, offspring: Offspring) -> None:
-    reel, begun = Reel(), asyncio.Event()
+    reel, begun = ReplayStore(), asyncio.Event()
     order = await order_of(tmp_path, arena("Corridor"), env_kwargs={"length": 15_000})
     session = ReplaySession(order, reel, begun.set)
     task = asyncio.create_task(session.play())
@@ -116,7 +116,7 @@ async def test_a_killed_host_is_told_in_words(tmp_path: Path, offspring: Offspri
 async def test_what_is_not_installed_is_said(tmp_path: Path, offspring: Offspring) -> None:
     order = await order_of(tmp_path)
     order = dataclasses.replace(order, operator={**order.operator, "task": "Nowhere-v1"})
-    reel = Reel()
+    reel = ReplayStore()
     with pytest.raises(UsageError, match="Nowhere-v1"):
         await ReplaySession(order, reel, lambda: None).play()
     reel.close()

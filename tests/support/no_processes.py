@@ -23,7 +23,7 @@ from gym_gui.controllers.setup.environment_probe import EnvironmentProbe
 from gym_gui.controllers.setup.environment_probe_child import Bench
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.host.prestart import HostAhead
+from gym_gui.host.prestart import CommandHosts
 from gym_gui.host.replay_server import replayed
 from gym_gui.host.session_process import HostOwner
 from gym_gui.services.actor import NoopActor, RandomActor
@@ -90,7 +90,7 @@ def plays_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gym_gui.host.host_client.HostSession", session)  # of experiment files
 
 
-class _HostsHere(HostAhead):
+class _HostsHere(CommandHosts):
     """No host is started, ahead or when it is wanted."""
 
     def __init__(self, *, wanted: bool = True) -> None:
@@ -104,7 +104,7 @@ class _HostsHere(HostAhead):
 @contextlib.contextmanager
 def _sessions_of_commands() -> Generator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gym_gui.host.prestart.HostAhead", _HostsHere)
+        patch.setattr("gym_gui.host.prestart.CommandHosts", _HostsHere)
         yield
 
 

@@ -37,7 +37,7 @@ class SiteWorkshop:
     films: Path
 
 
-def see_may_be_replaced(folder: Path) -> None:
+def require_replaceable(folder: Path) -> None:
     """Check that a site may replace a folder, which must be empty, an older site, or not exist.
 
     Raises:
@@ -71,14 +71,14 @@ def new_site(folder: Path) -> Generator[SiteWorkshop]:
     Raises:
         UsageError: The folder contains other files, or cannot be written.
     """
-    see_may_be_replaced(folder)
+    require_replaceable(folder)
     place = folder.resolve()
     workshop = _beside(place, "new")
     try:
         try:
             (workshop / "site").mkdir(parents=True)
             yield SiteWorkshop(workshop / "site", workshop / "films")
-            see_may_be_replaced(place)
+            require_replaceable(place)
             _replace_folder(workshop / "site", place)
         except OSError as error:
             reason = error.strerror or str(error)

@@ -40,7 +40,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import find_run
 from gym_gui.core.record_fields import mapping, text
 from gym_gui.core.records import IN_PROCESS
-from gym_gui.host.prestart import HostAhead
+from gym_gui.host.prestart import CommandHosts
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.runs.recorder import COMPLETED, FAILED, RERUN, STOPPED
@@ -63,7 +63,7 @@ def rerun_run(
     out: Path | None,
     processes: int | None,
     as_json: bool,
-    hosts: HostAhead,
+    hosts: CommandHosts,
 ) -> int:
     """Let a run's policies play its episodes again; print where and why they differ from the record.
 
@@ -155,7 +155,7 @@ class _Replayer:
         experiment: Experiment,
         resolved: list[ResolvedOperator],
         processes: int | None,
-        hosts: HostAhead,
+        hosts: CommandHosts,
     ) -> None:
         self._run, self._experiment, self._resolved, self._hosts = run, experiment, resolved, hosts
         self._processes = processes or usable_cores()

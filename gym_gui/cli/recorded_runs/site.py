@@ -13,7 +13,7 @@ from gym_gui.analysis.findings.summary import Summary
 from gym_gui.analysis.pages.film_choice import Films
 from gym_gui.analysis.read_runs import read_runs
 from gym_gui.analysis.reporting import find_standings, print_json, print_report
-from gym_gui.analysis.site import SiteContent, SiteWritten, new_site, see_may_be_replaced, write_site
+from gym_gui.analysis.site import SiteContent, SiteWritten, new_site, require_replaceable, write_site
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.report_text import clean
 from gym_gui.cli.errors import tell
@@ -44,7 +44,7 @@ def report_site(runs: Sequence[Path], folder: Path, *, replays: Replays, as_json
         UsageError: There is no run, the folder contains other files, or the site cannot be written.
         RunFormatError: No run can be read.
     """
-    see_may_be_replaced(folder)
+    require_replaceable(folder)
     read = read_runs(runs)
     for sentence in (*read.summary.unread, *read.summary.unverified):
         tell(sentence)

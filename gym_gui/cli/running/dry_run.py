@@ -12,7 +12,7 @@ from gym_gui.analysis.words.report_text import clean
 from gym_gui.cli.errors import tell
 from gym_gui.cli.output import write_line
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
-from gym_gui.controllers.runs.cost_estimate import BASIS, Carried, ModelSlot, carried
+from gym_gui.controllers.runs.cost_estimate import BASIS, BudgetReach, ModelSlot, carried
 from gym_gui.controllers.runs.shard_plan import ShardPlan
 from gym_gui.core.config import Experiment
 from gym_gui.services.experiment_file import describe
@@ -154,7 +154,7 @@ def _print_sum(slots: Sequence[ModelSlot]) -> None:
     write_line(f"Estimated from {wording.count(played, 'episode')} of each operator. {BASIS}")
 
 
-def _print_budgets(budgets: Sequence[Carried]) -> None:
+def _print_budgets(budgets: Sequence[BudgetReach]) -> None:
     """Print how many episodes each budget of money or tokens suffices for."""
     for each in budgets:
         money = f"{wording.dollars(each.budget.usd)}" if each.budget.usd else ""

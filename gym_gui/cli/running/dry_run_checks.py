@@ -17,12 +17,12 @@ from gym_gui.controllers.sessions.load_check import LIMIT_S, LoadCheck
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.trusted.trust import Origin
-from gym_gui.host.prestart import HostAhead
+from gym_gui.host.prestart import CommandHosts
 from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
 
 
 @dataclass(frozen=True)
-class Outlook:
+class DryRunResult:
     """Results of a dry run.
 
     Attributes:
@@ -34,9 +34,9 @@ class Outlook:
     model_slots: list[ModelSlot] = field(default_factory=list[ModelSlot])
 
 
-async def look_ahead(
+async def check_dry_run(
     experiment: Experiment, processes: int, *, models: bool, longest_s: float = LONGEST_CALL_S
-) -> Outlook:
+) -> DryRunResult:
     """Let workers load their slots, and estimate model calls by a few episodes in which no model is called.
 
     Args:
@@ -59,7 +59,7 @@ async def look_ahead(
         "models": models,
     }
     answer = await play_apart(__name__, asked, operators, env_only=False, longest_s=longest_s)
-    return msgspec.convert(answer, Outlook)
+    return msgspec.convert(answer, DryRunResult)
 
 
 def _look_ahead() -> Any:
@@ -74,7 +74,7 @@ def _look_ahead() -> Any:
     experiment = Experiment(operators, execution)
     # The cost estimate loads operators with models; loading them here, too, would contact their server twice.
     model_operators = [o for o in operators if asked["models"] and slots_with(o, DRY_RUN)]
-    with HostAhead(wanted=False) as hosts:
+    with CommandHosts(wanted=False) as hosts:
         resolved = [_resolved(o) for o in operators if o not in model_operators]
         with keep_alive():  # workers are separate processes; they may take this long
             slow = hosts.run(LoadCheck().check(*resolved))
@@ -85,7 +85,7 @@ def _look_ahead() -> Any:
         model_slots: list[ModelSlot] = []
         if model_operators:
             model_slots = hosts.run(estimate_cost(experiment, hosts.open_session, asked["processes"], _run))
-        return msgspec.to_builtins(Outlook(notes, model_slots))
+        return msgspec.to_builtins(DryRunResult(notes, model_slots))
 
 
 def _resolved(operator: OperatorConfig) -> ResolvedOperator:

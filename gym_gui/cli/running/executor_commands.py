@@ -21,7 +21,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import backends_of, load_profile
 from gym_gui.services.submissions.follower import begin_following, following
-from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.own_submissions import unconfirmed, verified_submission
 from gym_gui.services.submissions.shard_progress import OnShardProgress
 from gym_gui.services.submissions.submission_record import FAILED, Submission, is_submission, open_submission
@@ -168,7 +168,7 @@ def say_missing(
 def coordinate(
     submission: Submission,
     on_standing: OnShardProgress,
-    leases: LeaseBook | None = None,
+    leases: BudgetLeases | None = None,
     *,
     to_end: bool = False,
 ) -> Coordinator:

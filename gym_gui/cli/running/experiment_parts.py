@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from gym_gui.analysis.records.reader import open_run
 from gym_gui.cli.errors import DONE, INTERRUPTED, tell
-from gym_gui.cli.running.shard_batch import Hand, begun_in
+from gym_gui.cli.running.shard_batch import ShardBatch, begun_in
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.runs.reusable_sessions import KeptSessions
 from gym_gui.controllers.runs.shard_plan import ShardPlan, ShardPlanner, check_same, has_budgets
@@ -18,7 +18,7 @@ from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.shards import COORDINATED, HAND, Shard
 from gym_gui.core.paths import runs_dir
-from gym_gui.host.prestart import HostAhead
+from gym_gui.host.prestart import CommandHosts
 from gym_gui.services.shards.lease_files import LeaseFiles
 
 PlayPart: TypeAlias = Callable[[ShardPlan, Path | None, Path | None, KeptSessions | None], int]
@@ -99,7 +99,7 @@ class PartPlayer:
         experiment: Experiment,
         resolved_operators: Sequence[ResolvedOperator],
         play: PlayPart,
-        hosts: HostAhead,
+        hosts: CommandHosts,
         *,
         keep: bool,
     ) -> None:
@@ -147,7 +147,9 @@ def leased_here() -> LeaseFiles | None:
     return LeaseFiles(Path(folder)) if folder else None
 
 
-def asked_parts(written: str | None, resume: Path | None, replay: Path | None = None) -> Parts | Hand | None:
+def asked_parts(
+    written: str | None, resume: Path | None, replay: Path | None = None
+) -> Parts | ShardBatch | None:
     """Return the shards that a command line names; ``None`` for the whole experiment.
 
     Args:
@@ -166,7 +168,7 @@ def asked_parts(written: str | None, resume: Path | None, replay: Path | None = 
         begun_in(resume)
     shards = Shard.parse_all(written)
     dealt = os.environ.get(HAND)
-    return Hand.of(dealt, shards) if dealt and resume is None else Parts(shards, resume)
+    return ShardBatch.of(dealt, shards) if dealt and resume is None else Parts(shards, resume)
 
 
 def _listed(numbers: Sequence[int]) -> str:

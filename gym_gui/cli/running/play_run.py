@@ -31,7 +31,7 @@ from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.matrix_table import missing_in_words
 from gym_gui.core.experiment.shards import Shard
-from gym_gui.host.prestart import HostAhead
+from gym_gui.host.prestart import CommandHosts
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.runs.recorder import REPLAY, STOPPED
 
@@ -46,7 +46,7 @@ def play(
     shard: Shard | None = None,
     dry_run: bool,
     as_json: bool,
-    hosts: HostAhead,
+    hosts: CommandHosts,
 ) -> int:
     """Check an experiment against installed workers and environments, play it, and print the result.
 
@@ -80,11 +80,11 @@ def play(
     workers = processes or experiment.execution.processes or usable_cores()
     if dry_run:
         from gym_gui.cli.running.dry_run import say_notes, say_plan
-        from gym_gui.cli.running.dry_run_checks import look_ahead
+        from gym_gui.cli.running.dry_run_checks import check_dry_run
 
         left = {operator.operator_id for operator in planned.planned.operators}
         playing = [operator for operator in players.operators if operator.operator_id in left]
-        found = hosts.run(look_ahead(Experiment(playing, players.execution), workers, models=models))
+        found = hosts.run(check_dry_run(Experiment(playing, players.execution), workers, models=models))
         say_notes(found.notes)
         say_plan(planned.planned, planned.operators, workers, found.model_slots, part, as_json=as_json)
         return DONE
@@ -94,7 +94,7 @@ def play(
 
 
 def part_player(
-    experiment: Experiment, *, processes: int | None, as_json: bool, hosts: HostAhead, keep: bool
+    experiment: Experiment, *, processes: int | None, as_json: bool, hosts: CommandHosts, keep: bool
 ) -> PartPlayer:
     """Check an experiment once, and return an object that plays its shards one after the other.
 
@@ -131,7 +131,7 @@ class CheckedRun:
     rounds: Rounds
     workers: int
     as_json: bool
-    hosts: HostAhead
+    hosts: CommandHosts
     header: Mapping[str, Any] = field(default_factory=dict[str, Any])
     again: str = "mosaic run --resume"
     as_one: bool = False

@@ -19,7 +19,7 @@ from gym_gui.services.runs.recorder import REPLAY
 
 if TYPE_CHECKING:
     from gym_gui.core.experiment.matrix_expansion import PlacesOf
-    from gym_gui.host.prestart import HostAhead
+    from gym_gui.host.prestart import CommandHosts
 
 
 def run_experiment(
@@ -35,7 +35,7 @@ def run_experiment(
     shard: str | None = None,
     dry_run: bool = False,
     as_json: bool = False,
-    hosts: HostAhead,
+    hosts: CommandHosts,
 ) -> int:
     """Run an experiment file, resume a run, or play a run again with its recorded calls.
 

@@ -35,7 +35,7 @@ class PartPlayer(Protocol):
 
 
 @dataclass(frozen=True)
-class Hand:
+class ShardBatch:
     """Shards that the coordinator of a submission assigned to one process.
 
     Attributes:
@@ -47,7 +47,7 @@ class Hand:
     shards: Sequence[Shard]
 
     @classmethod
-    def of(cls, written: str, shards: Sequence[Shard]) -> Hand:
+    def of(cls, written: str, shards: Sequence[Shard]) -> ShardBatch:
         """Return those shards of a command line whose attempts an environment variable names.
 
         Args:

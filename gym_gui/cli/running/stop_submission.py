@@ -9,7 +9,7 @@ from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.running.executor_commands import Elsewhere, coordinate, reopened
 from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.follower import end_following, follower_of
-from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shard_progress import progress_of
 from gym_gui.services.submissions.submission_record import SENT, is_submission, open_submission
 
@@ -36,7 +36,7 @@ def stop_submission(folder: Path, *, as_json: bool) -> int:
     submission = open_submission(folder)
     if submission.numbers(SENT) and not submission.run:
         with reopened(Elsewhere(None, None, None, folder), submission.command) as submission:
-            coordinate(submission, lambda _: None, LeaseBook.open(folder), to_end=True)
+            coordinate(submission, lambda _: None, BudgetLeases.open(folder), to_end=True)
     progress, left = progress_of(submission), len(submission.numbers(SENT))
     about = {"shards": progress.shards, "of": progress.of, "done": progress.done}
     if as_json:

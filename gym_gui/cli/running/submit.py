@@ -47,7 +47,7 @@ from gym_gui.core.experiment.tournament import Tournament
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.run_labels import LabelsError, change_labels, read_labels
 from gym_gui.core.trusted.subjects import Need
-from gym_gui.host.prestart import HostAhead
+from gym_gui.host.prestart import CommandHosts
 from gym_gui.services.experiment_file import load_experiment, load_tournament
 from gym_gui.services.runs.recorder import STOPPED
 from gym_gui.services.shards.run_merge import merge_shards
@@ -55,7 +55,7 @@ from gym_gui.services.shards.shard_budgets import spent_in_all
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import Profile, load_profile
-from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.own_submissions import remember_submission
 from gym_gui.services.submissions.shell import EXPERIMENT
 from gym_gui.services.submissions.submission_record import FAILED, Submission
@@ -125,7 +125,7 @@ def submit_experiment(
             )
         return _resume(where, file, "run", as_json)
     profile = load_profile(where.executor or "", where.profile)
-    with HostAhead(wanted=False) as hosts:
+    with CommandHosts(wanted=False) as hosts:
         experiment = asked_experiment(
             file, None, None, episodes, concurrency, looked_at=False, places_of=hosts.places
         )
@@ -171,7 +171,7 @@ def submit_tournament(
             "a tournament file is needed", fix="For example: mosaic tournament FILE.yaml --executor ssh"
         )
     tournament = with_concurrency(load_tournament(file), concurrency)
-    with HostAhead(wanted=False) as hosts:
+    with CommandHosts(wanted=False) as hosts:
         tournament_run = checked_tournament_run(tournament, hosts)
     plan_part(tournament_run, Shard(1, 1), None)
     games = sum(tournament_run.totals.values())
@@ -214,7 +214,7 @@ def _submit(request: _Request, where: Elsewhere, profile: Profile, out: Path | N
         )
     write_bundle(folder / "bundle", request.what, request.needs)
     if request.budgets:
-        LeaseBook(folder, request.budgets, submission.at_once).save()
+        BudgetLeases(folder, request.budgets, submission.at_once).save()
     remember_submission(submission)
     if where.detach:
         submission.save()
@@ -251,7 +251,7 @@ def _follow(submission: Submission, as_json: bool) -> int:
 
 def _play(submission: Submission, as_json: bool) -> Coordinator:
     """Play a submission; if the experiment runs until its comparisons are decided, play batch after batch."""
-    leases = LeaseBook.open(submission.folder)
+    leases = BudgetLeases.open(submission.folder)
     with run_progress(as_json=as_json) as show:
         while True:
             shown = shown_by(show, submission.total)
@@ -314,7 +314,7 @@ def _merge(submission: Submission) -> None:
     """Merge the shards into one run, unless an earlier process that was killed has already merged them."""
     merged = _merged_aside(submission)
     if merged is None:
-        leases, how = LeaseBook.open(submission.folder), dict[str, Any]()
+        leases, how = BudgetLeases.open(submission.folder), dict[str, Any]()
         if leases is not None:
             parts = [file.parent for file in submission.shards.glob("*/run.json")]
             how["lost"] = leases.lost(spent_in_all(parts))

@@ -20,7 +20,7 @@ from gym_gui.core.experiment.shards import Shard
 from gym_gui.core.experiment.tournament import Tournament
 from gym_gui.core.experiment.tournament_pool import assignments_of
 from gym_gui.core.paths import find_run
-from gym_gui.host.prestart import HostAhead
+from gym_gui.host.prestart import CommandHosts
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import load_tournament, resolve_secrets
 
@@ -35,7 +35,7 @@ def run_tournament(
     shard: str | None = None,
     dry_run: bool = False,
     as_json: bool = False,
-    hosts: HostAhead,
+    hosts: CommandHosts,
 ) -> int:
     """Play a tournament, or the missing games of an existing run folder.
 
@@ -81,16 +81,22 @@ def run_tournament(
     part = None if parts is None else parts.only
     plan = plan_part(tournament_run, part if before is None else Shard.of_run(before.record.extra), before)
     if dry_run:
-        from gym_gui.cli.running.dry_run_checks import look_ahead
+        from gym_gui.cli.running.dry_run_checks import check_dry_run
 
         workers = _workers(tournament_run, processes)
-        say_notes(hosts.run(look_ahead(tournament_run.experiment(), workers, models=False)).notes)
+        say_notes(hosts.run(check_dry_run(tournament_run.experiment(), workers, models=False)).notes)
         return _print_plan(tournament_run, plan, as_json)
     return _checked(tournament_run, processes, as_json, hosts).play(out, folder, plan)
 
 
 def tournament_parts(
-    file: Path, *, concurrency: int | None, processes: int | None, as_json: bool, hosts: HostAhead, keep: bool
+    file: Path,
+    *,
+    concurrency: int | None,
+    processes: int | None,
+    as_json: bool,
+    hosts: CommandHosts,
+    keep: bool,
 ) -> PartPlayer:
     """Read and check a tournament once, and return an object that plays its shards one after the other.
 
@@ -114,7 +120,7 @@ def tournament_parts(
 
 
 def _tournament_run(
-    source: Path | None, concurrency: int | None, before: Run | None, hosts: HostAhead
+    source: Path | None, concurrency: int | None, before: Run | None, hosts: CommandHosts
 ) -> TournamentRun:
     assert source is not None
     tournament = with_concurrency(load_tournament(source), concurrency)
@@ -126,7 +132,7 @@ def _tournament_run(
 
 
 def checked_tournament_run(
-    tournament: Tournament, hosts: HostAhead, before: Run | None = None
+    tournament: Tournament, hosts: CommandHosts, before: Run | None = None
 ) -> TournamentRun:
     """Return a tournament checked against its environment, which is created in another process.
 
@@ -176,7 +182,7 @@ def with_concurrency(tournament: Tournament, concurrency: int | None) -> Tournam
 
 
 def _checked(
-    tournament_run: TournamentRun, processes: int | None, as_json: bool, hosts: HostAhead
+    tournament_run: TournamentRun, processes: int | None, as_json: bool, hosts: CommandHosts
 ) -> CheckedRun:
     again = "mosaic tournament --resume"
     return CheckedRun(

@@ -154,7 +154,7 @@ class Session(Protocol):
         ...
 
     async def present(self, agent: AgentID) -> Mapping[str, Any]:
-        """Return what a slot is shown at this moment (:mod:`gym_gui.controllers.sessions.slot_context`).
+        """Return what a slot is shown at this moment (:mod:`gym_gui.controllers.sessions.slot_inputs`).
 
         Args:
             agent: A slot whose worker reads prompts.

@@ -16,7 +16,7 @@ from gym_gui.core.agent_observation import AgentObservation
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.execution import Opening, TimeControl
-from gym_gui.core.experiment.spending import Taking
+from gym_gui.core.experiment.spending import Takeover
 from gym_gui.core.live import HumanQuestion
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class EpisodePlayer(SessionPlay):
         if self.link.playing is not None:
             flight, run = self.feed.flight, self.recording
             if flight is not None and run is not None and flight.run is run:
-                taking = Taking(agent, flight.plan.index, run.offer(changed, agent, flight.plan))
+                taking = Takeover(agent, flight.plan.index, run.offer(changed, agent, flight.plan))
             await self.link.playing.rebind(agent, assignment, taking.allowance if taking else None)
         self.config = replace(changed, display_name=name or changed.display_name)
         self.link.adopt(before, self.config)

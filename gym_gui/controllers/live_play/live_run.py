@@ -26,7 +26,7 @@ from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.experiment.execution import EpisodePlan, ExecutionConfig, RecordConfig
-from gym_gui.core.experiment.spending import NOTHING, Amount, Taking
+from gym_gui.core.experiment.spending import NOTHING, Amount, Takeover
 from gym_gui.services.runs.budget_ledger import NAME as LEDGER
 from gym_gui.services.runs.recorder import COMPLETED, FAILED, STOPPED, Recorder
 from gym_gui.services.runs.run_files import Appender
@@ -104,7 +104,7 @@ class LiveRun:
         """Configurations of the operators that play."""
         return self._operators
 
-    def describe(self, config: OperatorConfig, taking: Taking | None = None) -> None:
+    def describe(self, config: OperatorConfig, taking: Takeover | None = None) -> None:
         """Replace an operator's configuration: its display name, or its players after a rebinding.
 
         Args:

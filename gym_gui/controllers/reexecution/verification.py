@@ -177,7 +177,7 @@ def _check_seal(run: Run, result: Verification) -> None:
         result.divergences.append(Divergence(None, None, what))
 
 
-def see_allowed(run: Run) -> None:
+def require_allowed(run: Run) -> None:
     """Refuse a run that names code which the user has not allowed; nothing in the run is imported.
 
     Raises:

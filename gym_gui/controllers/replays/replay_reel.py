@@ -24,7 +24,7 @@ ROOM = 512 << 20
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """State of a replay at one position, without its picture, which :class:`Reel` reads from a file.
+    """State of a replay at one position, without its picture, which :class:`ReplayStore` reads from a file.
 
     Attributes:
         position: As in :class:`~gym_gui.controllers.replays.replay_session.ReplayFrame`.
@@ -65,7 +65,7 @@ class _Place:
     width: int
 
 
-class Reel:
+class ReplayStore:
     """All positions of one replayed episode, in order, with their pictures.
 
     Args:

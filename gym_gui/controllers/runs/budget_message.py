@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from gym_gui.core.experiment.spending import Amount, Room
+from gym_gui.core.experiment.spending import Amount, RemainingBudget
 
 RUN = "run"
 """Name of the budget account of the whole run; a slot's account is named ``<operator>/<slot>``."""
 
 
-class Books(Protocol):
+class BudgetBalance(Protocol):
     """Ledger that states the spent and the remaining amount of each budget."""
 
-    def remaining(self, account: str) -> Room:
+    def remaining(self, account: str) -> RemainingBudget:
         """Return the remaining amount of an account."""
         ...
 
@@ -23,7 +23,7 @@ class Books(Protocol):
         ...
 
 
-def budget_message(ledger: Books, budgets: Mapping[str, Amount], needed: Mapping[str, Amount]) -> str:
+def budget_message(ledger: BudgetBalance, budgets: Mapping[str, Amount], needed: Mapping[str, Amount]) -> str:
     """Return which budget does not suffice for an episode, as a clause for a message.
 
     Args:

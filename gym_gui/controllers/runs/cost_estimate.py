@@ -143,7 +143,7 @@ def _smaller(bound: Any, limit: float) -> Any:
 
 
 @dataclass(frozen=True)
-class Carried:
+class BudgetReach:
     """Number of episodes for which a budget suffices.
 
     Attributes:
@@ -173,7 +173,7 @@ class Carried:
         }
 
 
-def carried(experiment: Experiment, slots: Sequence[ModelSlot]) -> list[Carried]:
+def carried(experiment: Experiment, slots: Sequence[ModelSlot]) -> list[BudgetReach]:
     """Return for how many episodes each budget of an experiment suffices."""
     execution = experiment.execution
     whole = Amount(execution.token_budget or 0, execution.money_budget_usd or 0.0)
@@ -186,13 +186,13 @@ def carried(experiment: Experiment, slots: Sequence[ModelSlot]) -> list[Carried]
     return found
 
 
-def _reach_of_budget(whose: str, budget: Amount, slots: Sequence[ModelSlot]) -> Carried:
+def _reach_of_budget(whose: str, budget: Amount, slots: Sequence[ModelSlot]) -> BudgetReach:
     episodes = max(slot.episodes for slot in slots)
     about = sum((slot.estimate for slot in slots), NOTHING)
     tokens, usd = [slot.most_tokens for slot in slots], [slot.most_usd for slot in slots]
     unknown = (budget.tokens and None in tokens) or (budget.usd and None in usd)
     most = Amount(sum(t or 0 for t in tokens), sum(u or 0.0 for u in usd))
-    return Carried(
+    return BudgetReach(
         whose,
         budget,
         episodes,

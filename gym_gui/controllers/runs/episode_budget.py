@@ -20,7 +20,15 @@ from gym_gui.controllers.runs.operator_execution import OperatorExecution
 from gym_gui.controllers.runs.shard_lease import ShardLease
 from gym_gui.core.config import Experiment
 from gym_gui.core.experiment.execution import EpisodePlan
-from gym_gui.core.experiment.spending import NOTHING, Amount, Room, SlotSpending, Taking, accounted, paid
+from gym_gui.core.experiment.spending import (
+    NOTHING,
+    Amount,
+    RemainingBudget,
+    SlotSpending,
+    Takeover,
+    accounted,
+    paid,
+)
 from gym_gui.core.record_fields import count
 from gym_gui.services.runs.budget_ledger import NAME, ROUNDING, BudgetLedger
 from gym_gui.services.runs.recorder import RecordingError
@@ -84,7 +92,7 @@ class EpisodeBudget:
         self._runs = [run for run in self._runs if run.operator_id not in operators]
         self._cost_accounts.leave_out(operators)
 
-    def seat(self, run: OperatorExecution, taking: Taking | None = None) -> None:
+    def seat(self, run: OperatorExecution, taking: Takeover | None = None) -> None:
         """Add a new operator, or update an operator that has other players.
 
         Args:
@@ -148,7 +156,7 @@ class EpisodeBudget:
             return NOTHING
         return had - flight.spendings.get(slot, SlotSpending()).cut_off(payer.at_once).paid
 
-    def _hand_over(self, operator: str, taking: Taking) -> None:
+    def _hand_over(self, operator: str, taking: Takeover) -> None:
         """Charge the former player's cost of a slot, and release its reservation for the episode."""
         flight = self._flights.get((operator, taking.index))
         payer = self._cost_accounts.of(operator).get(taking.slot)
@@ -519,7 +527,7 @@ class EpisodeBudget:
         return budget_message(self._ledger, self._cost_accounts.budgets, self._needed(run, plan))
 
 
-def _within(amount: Amount, room: Room) -> bool:
+def _within(amount: Amount, room: RemainingBudget) -> bool:
     return amount.tokens <= room.tokens and amount.usd <= room.usd + ROUNDING
 
 

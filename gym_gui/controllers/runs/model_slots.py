@@ -122,7 +122,7 @@ def replayed(experiment: Experiment, run: Run) -> Experiment:
     return _with_each(experiment, lambda operator: _from(_calls_of(run, operator)))
 
 
-def gone_on_with(resolved: ResolvedOperator, folder: Path) -> ResolvedOperator:
+def with_recorded_replies(resolved: ResolvedOperator, folder: Path) -> ResolvedOperator:
     """Return an operator that reuses the recorded model replies of the run that is resumed.
 
     The calls of an episode that was cut off are on record. The same prompt at the same step of the same

@@ -17,7 +17,7 @@ from gym_gui.controllers.engine.session_interface import OpenSession, SessionRea
 from gym_gui.controllers.runs.episode_budget import EpisodeBudget
 from gym_gui.controllers.runs.interim_looks import RunLooks
 from gym_gui.controllers.runs.matrix_check import without_unstarted
-from gym_gui.controllers.runs.model_slots import gone_on_with, with_limits
+from gym_gui.controllers.runs.model_slots import with_limits, with_recorded_replies
 from gym_gui.controllers.runs.operator_execution import (
     MAX_BROKEN_STARTS,
     OperatorExecution,
@@ -97,7 +97,7 @@ class OperatorScriptExecutionManager:
         self._ledger = RunWriter(out, resume)
         limited = [with_limits(resolved, experiment.execution) for resolved in resolved_operators]
         if resume is not None:
-            limited = [gone_on_with(resolved, resume) for resolved in limited]
+            limited = [with_recorded_replies(resolved, resume) for resolved in limited]
         self._runs = [self._plan(resolved) for resolved in limited]
         totals = {run.operator_id: run.total for run in self._runs}
         self._header: dict[str, Any] = {**(header or {}), "episodes": totals, "processes": processes}

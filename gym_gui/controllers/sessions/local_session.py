@@ -37,7 +37,7 @@ from gym_gui.controllers.engine.session_interface import (
 from gym_gui.controllers.engine.spectator import Spectator
 from gym_gui.controllers.human.agent_views import observation_of
 from gym_gui.controllers.sessions.bind_workers import Secrets, bind_workers, start_worker
-from gym_gui.controllers.sessions.slot_context import examples_for, slot_context
+from gym_gui.controllers.sessions.slot_inputs import examples_for, slot_inputs
 from gym_gui.core.agent_observation import AgentObservation
 from gym_gui.core.errors import EpisodeError, MosaicError, UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
@@ -349,7 +349,7 @@ class LocalSession:
         known = self._examples.get(agent)
         if known is None or known[0] is not self._resolved:  # examples are played only once
             known = self._examples[agent] = self._resolved, examples_for(self._resolved, agent)
-        return slot_context(self._resolved, agent, self._controller.asked_in(agent), known[1])
+        return slot_inputs(self._resolved, agent, self._controller.asked_in(agent), known[1])
 
     async def see(self, agent: AgentID) -> AgentObservation:
         if self._controller is None:

@@ -43,7 +43,7 @@ class Amount(Struct, frozen=True):
         return Amount(min(self.tokens, other.tokens), min(self.usd, other.usd))
 
 
-class Room(NamedTuple):
+class RemainingBudget(NamedTuple):
     """Remaining budget of an account; infinite if it has no limit.
 
     Attributes:
@@ -83,7 +83,7 @@ def amounts_of(value: object) -> dict[str, Amount]:
     return found
 
 
-class Taking(Struct, frozen=True):
+class Takeover(Struct, frozen=True):
     """A slot whose player has changed during an episode.
 
     Attributes:

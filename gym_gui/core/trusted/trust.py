@@ -111,7 +111,9 @@ def receive() -> None:
         allow(subject_of(row) for row in json.loads(given))
 
 
-def handed_on(environment: Mapping[str, str], subjects: Iterable[Subject] = ()) -> dict[str, str]:
+def environment_with_permissions(
+    environment: Mapping[str, str], subjects: Iterable[Subject] = ()
+) -> dict[str, str]:
     """Return the environment variables for a process that acts for this one, with the allowed subjects.
 
     Args:

@@ -30,7 +30,7 @@ def suite_task(domain: str, task: str, render_mode: str | None, env_kwargs: Mapp
     Raises:
         MissingDependencyError: Pictures are requested, but no rendering library works on this machine.
     """
-    draw_with_what_there_is(render_mode)
+    choose_renderer(render_mode)
     suite: Any = import_module("dm_control.suite")
     _restore_in1d(import_module("dm_control.suite.quadruped"))
     kwargs = dict(env_kwargs)
@@ -40,7 +40,7 @@ def suite_task(domain: str, task: str, render_mode: str | None, env_kwargs: Mapp
     return _suite_class()(suite.load(domain, task, **kwargs), render_mode=render_mode, render_kwargs=drawn)
 
 
-def draw_with_what_there_is(render_mode: str | None) -> None:
+def choose_renderer(render_mode: str | None) -> None:
     """Make dm_control use a rendering library that works on this machine.
 
     By default dm_control takes the first library that it can import, which may need a display. It chooses at

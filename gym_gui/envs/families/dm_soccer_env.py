@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from gym_gui.core.errors import UsageError
-from gym_gui.envs.families.dm_control_env import draw_with_what_there_is
+from gym_gui.envs.families.dm_control_env import choose_renderer
 
 _SEEDS: Final = 2**32
 _WALKERS: Final = ("boxhead", "ant", "humanoid")
@@ -33,7 +33,7 @@ def soccer(team_size: int, render_mode: str | None, env_kwargs: Mapping[str, Any
         UsageError: The walker does not exist.
         MissingDependencyError: Pictures are requested, but no rendering library works on this machine.
     """
-    draw_with_what_there_is(render_mode)
+    choose_renderer(render_mode)
     package: Any = import_module("dm_control.locomotion.soccer")
     kwargs = dict(env_kwargs)
     walker = kwargs.pop("walker", _WALKERS[0])

@@ -73,9 +73,9 @@ class RoboticsFamily(IndexedFamily):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*is out of date")
             made = super().build(spec, render_mode=render_mode, env_kwargs=env_kwargs)
-        from gym_gui.envs.families.robotics_env import UndisturbedByLooks
+        from gym_gui.envs.families.robotics_env import StatePreservingRender
 
-        return UndisturbedByLooks(made)
+        return StatePreservingRender(made)
 
     def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
         """Return ``None``: rendering with the package alone changes episodes."""

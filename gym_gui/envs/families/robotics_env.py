@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 
 
-class UndisturbedByLooks(gymnasium.Wrapper[Any, Any, Any, Any]):
+class StatePreservingRender(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Wrapper that restores MuJoCo's state after each rendered picture.
 
     Before rendering, the package moves the mark of the goal and lets MuJoCo recompute its state. Without the

@@ -18,7 +18,14 @@ from typing import Any
 import orjson
 
 from gym_gui.core.errors import UsageError
-from gym_gui.core.experiment.spending import NOTHING, Amount, Amounts, Room, amounts_of, plain_amounts
+from gym_gui.core.experiment.spending import (
+    NOTHING,
+    Amount,
+    Amounts,
+    RemainingBudget,
+    amounts_of,
+    plain_amounts,
+)
 from gym_gui.core.record_fields import mapping, number
 from mosaic_worker.plain_files import open_file
 
@@ -66,11 +73,11 @@ class BudgetLedger:
         with self._locked():
             pass
 
-    def remaining(self, account: str) -> Room:
+    def remaining(self, account: str) -> RemainingBudget:
         """Return the amount of an account that is neither spent nor reserved, as far as known."""
         budget, gone = self._budgets.get(account, NOTHING), self.gone(account)
         most = budget if self._limits is None else self._limits.get(account, NOTHING)
-        return Room(
+        return RemainingBudget(
             most.tokens - gone.tokens if budget.tokens else math.inf,
             most.usd - gone.usd if budget.usd else math.inf,
         )

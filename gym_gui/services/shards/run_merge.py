@@ -25,7 +25,7 @@ from gym_gui.core.records import RENAMED, SEAT_NAMES, TOURNAMENT
 from gym_gui.core.validation import integer
 from gym_gui.services.runs.recorder import COMPLETED, FAILED, STOPPED, Recorder, RecordingError
 from gym_gui.services.runs.run_packing import compress_ended
-from gym_gui.services.shards.shard_budgets import join_books, spent_in
+from gym_gui.services.shards.shard_budgets import merge_ledgers, spent_in
 from gym_gui.services.shards.shard_copy import Owners, ShardCopy, owners_of
 from gym_gui.services.shards.shard_parts import (
     OnPart,
@@ -260,7 +260,7 @@ class _Merge:
             ended: dict[str, Any] = {"finished_at": at} if (at := self._times[1]) else {}
             if short:
                 ended["unplayed"] = unplayed
-            join_books([part.folder for part in self._parts], lost, recorder.folder)
+            merge_ledgers([part.folder for part in self._parts], lost, recorder.folder)
             recorder.close(status, retries=retries, problem=problem or None, **ended)
         except BaseException:
             recorder.abandon()

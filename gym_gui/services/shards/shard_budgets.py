@@ -45,7 +45,7 @@ def spent_in_all(folders: Iterable[Path]) -> dict[str, Amount]:
     return found
 
 
-def join_books(folders: Iterable[Path], lost: Amounts, target: Path) -> None:
+def merge_ledgers(folders: Iterable[Path], lost: Amounts, target: Path) -> None:
     """Write one ledger from those of the shards, so that a resumed run knows what has been spent.
 
     Args:

@@ -90,7 +90,7 @@ class AllRuns:
         return (self._own, *self._others.values())
 
 
-def why_no_shelf(folder: Path, beside: Sequence[Path]) -> str:
+def folder_problem(folder: Path, beside: Sequence[Path]) -> str:
     """Return why a folder cannot be opened beside others, as a sentence; empty if it can."""
     if not folder.is_dir():
         return f"{folder} is not a folder. Choose a folder that contains run folders"

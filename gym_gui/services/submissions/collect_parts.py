@@ -14,7 +14,11 @@ from gym_gui.core.experiment.shards import Shard
 from gym_gui.services.runs.recorder import read_header
 from gym_gui.services.shards.shard_parts import read_parts
 from gym_gui.services.submissions.collect_trainings import take_training
-from gym_gui.services.submissions.submission_errors import HostAwayError, HostFailedError, raise_if_full
+from gym_gui.services.submissions.submission_errors import (
+    HostFailedError,
+    HostUnreachableError,
+    raise_if_full,
+)
 from gym_gui.services.submissions.submission_record import Submission
 
 _COMING: Final = ".coming-"
@@ -41,7 +45,7 @@ async def receive(submission: Submission, number: int, bring: Callable[[Path], A
         incoming.parent.mkdir(exist_ok=True)
         await bring(incoming)
         await asyncio.to_thread(take_part, incoming, submission, number)
-    except (HostAwayError, HostFailedError, OSError) as error:
+    except (HostUnreachableError, HostFailedError, OSError) as error:
         raise_if_full(error, incoming.parent)
         raise
     finally:

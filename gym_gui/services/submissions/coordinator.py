@@ -21,11 +21,15 @@ from gym_gui.core.errors import MosaicError, ProtocolError, UsageError
 from gym_gui.processes.tree import signal_name
 from gym_gui.services.submissions.executor_backend import ExecutorBackend
 from gym_gui.services.submissions.host_state import not_named, note_answer, save_log_tail
-from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shard_progress import OnShardProgress, progress_of
 from gym_gui.services.submissions.shard_scheduler import MOST_TRIES, ShardScheduler
 from gym_gui.services.submissions.shard_status import KILLED, ShardStatus
-from gym_gui.services.submissions.submission_errors import HereError, HostAwayError, HostFailedError
+from gym_gui.services.submissions.submission_errors import (
+    HostFailedError,
+    HostUnreachableError,
+    LocalMachineError,
+)
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,
     FAILED,
@@ -46,7 +50,7 @@ _LATE_S: Final = 60.0
 """Seconds to wait for the files of a complete shard on a slow disk."""
 _USAGE: Final = 2
 """Exit status of a command that refuses its arguments."""
-_TROUBLE: Final = (HostAwayError, HostFailedError, ProtocolError)
+_TROUBLE: Final = (HostUnreachableError, HostFailedError, ProtocolError)
 
 _log = logging.getLogger(__name__)
 
@@ -69,7 +73,7 @@ class Coordinator:
         on_standing: OnShardProgress,
         *,
         look_s: float = _LOOK_S,
-        leases: LeaseBook | None = None,
+        leases: BudgetLeases | None = None,
     ) -> None:
         self._submission, self._backends, self._tell = submission, backends, on_standing
         self._look_s, self._leases = look_s, leases
@@ -181,7 +185,7 @@ class Coordinator:
                 begun = time.monotonic()
                 await self._follow(backend)
                 taken_s, away_since = time.monotonic() - begun, None
-            except HereError:
+            except LocalMachineError:
                 raise
             except UsageError as error:
                 await self._end_unused(backend)

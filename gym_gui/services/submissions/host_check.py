@@ -42,7 +42,7 @@ def version_first(how: Command) -> list[str]:
     ]
 
 
-def told_by(output: str) -> dict[str, str]:
+def parse_check(output: str) -> dict[str, str]:
     """Return the values that a host's check printed, by topic."""
     return {
         key: value.strip()

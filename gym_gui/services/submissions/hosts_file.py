@@ -107,7 +107,7 @@ class HostReport:
         return f"Reached: MOSAIC {self.version}, {count} installed{rest}."
 
 
-async def look_at_host(host: Host, ssh_config: str, known: Iterable[str]) -> HostReport:
+async def inspect_host(host: Host, ssh_config: str, known: Iterable[str]) -> HostReport:
     """Connect to a host and report which workers could play there.
 
     Args:

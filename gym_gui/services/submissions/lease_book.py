@@ -23,7 +23,14 @@ from typing import Any, Final
 
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.core.experiment.leases import Claim, Lease, larger_needs
-from gym_gui.core.experiment.spending import NOTHING, Amount, Amounts, Room, amounts_of, plain_amounts
+from gym_gui.core.experiment.spending import (
+    NOTHING,
+    Amount,
+    Amounts,
+    RemainingBudget,
+    amounts_of,
+    plain_amounts,
+)
 from gym_gui.core.formats import check_format
 from gym_gui.core.record_fields import count, mapping
 from mosaic_worker.plain_files import read_file, replace_file
@@ -76,7 +83,7 @@ class Holder:
         return (self.granted.get(account, NOTHING) - self.base.get(account, NOTHING)).most(NOTHING)
 
 
-class LeaseBook:
+class BudgetLeases:
     """Decides how much of a run's budgets each shard may spend.
 
     Args:
@@ -210,10 +217,12 @@ class LeaseBook:
             max(0.0, budget.usd - given.usd) if budget.usd else 0.0,
         )
 
-    def remaining(self, account: str) -> Room:
+    def remaining(self, account: str) -> RemainingBudget:
         """Return the remaining budget of an account after all grants; infinite if nothing limits it."""
         budget, left = self.budgets[account], self.left(account)
-        return Room(left.tokens if budget.tokens else math.inf, left.usd if budget.usd else math.inf)
+        return RemainingBudget(
+            left.tokens if budget.tokens else math.inf, left.usd if budget.usd else math.inf
+        )
 
     def spent(self, account: str) -> Amount:
         """Return the most that all shards have spent in an account."""
@@ -319,7 +328,7 @@ class LeaseBook:
         self._saved = text
 
     @classmethod
-    def open(cls, folder: Path, *, lease_s: float = LEASE_S) -> LeaseBook | None:
+    def open(cls, folder: Path, *, lease_s: float = LEASE_S) -> BudgetLeases | None:
         """Return the ledger of a submission, or ``None`` if the submission has no budgets.
 
         Raises:

@@ -17,7 +17,7 @@ from gym_gui.processes.cores import usable_cores
 from gym_gui.processes.run_child import run_child
 from gym_gui.processes.tree import TAG
 from gym_gui.services.submissions.profile import OF_A_COMMAND, Command, command_of
-from gym_gui.services.submissions.submission_errors import MOST_BYTES, HostAwayError, HostFailedError
+from gym_gui.services.submissions.submission_errors import MOST_BYTES, HostFailedError, HostUnreachableError
 
 HERE: Final = "this machine"
 MOST_AT_ONCE: Final = 256
@@ -89,11 +89,11 @@ class ThisMachine:
                 folder=Path.home(),
             )
         except ChildStartError as error:
-            raise HostAwayError(f"{HERE}: {error}") from error
+            raise HostUnreachableError(f"{HERE}: {error}") from error
         if done.outcome.succeeded:
             return done.output
         said = done.outcome.last_line.rstrip(".") or done.outcome.words
-        raise (HostAwayError if done.outcome.code is None else HostFailedError)(f"{HERE}: {said}")
+        raise (HostUnreachableError if done.outcome.code is None else HostFailedError)(f"{HERE}: {said}")
 
     async def send(self, source: Path, place: str) -> None:
         """Copy a folder to a path that does not exist yet.

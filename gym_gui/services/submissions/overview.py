@@ -24,7 +24,7 @@ from gym_gui.core.record_fields import items, mapping, text
 from gym_gui.services.runs.recorder import read_header
 from gym_gui.services.submissions.follower import LOG, Follower, follower_of
 from gym_gui.services.submissions.lease_book import NAME as LEASES
-from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shell import EXPERIMENT
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,
@@ -393,7 +393,7 @@ def _places(
 def _spent(folder: Path) -> Iterable[Spent]:
     if not (folder / LEASES).exists():
         return
-    book = LeaseBook.open(folder)
+    book = BudgetLeases.open(folder)
     if book is not None:
         for account, budget in book.budgets.items():
             spent = book.spent(account)

@@ -25,7 +25,7 @@ from gym_gui.core.trusted.trust_file import TrustFile
 from gym_gui.services.store import Store
 from gym_gui.services.submissions.bundle import needs_in
 from gym_gui.services.submissions.host_state import name_other_places
-from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.submission_record import Submission, new_token, open_submission
 from mosaic_worker.plain_files import check_folder, open_file, read_file, replace_file
 
@@ -173,7 +173,7 @@ def _file(submission: Submission) -> Path:
 
 def _terms(submission: Submission) -> dict[str, Any]:
     """Return all values of the record that cause actions, as JSON data."""
-    book = LeaseBook.open(submission.folder)
+    book = BudgetLeases.open(submission.folder)
     terms = {
         "folder": str(submission.folder.resolve()),
         "executor": submission.executor,

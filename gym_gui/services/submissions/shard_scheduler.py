@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gym_gui.services.submissions.executor_backend import ExecutorBackend
-from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shard_status import ShardStatus
 from gym_gui.services.submissions.submission_record import SENT, WAITING, Submission
 
@@ -29,7 +29,7 @@ class ShardScheduler:
         submission: Submission,
         backends: Sequence[ExecutorBackend],
         given_up: Mapping[str, str],
-        leases: LeaseBook | None,
+        leases: BudgetLeases | None,
     ) -> None:
         self._submission, self._backends = submission, backends
         self._given_up, self._leases = given_up, leases

@@ -20,7 +20,7 @@ _LEFT_BYTES, _LEFT_SHARE = 1 << 30, 20
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
-class HostAwayError(MosaicError):
+class HostUnreachableError(MosaicError):
     """Error for a host or a scheduler that cannot be reached or does not answer."""
 
 
@@ -28,7 +28,7 @@ class HostFailedError(MosaicError):
     """Error for a host that was reached, but on which a command has failed."""
 
 
-class HereError(UsageError):
+class LocalMachineError(UsageError):
     """Error for a failure of this machine. Shards that run elsewhere continue."""
 
 
@@ -45,7 +45,7 @@ def raise_if_full(error: BaseException, where: Path) -> None:
     code = error.errno if isinstance(error, OSError) else None
     full = shutil.disk_usage(where).free < _LEAST_BYTES
     if full or code in _FULL or any(os.strerror(each) in str(error) for each in _FULL):
-        raise HereError(
+        raise LocalMachineError(
             f"there is no space left in {where}",
             fix="Free some space, then resume; running shards continue",
         ) from error
@@ -67,7 +67,7 @@ def raise_if_too_much(coming: Path, what: str, most: int = MOST_BYTES) -> None:
     if size > most:
         raise too_much(what, most)
     if not room_in(coming.parent):
-        raise HereError(
+        raise LocalMachineError(
             f"there is no space left in {coming.parent}: {what} has {size / 2**20:.0f} MiB so far",
             fix="Check it there, or free some space, then resume; running shards continue",
         )

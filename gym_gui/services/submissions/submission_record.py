@@ -15,7 +15,7 @@ from gym_gui.core.formats import check_format
 from gym_gui.core.record_fields import count, integers, items, mapping, strings, text
 from gym_gui.core.record_fields import number as real
 from gym_gui.core.trusted.subjects import Subject
-from gym_gui.services.submissions.submission_errors import HereError
+from gym_gui.services.submissions.submission_errors import LocalMachineError
 from gym_gui.services.submissions.submitted_trainings import TRAIN, Trainings, trainings_of
 from mosaic_worker.plain_files import read_file, replace_file
 
@@ -202,7 +202,7 @@ class Submission:
 
     def _check_folder(self, folder: Path) -> None:
         if folder != self.out and folder.is_symlink():  # ``out`` itself may be a link that a person named
-            raise HereError(
+            raise LocalMachineError(
                 f"{folder} is a link, and links below {self.out} are not followed",
                 fix="Replace the link by the folder",
             )
@@ -284,7 +284,7 @@ class Submission:
             replace_file(self.folder / NAME, written, mode=0o600)
             self._written = written
         except OSError as error:
-            raise HereError(f"{self.folder / NAME} cannot be written: {error.strerror}") from error
+            raise LocalMachineError(f"{self.folder / NAME} cannot be written: {error.strerror}") from error
 
 
 def is_submission(folder: Path) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import count, mapping, number
-from gym_gui.services.submissions.submission_errors import HereError
+from gym_gui.services.submissions.submission_errors import LocalMachineError
 from gym_gui.services.submissions.submission_record import (
     FAILED,
     SENT,
@@ -181,8 +181,8 @@ class TrainingMirror:
                     _count_in(state, whole)
 
 
-def _trouble(error: OSError, folder: Path) -> HereError:
-    return HereError(
+def _trouble(error: OSError, folder: Path) -> LocalMachineError:
+    return LocalMachineError(
         f"{error.filename or folder} cannot be written: {error.strerror}",
         fix="Solve that, then resume; running trainings continue",
     )

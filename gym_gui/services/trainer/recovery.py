@@ -22,7 +22,7 @@ from gym_gui.services.trainer.training_registry import RunPlan
 _log = logging.getLogger(__name__)
 
 
-def found_again(folder: Path, known: Collection[str], why: str) -> list[tuple[TrainingRecord, RunPlan]]:
+def recover_runs(folder: Path, known: Collection[str], why: str) -> list[tuple[TrainingRecord, RunPlan]]:
     """Return the runs that the registry lacks and whose folders contain their request.
 
     Args:

@@ -25,7 +25,7 @@ from gym_gui.services.trainer.admission import Admission
 from gym_gui.services.trainer.change_notices import Watch
 from gym_gui.services.trainer.queue import CAPACITY, Machine, RunQueue
 from gym_gui.services.trainer.queue_place import CANCELLED, HELD, Place, keep_place
-from gym_gui.services.trainer.recovery import found_again
+from gym_gui.services.trainer.recovery import recover_runs
 from gym_gui.services.trainer.remote_runs import tell_elsewhere
 from gym_gui.services.trainer.run_store import Run, RunStore
 from gym_gui.services.trainer.supervision import Supervision
@@ -68,7 +68,7 @@ class Trainer:
     async def start(self) -> None:
         """Take over the runs of an earlier trainer, and begin to start waiting runs."""
         known = {record.run_id for record in self._run_store.records}
-        for record, plan in await asyncio.to_thread(found_again, self.folder, known, self._run_store.loss):
+        for record, plan in await asyncio.to_thread(recover_runs, self.folder, known, self._run_store.loss):
             self._run_store.add(Run(record, plan))
         for run in self._run_store:
             await self._supervision.take_up(run)

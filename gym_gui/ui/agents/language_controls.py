@@ -14,7 +14,12 @@ from gym_gui.services.api_keys import Provider
 from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import PathControl, SettingControl, TextControl
 from gym_gui.ui.editor.file_request import FileRequest
-from gym_gui.ui.language.settings_services import PromptsRequest, ServerLook, ServerRequest, SettingsServices
+from gym_gui.ui.language.settings_services import (
+    PromptsRequest,
+    ServerRequest,
+    ServerTestResult,
+    SettingsServices,
+)
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import LinkButton, QuietButton, restyle
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
@@ -56,7 +61,7 @@ class FormAccess(Protocol):
         """Return the file that a setting names."""
         ...
 
-    def heard(self, look: ServerLook) -> None:
+    def heard(self, look: ServerTestResult) -> None:
         """Pass a server's answer to all controls, so that the model control offers its models."""
         ...
 
@@ -116,7 +121,7 @@ class HelpedControl(SettingControl):
           values: All values of the form.
         """
 
-    def on_heard(self, look: ServerLook) -> None:
+    def on_heard(self, look: ServerTestResult) -> None:
         """React to an answer of the server."""
 
 
@@ -217,7 +222,7 @@ class ModelControl(HelpedControl):
             if not self._is_asking:
                 self._show_result("muted", "")
 
-    def on_heard(self, look: ServerLook) -> None:
+    def on_heard(self, look: ServerTestResult) -> None:
         if look.models:
             self._offer(look.models)
 

@@ -23,7 +23,7 @@ from gym_gui.ui.numbers import read, written
 from gym_gui.ui.widgets import IconButton, restyle
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
 from gym_gui.ui.widgets.layouts import row_layout
-from gym_gui.ui.widgets.number_fields import KeptGroups, SteadyField
+from gym_gui.ui.widgets.number_fields import SteadyField, ThousandsSeparators
 from gym_gui.workers.settings.settings_schema import Setting
 
 _ASIDE_GAP, _LEAST_ASIDE = 12, 30
@@ -83,7 +83,7 @@ class SettingControl(QWidget):
         self.changed.emit()
 
 
-class SaidLineEdit(QLineEdit):
+class ExplainedLineEdit(QLineEdit):
     """Field that shows an explanation of its value in muted text behind it, such as ``0  no limit``.
 
     Args:
@@ -141,11 +141,11 @@ class TextControl(SettingControl):
         self, setting: Setting, parent: QWidget | None = None, editor: QAbstractSpinBox | None = None
     ) -> None:
         super().__init__(setting, parent)
-        self.line = SaidLineEdit(self if editor is None else editor)
+        self.line = ExplainedLineEdit(self if editor is None else editor)
         if editor is not None:
             self.line.setObjectName("qt_spinbox_lineedit")  # Otherwise Qt reports the line twice.
             editor.setLineEdit(self.line)
-            KeptGroups(self.line)
+            ThousandsSeparators(self.line)
         self.line.setPlaceholderText(_hint(setting))
         self._adopt(self.line if editor is None else editor)
         self.line.textChanged.connect(self._on_text_changed)

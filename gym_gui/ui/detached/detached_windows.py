@@ -13,7 +13,7 @@ from PyQt6.QtWidgets import QApplication, QStackedWidget, QWidget
 from gym_gui.ui.commands import Command, CommandRegistry
 from gym_gui.ui.detached.detached_window import DetachedWindow
 from gym_gui.ui.detached.dock_slot import KEYS, DockSlot
-from gym_gui.ui.detached.window_places import KeptPlace, KeptPlaces, Screen, fitted
+from gym_gui.ui.detached.window_places import KeptPlace, SavedPositions, Screen, fitted
 from gym_gui.ui.timers import single_shot_timer
 
 FIRST: Final = QSize(720, 560)
@@ -41,7 +41,7 @@ class DetachedWindows(QObject):
     ) -> None:
         super().__init__(parent)
         self._commands, self._pages = commands, pages
-        self._places = KeptPlaces(layout)
+        self._places = SavedPositions(layout)
         self._open: dict[DockSlot, DetachedWindow] = {}
         self._ended: set[DetachedWindow] = set()
         self._is_closed = False

@@ -70,7 +70,7 @@ def fitted(place: KeptPlace, screens: Sequence[Screen], first: QSize) -> tuple[S
     return screen, QRect(corner, size)
 
 
-class KeptPlaces:
+class SavedPositions:
     """Saved positions of windows by name, written at every change so that they survive a killed process.
 
     Args:

@@ -15,7 +15,7 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.core.errors import MosaicError
-from gym_gui.services.submissions.hosts_file import HostsFile, look_at_host
+from gym_gui.services.submissions.hosts_file import HostsFile, inspect_host
 from gym_gui.services.submissions.ssh.ssh_profile import Host, SshProfile, ssh_profile_of
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
@@ -233,7 +233,7 @@ class HostsDialog(Dialog):
         try:
             known = [worker.type_id for worker in await asyncio.to_thread(known_workers)]
             config = self._profile.ssh_config if self._profile is not None else ""
-            report = await look_at_host(host, config, known)
+            report = await inspect_host(host, config, known)
             self._set_message(host.name, "warning" if report.missing else "ok", report.sentence)
         except MosaicError as error:
             self._set_message(host.name, "error", error.sentence)

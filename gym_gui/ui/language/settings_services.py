@@ -23,7 +23,7 @@ REMEMBERED: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class ServerLook:
+class ServerTestResult:
     """Result of testing a model server.
 
     Attributes:
@@ -69,7 +69,7 @@ class SettingsServices:
         """Return the models that the server listed at its last test."""
         return self._models.get(request.place, ())
 
-    async def look(self, request: ServerRequest, *, talk: bool = False) -> ServerLook:
+    async def look(self, request: ServerRequest, *, talk: bool = False) -> ServerTestResult:
         """Test a model server; the result also reports errors.
 
         Args:
@@ -81,13 +81,13 @@ class SettingsServices:
             question = {"settings": dict(request.settings), "key": key, "try": talk}
             said = await ask(request.worker, request.module, question)
         except MosaicError as error:
-            return ServerLook(False, error.sentence, at=_clock())
+            return ServerTestResult(False, error.sentence, at=_clock())
         models = tuple(str(name) for name in said.get("models") or ())
         if models:
             self._models[request.place] = models
             while len(self._models) > REMEMBERED:
                 del self._models[next(iter(self._models))]
-        return ServerLook(bool(said.get("ok")), _sentence(said), models, _clock())
+        return ServerTestResult(bool(said.get("ok")), _sentence(said), models, _clock())
 
     def edit_file(self, request: FileRequest) -> None:
         """Open a file in the text editor."""

@@ -147,7 +147,7 @@ async def plan_experiment(
             run.
     """
     await catalog.checks()  # This also waits until the workers have been found.
-    await asyncio.to_thread(see_allowed, experiment.operators, experiment.operators[0].origin)
+    await asyncio.to_thread(require_allowed, experiment.operators, experiment.operators[0].origin)
     operators = [await _plan_operator(experiment, config, catalog) for config in experiment.operators]
     if experiment.matrix is not None and not whole:
         from gym_gui.controllers.runs.matrix_check import why_not
@@ -162,7 +162,7 @@ async def plan_experiment(
     return ScriptPlan(experiment, tuple(operators), experiment.execution.processes or usable_cores())
 
 
-def see_allowed(operators: Sequence[OperatorConfig], origin: Origin) -> None:
+def require_allowed(operators: Sequence[OperatorConfig], origin: Origin) -> None:
     """Check that the user has allowed the code and programs that a file's operators need.
 
     Raises:

@@ -18,7 +18,7 @@ from gym_gui.ui.operators.script_job import (
     ScriptPlan,
     cast_operator,
     load_plans,
-    see_allowed,
+    require_allowed,
     warnings_of,
 )
 
@@ -49,7 +49,7 @@ async def plan_tournament(path: Path, catalog: CatalogCache, before: Run | None 
     """
     await catalog.checks()  # This also waits until the workers have been found.
     tournament = await asyncio.to_thread(load_tournament, path)
-    await asyncio.to_thread(see_allowed, _operator_of_pool(tournament), tournament.operator.origin)
+    await asyncio.to_thread(require_allowed, _operator_of_pool(tournament), tournament.operator.origin)
     checks = _PolicyChecks(path, tournament, catalog, before)
     tournament_run = await asyncio.to_thread(checks.tournament_run)
     processes = tournament.execution.processes or usable_cores()

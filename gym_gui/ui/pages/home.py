@@ -21,7 +21,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.runs.recent_runs import RecentRun, RecentRuns
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.home_examples import STARTERS, Starter
+from gym_gui.ui.home_examples import HOME_EXAMPLES, Starter
 from gym_gui.ui.numbers import screen
 from gym_gui.ui.page import Page
 from gym_gui.ui.style_sheet import ASSETS
@@ -231,7 +231,7 @@ class HomePage(Page):
     def _cards(self) -> QGridLayout:
         grid = QGridLayout()
         grid.setSpacing(theme.GAP)
-        for column, starter in enumerate(STARTERS):
+        for column, starter in enumerate(HOME_EXAMPLES):
             card = StarterCard(starter)
             card.started.connect(self._on_started)
             grid.addWidget(card, 0, column)

@@ -135,7 +135,7 @@ class TrainPage(Page):
             self._keep_panel(self._panel)
             self._panel.action_requested.connect(self.act)
             self._panel.longer_requested.connect(self._on_longer_requested)
-            self._panel.closed_by_person.connect(self.new_run)
+            self._panel.closed_by_user.connect(self.new_run)
         return self._panel
 
     @property
@@ -144,7 +144,7 @@ class TrainPage(Page):
         if self._comparison is None:
             self._comparison = ComparePanel(self.runs.colors, self.use_inspector().content)
             self._keep_panel(self._comparison)
-            self._comparison.closed_by_person.connect(self.new_run)
+            self._comparison.closed_by_user.connect(self.new_run)
         return self._comparison
 
     def _keep_panel(self, panel: QWidget) -> None:

@@ -14,7 +14,7 @@ from gym_gui.services.policies.policy_catalog import names_in_words
 from gym_gui.ui.language.settings_services import SettingsServices
 from gym_gui.ui.play.game import PlayGame, seat_quietly
 from gym_gui.ui.play.player_dialog import PlayerDialog
-from gym_gui.ui.play.who_plays import YOU, WhoPlays
+from gym_gui.ui.play.who_plays import YOU, PlayerList
 from gym_gui.ui.renderers import SlotPlayer, slot_players
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Seating(QObject):
     """Emitted when the shown names of the players have changed."""
 
     def __init__(
-        self, context: AppContext, game: PlayGame, who: WhoPlays, parent: QObject | None = None
+        self, context: AppContext, game: PlayGame, who: PlayerList, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._context, self._game, self._who = context, game, who

@@ -11,7 +11,7 @@ from gym_gui.ui.input.keyboards_panel import Find, KeyboardsPanel
 from gym_gui.ui.input.keys_panel import KeysPanel
 from gym_gui.ui.play.score_sheet import ScoreSheet
 from gym_gui.ui.play.time_rows import TimeRows
-from gym_gui.ui.play.who_plays import WhoPlays
+from gym_gui.ui.play.who_plays import PlayerList
 from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import FormRows, Inspector, SegmentedControl
 from gym_gui.ui.widgets.number_fields import NumberField
@@ -29,7 +29,7 @@ class SidePanel:
     def __init__(self, inspector: Inspector, find_keyboards: Find, environment: QWidget) -> None:
         self._inspector = inspector
         inspector.add_section("Players")
-        self.who = WhoPlays()
+        self.who = PlayerList()
         inspector.add(self.who)
         self.time = TimeRows()
         inspector.add(self.time)

@@ -19,7 +19,7 @@ YOU = "human"
 """Value of a slot that a person plays."""
 
 
-class WhoPlays(QWidget):
+class PlayerList(QWidget):
     """Row per slot with a list of policies; policies that cannot play the slot are disabled, with the reason.
 
     Args:

@@ -37,7 +37,7 @@ class ImportPanel(QWidget):
 
     imported = pyqtSignal(str)
     """Emits the name of the imported policy."""
-    closed_by_person = pyqtSignal()
+    closed_by_user = pyqtSignal()
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,7 +47,7 @@ class ImportPanel(QWidget):
         self._own = False
         self._task: asyncio.Task[None] | None = None
         column = column_layout(self)
-        title, closed = section_label("Import a policy"), self.closed_by_person.emit
+        title, closed = section_label("Import a policy"), self.closed_by_user.emit
         column.addLayout(panel_head(title, "Cancel the import", "train-import-close", closed))
         self._about = muted_label(wrap=True)
         column.addWidget(self._about)

@@ -113,7 +113,7 @@ class PoliciesView(PathDropTarget, QWidget):
         if self._importing is None:
             form = self._importing = ImportPanel(self._context)
             form.imported.connect(self._on_imported)
-            form.closed_by_person.connect(self._on_import_closed)
+            form.closed_by_user.connect(self._on_import_closed)
             form.hide()
             self._column.insertWidget(0, form)
         return self._importing
@@ -294,6 +294,6 @@ def _see_allowed(policy: PolicyEntry) -> None:
 
     The process that plays the policy could not ask and would refuse.
     """
-    from gym_gui.evaluation import see_allowed
+    from gym_gui.evaluation import require_allowed
 
-    see_allowed(policy.file)
+    require_allowed(policy.file)

@@ -17,7 +17,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.transcript_view import TranscriptPanel
-from gym_gui.ui.replays.replay_mind import ReplayMind
+from gym_gui.ui.replays.replay_mind import ReplayedAgentView
 from gym_gui.ui.replays.replay_player import ReplayPlayer
 from gym_gui.ui.replays.step_table import StepTable
 from gym_gui.ui.widgets import Card, InlineMessage, SegmentedControl
@@ -26,7 +26,7 @@ _TABLE_WIDTH, _WIDE_TABLE, _WIDEST_TABLE = 340, 440, 560
 _ROOMY = 1400
 
 
-class ReplayAside(Card):
+class ReplaySidePanel(Card):
     """Side panel that follows the replay's position; selecting a step or turn moves the replay to it.
 
     Args:
@@ -54,7 +54,7 @@ class ReplayAside(Card):
         self._transcript.found.connect(self._on_calls_found)
         self._transcript.panel.view.action_words = self._action_words
         self._transcript.hide()
-        self._mind = ReplayMind(context, self)
+        self._mind = ReplayedAgentView(context, self)
         self._mind.hide()
         self.choice = SegmentedControl(
             [("steps", "Steps"), ("transcript", "Transcript"), ("mind", "One agent")], name="replay-aside"

@@ -18,7 +18,7 @@ from gym_gui.ui.renderers.joint_agents import recorded_together
 from gym_gui.ui.replays.replay_player import ReplayPlayer, retire
 
 
-class ReplayMind(QWidget):
+class ReplayedAgentView(QWidget):
     """View that follows one agent of a replay, and replays the agent's observations only while visible.
 
     Args:

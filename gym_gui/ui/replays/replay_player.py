@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.analysis.records.reader import open_run
-from gym_gui.controllers.replays.replay_reel import Reel
+from gym_gui.controllers.replays.replay_reel import ReplayStore
 from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.controllers.replays.replay_track import Meanings, ReplayTrack
 from gym_gui.core.agent_observation import AgentObservation
@@ -47,7 +47,7 @@ class ReplayPlayer(QObject):
         self.seen_from = seen_from
         self._context = context
         self.track = track
-        self.reel = Reel()
+        self.reel = ReplayStore()
         self.trouble = ""
         self._session: ReplaySession | None = None
         self._task: asyncio.Task[None] | None = None

@@ -15,7 +15,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.turn_list import TurnList
-from gym_gui.ui.replays.replay_aside import ReplayAside
+from gym_gui.ui.replays.replay_aside import ReplaySidePanel
 from gym_gui.ui.replays.replay_pickers import NO_OPERATOR, ReplayPickers
 from gym_gui.ui.replays.replay_player import ReplayPlayer, read_episode, retire
 from gym_gui.ui.replays.replay_stage import ReplayStage
@@ -59,7 +59,7 @@ class ReplayView(QFrame):
         self.stages[1].hide()
         self.transport = Transport(self)
         self.transport.moved.connect(self._on_moved)
-        self.aside = ReplayAside(context, self)
+        self.aside = ReplaySidePanel(context, self)
         self.aside.position_chosen.connect(self._on_position_chosen)
         self._trouble = InlineMessage("error", "", name="replay-trouble")
         self._trouble.hide()

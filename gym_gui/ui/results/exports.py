@@ -23,7 +23,7 @@ from gym_gui.services.runs.recorded_episode import RecordedEpisode
 from gym_gui.services.runs.run_analysis import analyze, write_run_table
 from gym_gui.services.subprocess_job import run_subprocess_job
 from gym_gui.ui.numbers import local, screen
-from gym_gui.ui.results.jobs import Job, OnShare, Said
+from gym_gui.ui.results.jobs import Job, JobResult, ProgressCallback
 from mosaic_worker.plain_files import replaced
 
 _PICTURE_SCALE = 2
@@ -127,7 +127,7 @@ def report_job(runs: Sequence[Path], out: Path | None = None) -> Job:
         out: Folder of the report; by default the folder of the only run.
     """
 
-    async def job(share: OnShare) -> Said:
+    async def job(share: ProgressCallback) -> JobResult:
         def tell(operators: object) -> None:
             if isinstance(operators, list) and operators:
                 now = operators[-1]
@@ -143,7 +143,7 @@ def report_job(runs: Sequence[Path], out: Path | None = None) -> Job:
         )
         page = Path(finished.json()["report"])
         open_file(page)
-        return Said(
+        return JobResult(
             f"The report is written: {page}", "ok", ("Open the report again", partial(open_file, page))
         )
 
@@ -155,7 +155,7 @@ def verify_job(run: Path) -> Job:
     record.
     """
 
-    async def job(share: OnShare) -> Said:
+    async def job(share: ProgressCallback) -> JobResult:
         def tell(operators: object) -> None:
             if isinstance(operators, list) and operators:
                 now = operators[-1]
@@ -173,18 +173,18 @@ def _see_allowed(run: Path) -> None:
 
     The window can ask the user; the verification process could only refuse.
     """
-    from gym_gui.controllers.reexecution.verification import see_allowed
+    from gym_gui.controllers.reexecution.verification import require_allowed
 
-    see_allowed(open_run(run))
+    require_allowed(open_run(run))
 
 
-def verified_in_words(result: dict[str, object]) -> Said:
+def verified_in_words(result: dict[str, object]) -> JobResult:
     """Return the JSON result of a verification as a message."""
     counted = f"{local(result['episodes']):,} episodes, {local(result['decisions']):,} decisions"
     deviations, left = result["deviations"], f" {result['not_checked']}".rstrip()
     assert isinstance(deviations, list)
     if not deviations:
-        return Said(f"Verified: {counted}, every one as recorded.{left}")
+        return JobResult(f"Verified: {counted}, every one as recorded.{left}")
     first = deviations[0]
     place = f"{first['place']}: " if first["place"] else ""
     count = "1 difference" if len(deviations) == 1 else f"{local(len(deviations)):,} differences"
@@ -193,7 +193,7 @@ def verified_in_words(result: dict[str, object]) -> Said:
     if isinstance(versions, dict) and versions:
         changes = ", ".join(f"{name} {then} → {now}" for name, (then, now) in versions.items())
         text += f" Versions have changed since: {changes}."
-    return Said(text, "warning")
+    return JobResult(text, "warning")
 
 
 def table_job(runs: Sequence[Path], what: str, path: Path) -> Job:
@@ -202,7 +202,7 @@ def table_job(runs: Sequence[Path], what: str, path: Path) -> Job:
     ``what`` is ``operators``, ``episodes`` or ``steps``; the last two need exactly one run.
     """
 
-    async def job(_share: OnShare) -> Said:
+    async def job(_share: ProgressCallback) -> JobResult:
         rows = await write_run_table(runs, what, path)
         count = "1 row" if rows == 1 else f"{local(rows):,} rows"
         return _written(path, count)
@@ -213,7 +213,7 @@ def table_job(runs: Sequence[Path], what: str, path: Path) -> Job:
 def games_job(run: Path, path: Path) -> Job:
     """Return a job that writes the chess games of a run to a PGN file."""
 
-    async def job(_share: OnShare) -> Said:
+    async def job(_share: ProgressCallback) -> JobResult:
         games = await write_run_table([run], "games", path)
         return _written(path, "1 game" if games == 1 else f"{local(games):,} games")
 
@@ -230,7 +230,7 @@ def figure_job(runs: Sequence[Path], shown: Summary, comparison: Comparison | No
         path: PNG or SVG file to write; its numbers have decimal points.
     """
 
-    async def job(_share: OnShare) -> Said:
+    async def job(_share: ProgressCallback) -> JobResult:
         summary, pair = shown, comparison
         if (screen().point, screen().group) != (wording.C.point, wording.C.group):
             summary = await analyze(*runs)
@@ -248,7 +248,7 @@ def figure_job(runs: Sequence[Path], shown: Summary, comparison: Comparison | No
 def image_job(image: QImage, path: Path) -> Job:
     """Return a job that writes a picture of one step at its original size to a PNG file."""
 
-    async def job(_share: OnShare) -> Said:
+    async def job(_share: ProgressCallback) -> JobResult:
         _save(image, path)
         return _written(path)
 
@@ -258,7 +258,7 @@ def image_job(image: QImage, path: Path) -> Job:
 def video_job(recorded: RecordedEpisode, fps: float, path: Path) -> Job:
     """Return a job that replays an episode in a separate process and writes an MP4 video."""
 
-    async def job(share: OnShare) -> Said:
+    async def job(share: ProgressCallback) -> JobResult:
         def tell(progress: object) -> None:
             if isinstance(progress, dict):
                 share("Writing the video…", int(progress["done"]), int(progress["total"]))
@@ -270,15 +270,15 @@ def video_job(recorded: RecordedEpisode, fps: float, path: Path) -> Job:
             "gym_gui", "replay", str(recorded.run.absolute()), *options, *where, "--json", on_progress=tell
         )
         departs = str(finished.json().get("departs") or "")
-        return Said(f"Written, but: {departs}", "warning") if departs else _written(path)
+        return JobResult(f"Written, but: {departs}", "warning") if departs else _written(path)
 
     return job
 
 
-def _written(path: Path, what: str = "") -> Said:
+def _written(path: Path, what: str = "") -> JobResult:
     taken = wording.size(path.stat().st_size, screen())
     size = f"{what}, {taken}" if what else taken
-    return Said(f"Written: {path} ({size})", "ok", ("Open folder", partial(show_folder, path.parent)))
+    return JobResult(f"Written: {path} ({size})", "ok", ("Open folder", partial(show_folder, path.parent)))
 
 
 def _rendered(svg: str) -> QImage:

@@ -19,12 +19,12 @@ from gym_gui.ui.widgets import InlineMessage, LinkButton, label
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import Action, MessageKind
 
-OnShare = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 """Progress callback: current activity, number of finished parts, and total number of parts (0 if unknown)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class JobResult:
     """Message that reports the result of a job.
 
     Attributes:
@@ -38,7 +38,7 @@ class Said:
     action: Action | None = None
 
 
-Job = Callable[[OnShare], Awaitable[Said]]
+Job = Callable[[ProgressCallback], Awaitable[JobResult]]
 
 
 class JobLine(QWidget):
@@ -63,7 +63,7 @@ class JobLine(QWidget):
         super().__init__(parent)
         self.setObjectName("results-job")
         self.about, self.what, self.lasting = about, title, lasting
-        self.said: Said | None = None
+        self.said: JobResult | None = None
         self.unwanted = False
         self._context = context
         self._task: asyncio.Task[None] | None = None
@@ -118,7 +118,7 @@ class JobLine(QWidget):
         try:
             said = await job(share)
         except MosaicError as error:
-            said = Said(error.sentence, "error")
+            said = JobResult(error.sentence, "error")
         if self.unwanted:
             return
         self.said = said

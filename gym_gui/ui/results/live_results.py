@@ -12,7 +12,7 @@ from gym_gui.analysis.findings.summary import Summary
 from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.services.runs.recorder import RUNNING
 from gym_gui.ui.results.comparison_view import ComparisonView
-from gym_gui.ui.results.run_reading import RunReading
+from gym_gui.ui.results.run_reading import RunAnalysisJob
 from gym_gui.ui.theme import Theme
 
 
@@ -40,7 +40,7 @@ class LiveResults(QWidget):
         self.view.ratings.set_charts_first()
         self.view.operator_chosen.connect(self.operator_chosen)
         self.view.failure_chosen.connect(self.failure_chosen)
-        self._reading = RunReading(spawn, self.isVisible, self)
+        self._reading = RunAnalysisJob(spawn, self.isVisible, self)
         self._reading.made.connect(self._on_made)
         self._reading.refused.connect(self._on_refused)
         self._done, self._status = 0, RUNNING

@@ -23,7 +23,7 @@ from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
 from gym_gui.ui.results.export_menu import ExportMenu
 from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.library_reader import LibraryReader
-from gym_gui.ui.results.run_reading import RunReading
+from gym_gui.ui.results.run_reading import RunAnalysisJob
 from gym_gui.ui.widgets import PickerButton, PickerItem, PrimaryButton, QuietButton
 
 RECENT: Final = 300
@@ -63,7 +63,7 @@ class RunController(QObject):
         self._show, self._show_run = show, show_run
         self._comparison: ComparisonView | None = None
         self._replay: ReplayView | None = None
-        reading = self.reading = RunReading(page.context.spawn, self._shows_comparison, self)
+        reading = self.reading = RunAnalysisJob(page.context.spawn, self._shows_comparison, self)
         reading.begun.connect(self._on_reading_begun)
         reading.made.connect(self._on_analysis_made)
         reading.refused.connect(self._on_reading_refused)

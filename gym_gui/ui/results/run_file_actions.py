@@ -17,7 +17,7 @@ from gym_gui.services.submissions.submission_record import SENT, open_submission
 from gym_gui.services.trash import TrashError, put_back, throw_away
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import count, local, screen
-from gym_gui.ui.results.jobs import Job, JobStrip, OnShare, Said
+from gym_gui.ui.results.jobs import Job, JobResult, JobStrip, ProgressCallback
 from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.submissions.submission_jobs import merge_parts_job
 from gym_gui.ui.results.undo_history import RunHistory, Step
@@ -195,7 +195,7 @@ def packing_job(runs: Sequence[RunEntry], again: Again, *, undo: bool = False) -
         undo: Whether to decompress the runs instead.
     """
 
-    async def job(share: OnShare) -> Said:
+    async def job(share: ProgressCallback) -> JobResult:
         stop, loop = Event(), asyncio.get_running_loop()
 
         def tell(number: int, part: int) -> None:
@@ -259,7 +259,7 @@ def _watch(stop: Event, tell: Callable[[int], None]) -> Callable[[int, int], Non
     return on_bytes
 
 
-def _said(done: _Done, total: int, again: Again, undo: bool) -> Said:
+def _said(done: _Done, total: int, again: Again, undo: bool) -> JobResult:
     sentences: list[str] = []
     if done.changed or done.partly:
         before, after = wording.size(done.before, screen()), wording.size(done.after, screen())
@@ -275,7 +275,7 @@ def _said(done: _Done, total: int, again: Again, undo: bool) -> Said:
     changed = [*done.changed, *([done.partly] if done.partly else [])]
     action = None if undo or not changed else ("Undo", partial(again, changed, True))
     kind = "warning" if done.refused else "info" if done.stopped else "ok"
-    return Said(" ".join(sentences), kind, action)
+    return JobResult(" ".join(sentences), kind, action)
 
 
 def _how_far(done: _Done, total: int, undo: bool) -> str:

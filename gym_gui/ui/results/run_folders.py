@@ -11,7 +11,7 @@ from typing import Final
 
 from PyQt6.QtCore import QObject
 
-from gym_gui.services.submissions.all_runs import why_no_shelf
+from gym_gui.services.submissions.all_runs import folder_problem
 from gym_gui.services.submissions.submission_record import is_submission
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.results import exports
@@ -64,7 +64,7 @@ class RunFolders(QObject):
             self._show_submission(folder)
             return
         beside = (self._reader.folder, *self._reader.others)
-        if why := await asyncio.to_thread(why_no_shelf, folder, beside):
+        if why := await asyncio.to_thread(folder_problem, folder, beside):
             self._context.notify(why, "warning")
             return
         self._set([*self._reader.others, folder])

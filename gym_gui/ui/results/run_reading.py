@@ -23,7 +23,7 @@ _KEPT: Final = 8
 _Stamp = tuple[tuple[str, int], ...]
 
 
-class RunReading(QObject):
+class RunAnalysisJob(QObject):
     """Analyzer of one run, or of several runs together, which caches its last eight results.
 
     Args:

@@ -36,7 +36,7 @@ class ComparePanel(QWidget):
         parent: Qt owner.
     """
 
-    closed_by_person = pyqtSignal()
+    closed_by_user = pyqtSignal()
 
     def __init__(self, colors: RunColors, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,7 +47,7 @@ class ComparePanel(QWidget):
         self._column = column_layout(self)
         self._title = title_label("")
         self._title.setObjectName("train-compare-title")
-        back, closed = "Return to the form for a new run (Esc)", self.closed_by_person.emit
+        back, closed = "Return to the form for a new run (Esc)", self.closed_by_user.emit
         self._column.addLayout(panel_head(self._title, back, "train-compare-close", closed))
         self._note = muted_label(wrap=True)
         self._column.addWidget(self._note)

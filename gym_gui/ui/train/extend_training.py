@@ -12,7 +12,7 @@ from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.ui.numbers import local, read, written
 from gym_gui.ui.widgets import FormRows, PrimaryButton, QuietButton, label, muted_label
 from gym_gui.ui.widgets.layouts import column_layout
-from gym_gui.ui.widgets.number_fields import KeptGroups
+from gym_gui.ui.widgets.number_fields import ThousandsSeparators
 from gym_gui.workers.settings.settings_schema import Setting
 
 MOST: Final = 10**15
@@ -33,7 +33,7 @@ class ExtendTrainingForm(QWidget):
         rows = FormRows()
         self._steps = QLineEdit()
         self._steps.setObjectName("train-longer-steps")
-        KeptGroups(self._steps)
+        ThousandsSeparators(self._steps)
         self._steps.textEdited.connect(self.check)
         rows.add_row("Total steps", self._steps, tooltip="New total, including the steps already taken")
         self._note = muted_label(wrap=True)

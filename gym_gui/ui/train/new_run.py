@@ -28,7 +28,7 @@ from gym_gui.ui.environments.install_dialog import open_install_dialog
 from gym_gui.ui.preset_menu import PresetMenu
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.run_numbers import RunNumbers
-from gym_gui.ui.train.space_lookup import SpaceLook
+from gym_gui.ui.train.space_lookup import SpaceLookup
 from gym_gui.ui.train.start_runs import start_runs
 from gym_gui.ui.widgets import (
     FormRows,
@@ -84,7 +84,7 @@ class NewRunForm(QWidget):
         self._loading: asyncio.Task[None] | None = None
         self._awaited: tuple[TrainingPreset, int | None] | None = None
         self._starting = False
-        self._spaces = SpaceLook(context, self)
+        self._spaces = SpaceLookup(context, self)
         self._spaces.found.connect(self._on_spaces_found)
         self.settings: SettingsForm | None = None
         self._column = column_layout(self)

@@ -24,7 +24,7 @@ from gym_gui.ui.widgets.layouts import row_layout
 _LOOK = "Watch the newest policy play live"
 
 
-class PolicyNow(Card):
+class CurrentPolicyCard(Card):
     """Card with a video of a training's policy, or the policy playing live; both pause while hidden.
 
     Args:

@@ -10,7 +10,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.curve_board import CurveBoard
 from gym_gui.ui.train.league_view import LeagueView
 from gym_gui.ui.train.log_view import RunLog
-from gym_gui.ui.train.policy_now import PolicyNow
+from gym_gui.ui.train.policy_now import CurrentPolicyCard
 from gym_gui.ui.train.run_colors import RunColors
 from gym_gui.ui.train.run_data import RunData
 from gym_gui.ui.train.runs_model import RunRow
@@ -53,7 +53,7 @@ class RunContent(QWidget):
         super().__init__(parent)
         self.table = RunsTable(model, colors, self)
         self.board = CurveBoard(context, data, colors, self)
-        self.policy = PolicyNow(context, self)
+        self.policy = CurrentPolicyCard(context, self)
         self.log = RunLog(context.spawn, self)
         self.league = LeagueView(context, self.board.league, self)
         self._league_wanted = False

@@ -56,7 +56,7 @@ class RunPanel(QWidget):
     """
     longer_requested = pyqtSignal(str, object)
     """Emits the id of a run and its new total number of steps."""
-    closed_by_person = pyqtSignal()
+    closed_by_user = pyqtSignal()
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -76,7 +76,7 @@ class RunPanel(QWidget):
 
     def _make_head(self) -> None:
         self._title = ElidedLabel("", "title", name="train-run-title")
-        back, closed = "Return to the form for a new run (Esc)", self.closed_by_person.emit
+        back, closed = "Return to the form for a new run (Esc)", self.closed_by_user.emit
         self._column.addLayout(panel_head(self._title, back, "train-run-close", closed))
         self.state = StatusDot()
         self.state.setObjectName("train-run-state")

@@ -19,7 +19,7 @@ from gym_gui.ui.train.curve_board import CurveBoard
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.log_view import RunLog
 from gym_gui.ui.train.policy_live import Playable
-from gym_gui.ui.train.policy_now import PolicyNow
+from gym_gui.ui.train.policy_now import CurrentPolicyCard
 from gym_gui.ui.train.run_colors import RunColors
 from gym_gui.ui.train.run_content import RunContent
 from gym_gui.ui.train.run_data import RunData
@@ -114,7 +114,7 @@ class RunsView(QWidget):
         return self.content.board
 
     @property
-    def policy(self) -> PolicyNow:
+    def policy(self) -> CurrentPolicyCard:
         """Card with the current policy of a run."""
         return self.content.policy
 

@@ -31,7 +31,7 @@ class Spaces:
     trouble: str = ""
 
 
-class SpaceLook(QObject):
+class SpaceLookup(QObject):
     """Background lookup of the spaces of one environment at a time.
 
     Args:

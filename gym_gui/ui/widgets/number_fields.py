@@ -88,7 +88,7 @@ class NumberField(SteadyField, QDoubleSpinBox):
         return _judge(self, _read(self, input, _NUMBER), self.minimum(), self.maximum()), input or "", pos
 
 
-class KeptGroups(QObject):
+class ThousandsSeparators(QObject):
     """Corrector of thousands separators while the user types: ``20,000`` and another 0 become ``200,000``.
 
     Args:

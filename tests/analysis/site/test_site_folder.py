@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.analysis.site import new_site, see_may_be_replaced
+from gym_gui.analysis.site import new_site, require_replaceable
 from gym_gui.analysis.site.site_folder import write_mark
 from gym_gui.core.errors import UsageError
 
@@ -44,7 +44,7 @@ def test_what_is_broken_off_changes_nothing(tmp_path: Path, error: type[BaseExce
 def test_a_folder_of_somebody_elses_is_refused(tmp_path: Path) -> None:
     theirs = tmp_path / "theirs"
     theirs.mkdir()
-    see_may_be_replaced(theirs)
+    require_replaceable(theirs)
     (theirs / "index.html").touch()
     with pytest.raises(UsageError, match="other files than a site of a report"):
         put(theirs, "x")

@@ -9,7 +9,7 @@ import pytest
 
 from gym_gui.analysis import Run, open_run
 from gym_gui.analysis.pages.film_folder import FilmFolder
-from gym_gui.cli.running.dry_run_checks import look_ahead
+from gym_gui.cli.running.dry_run_checks import check_dry_run
 from gym_gui.controllers.child_jobs.filming import films_apart
 from gym_gui.controllers.child_jobs.replay import replay_apart
 from gym_gui.controllers.child_jobs.verification import verify_apart
@@ -88,7 +88,7 @@ async def test_a_dry_run_ends_where_a_constructor_never_returns(folder: Path) ->
     chance = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
     operators = [OperatorConfig("stuck", "", "", "slow_envs:Slow", {"agent_0": chance})]
     with pytest.raises(SubprocessJobError, match="has not returned for 3 s at about operator stuck"):
-        await look_ahead(Experiment(operators, ExecutionConfig(1)), 1, models=False, longest_s=3)
+        await check_dry_run(Experiment(operators, ExecutionConfig(1)), 1, models=False, longest_s=3)
 
 
 @pytest.mark.full

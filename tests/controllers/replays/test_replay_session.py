@@ -15,7 +15,7 @@ import pytest
 from msgspec import structs
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.replays.replay_reel import Look, Reel
+from gym_gui.controllers.replays.replay_reel import Look, ReplayStore
 from gym_gui.controllers.replays.replay_session import EpisodeReplay, ReplayFrame, ReplayOrder
 from gym_gui.controllers.replays.replay_track import ReplayTrack
 from gym_gui.core.config import OperatorConfig
@@ -181,8 +181,8 @@ def test_pictures_come_back_as_they_were() -> None:
     assert np.array_equal(unpack(pack(picture)), picture)
 
 
-def reel_of(shades: list[int | None], room: int = 1 << 30) -> Reel:
-    reel = Reel(room=room)
+def reel_of(shades: list[int | None], room: int = 1 << 30) -> ReplayStore:
+    reel = ReplayStore(room=room)
     for i, shade in enumerate(shades):
         noise = (
             np.random.default_rng(shade).integers(0, 256, (8, 8, 3), np.uint8) if shade is not None else None

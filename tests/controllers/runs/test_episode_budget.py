@@ -41,7 +41,7 @@ def call(tokens: int, announced: int, **more: Any) -> dict[str, Any]:
     return {**about, "tokens": {"input": tokens, "output": 0}}
 
 
-def gone_on_with(
+def resumed(
     folder: Path, samples: int, ledger: Sequence[Mapping[str, Any]], calls: Sequence[Mapping[str, Any]]
 ) -> BudgetLedger:
     """The ledger of a run of one operator once it goes on."""
@@ -88,7 +88,7 @@ ANNOUNCING = {"announcing": ["agent_0"]}
 def test_what_was_announced_and_not_told_of_counts_at_its_most(
     tmp_path: Path, ledger: list[dict[str, Any]], calls: list[dict[str, Any]], spent: int
 ) -> None:
-    after = gone_on_with(tmp_path, 5, ledger, calls)
+    after = resumed(tmp_path, 5, ledger, calls)
     assert after.spent("run").tokens == spent and not after.reserved()
 
 
@@ -96,16 +96,16 @@ def test_what_was_announced_and_not_told_of_counts_at_its_most(
 def test_of_a_slot_that_announces_nothing_two_requests_are_taken_to_be_unseen(
     tmp_path: Path, samples: int
 ) -> None:
-    after = gone_on_with(tmp_path, samples, [reserved()], [call(30, 0)])
+    after = resumed(tmp_path, samples, [reserved()], [call(30, 0)])
     assert after.spent("run").tokens == 30 + 2 * samples * 100 and not after.reserved()
 
 
 def test_of_which_nothing_at_all_is_known_all_that_was_put_aside_is_gone(tmp_path: Path) -> None:
-    after = gone_on_with(tmp_path, 1, [reserved()], [])
+    after = resumed(tmp_path, 1, [reserved()], [])
     assert after.spent("run").tokens == RESERVED and not after.reserved()
 
 
 def test_what_was_guessed_and_was_too_much_is_not_given_back(tmp_path: Path) -> None:
     """A line of the ledger with less than nothing would be damage."""
-    after = gone_on_with(tmp_path, 1, [reserved(), settled(900), reserved()], [call(30, 0)])
+    after = resumed(tmp_path, 1, [reserved(), settled(900), reserved()], [call(30, 0)])
     assert after.spent("run").tokens == 900 and not after.reserved()

@@ -9,7 +9,7 @@ import pytest
 
 from gym_gui.analysis import open_run
 from gym_gui.controllers.engine.resolved_operator import resolve_operator
-from gym_gui.controllers.runs.model_slots import gone_on_with, replayed, settings_of
+from gym_gui.controllers.runs.model_slots import replayed, settings_of, with_recorded_replies
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
@@ -65,7 +65,7 @@ def test_calls_that_are_a_link_are_not_gone_on_with(
 ) -> None:
     resolved = resolve_operator(asked)
     with pytest.raises(UsageError):
-        gone_on_with(resolved, run)
+        with_recorded_replies(resolved, run)
     assert not trust.is_allowed(Subject("file", str(elsewhere)))
 
 
@@ -77,7 +77,7 @@ def test_the_calls_of_a_run_that_is_reached_through_a_link_are_taken(
     linked = tmp_path / "linked"
     linked.symlink_to(run)
     (again,) = replayed(Experiment([asked], ExecutionConfig(1)), open_run(linked)).operators
-    resumed = gone_on_with(resolve_operator(asked), linked)
+    resumed = with_recorded_replies(resolve_operator(asked), linked)
     for player in (again.workers["agent_0"], resumed.assignments["agent_0"]):
         assert Path(str(settings_of(player)["cassette_file"])).resolve() == calls.resolve()
     assert trust.is_allowed(Subject("file", str(calls.resolve())))

@@ -11,7 +11,7 @@ import orjson
 from gym_gui.core.run_labels import change_labels
 from gym_gui.services.runs.recorder import Recorder
 from gym_gui.services.runs.run_library import RESTS_S, RunLibrary
-from gym_gui.services.submissions.all_runs import AllRuns, why_no_shelf
+from gym_gui.services.submissions.all_runs import AllRuns, folder_problem
 from tests.services.runs.test_run_library import header, write
 
 
@@ -64,9 +64,9 @@ def test_a_run_of_another_machine_is_running_while_its_files_change(tmp_path: Pa
 def test_why_a_folder_cannot_be_opened(tmp_path: Path) -> None:
     run = write(tmp_path / "own", "CartPole-v1")
     own = [tmp_path / "own"]
-    assert "is not a folder" in why_no_shelf(tmp_path / "nowhere", own)
-    assert f"the folder that it is in: {run.parent}" in why_no_shelf(run, own)
+    assert "is not a folder" in folder_problem(tmp_path / "nowhere", own)
+    assert f"the folder that it is in: {run.parent}" in folder_problem(run, own)
     (tmp_path / "again").symlink_to(tmp_path / "own")
-    assert "in the list already" in why_no_shelf(tmp_path / "again", own)
+    assert "in the list already" in folder_problem(tmp_path / "again", own)
     (tmp_path / "other").mkdir()
-    assert why_no_shelf(tmp_path / "other", own) == ""
+    assert folder_problem(tmp_path / "other", own) == ""

@@ -12,7 +12,7 @@ import pytest
 from gym_gui.core.experiment.shards import Shard
 from gym_gui.services.submissions import collect_parts
 from gym_gui.services.submissions.collect_parts import take_in
-from gym_gui.services.submissions.submission_errors import HereError, HostFailedError
+from gym_gui.services.submissions.submission_errors import HostFailedError, LocalMachineError
 from tests.services.shards.test_run_merge import altered, played
 
 
@@ -103,5 +103,5 @@ def test_a_full_disk_here_is_told_from_trouble_there(
 
     played(tmp_path / "in", "2/2")
     monkeypatch.setattr(collect_parts.shutil, "move", full)
-    with pytest.raises(HereError, match="there is no space left in"):
+    with pytest.raises(LocalMachineError, match="there is no space left in"):
         take_in(tmp_path / "in", shards, Shard(2, 2))

@@ -17,10 +17,14 @@ from gym_gui.services.submissions import submission_record
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executor_backend import ExecutorBackend
 from gym_gui.services.submissions.host_state import name_other_places
-from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.shard_progress import ShardProgress
 from gym_gui.services.submissions.shard_status import ShardStatus
-from gym_gui.services.submissions.submission_errors import HereError, HostAwayError, HostFailedError
+from gym_gui.services.submissions.submission_errors import (
+    HostFailedError,
+    HostUnreachableError,
+    LocalMachineError,
+)
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,
     SENT,
@@ -133,7 +137,7 @@ class Away(Place):
     """A place that answers until it is away."""
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
-        raise HostAwayError(f"{self.name} does not answer")
+        raise HostUnreachableError(f"{self.name} does not answer")
 
 
 @pytest.fixture
@@ -222,7 +226,7 @@ def test_a_place_that_was_away_is_asked_to_begin_what_it_may_not_have_begun(subm
         async def start(self, tries: Mapping[int, int]) -> None:
             await super().start(tries)
             if len(self.started) == len(tries):
-                raise HostAwayError("one does not answer")
+                raise HostUnreachableError("one does not answer")
 
     backend = Shaky("one", lambda number, attempt: DONE)
     backend.patience_s = 60.0
@@ -256,11 +260,11 @@ def test_what_goes_on_with_a_shard_and_cannot_is_no_refusal_of_the_place(submiss
 def test_a_disk_that_is_full_here_ends_nothing_elsewhere(submission: Submission) -> None:
     class Full(Place):
         async def fetch(self, number: int) -> None:
-            raise HereError("there is no room in shards", fix="Make some")
+            raise LocalMachineError("there is no room in shards", fix="Make some")
 
     full = Full("one", lambda number, attempt: DONE)
     plays = Place("two", lambda number, attempt: PLAYS)
-    with pytest.raises(HereError, match="no room"):
+    with pytest.raises(LocalMachineError, match="no room"):
         run(submission, full, plays)
     assert not plays.stopped and not full.stopped
     assert submission.numbers("sent") == [1, 2, 3, 4], "and the next coordinator follows them"
@@ -369,7 +373,7 @@ def test_a_place_is_on_record_before_anything_is_sent_there(submission: Submissi
 
     class Away(Place):
         async def check(self) -> None:
-            raise HostAwayError("two does not answer")
+            raise HostUnreachableError("two does not answer")
 
     one, two = Recorded("one", lambda number, attempt: DONE), Away("two", lambda number, attempt: DONE)
     asyncio.run(Coordinator(submission, [one, two], lambda _: None, look_s=0).run())
@@ -380,7 +384,7 @@ def test_a_place_is_on_record_before_anything_is_sent_there(submission: Submissi
 def test_what_a_killed_coordinator_has_left_is_removed_by_the_next(submission: Submission) -> None:
     class Gone(Place):
         async def check(self) -> None:
-            raise HostAwayError("two does not answer")
+            raise HostUnreachableError("two does not answer")
 
     submission.states = {1: ShardState("collected", "one", 1), 2: ShardState("collected", "two", 1)}
     played, unused = Place("one", lambda number, attempt: DONE), Place("three", lambda number, attempt: DONE)
@@ -446,12 +450,12 @@ def claim(number: int, gone: int, *, waits: bool = False, ended: bool = False) -
 
 
 def test_what_shards_are_given_is_on_disk_before_they_are_told(submission: Submission) -> None:
-    book = LeaseBook(submission.folder, {RUN: Amount(250)}, 2)
+    book = BudgetLeases(submission.folder, {RUN: Amount(250)}, 2)
     book.save()
     told: dict[int, Lease] = {}
 
     def says(number: int, attempt: int) -> ShardStatus:
-        kept = LeaseBook.open(submission.folder)
+        kept = BudgetLeases.open(submission.folder)
         assert kept is not None and kept.spent(RUN).tokens <= 250
         for words in place.told[-1:]:
             told.update({n: lease for n, line in words.items() if (lease := Lease.from_line(line))})

@@ -20,7 +20,7 @@ from gym_gui.core.experiment.leases import Claim, Lease
 from gym_gui.core.experiment.spending import NOTHING, Amount
 from gym_gui.services.runs.budget_ledger import BudgetLedger
 from gym_gui.services.shards.lease_files import CLAIM, LEASE, LeaseFiles
-from gym_gui.services.submissions.lease_book import NAME, LeaseBook
+from gym_gui.services.submissions.lease_book import NAME, BudgetLeases
 
 NEED = Amount(100, 0.5)
 """What an episode needs, at most."""
@@ -109,7 +109,7 @@ def test_all_together_never_spend_more(
     whole = Amount(tokens + 1, usd + 0.01)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        book = LeaseBook(folder, {RUN: whole}, 4, lease_s=LEASE_S)
+        book = BudgetLeases(folder, {RUN: whole}, 4, lease_s=LEASE_S)
         shards = [Shard(number, "one" if number < 2 else "two", folder, whole, 6) for number in range(4)]
         gone: list[Shard] = []
         for action, which, part in actions:
@@ -138,7 +138,7 @@ def test_all_together_never_spend_more(
                 other = f"{shard.place}-{len(gone)}"
                 shards[which] = Shard(shard.number, other, folder, whole, 6)
             elif action == "restart":
-                again = LeaseBook.open(folder, lease_s=LEASE_S)
+                again = BudgetLeases.open(folder, lease_s=LEASE_S)
                 book = again or book
             for lost in gone:
                 lost.look()
@@ -166,11 +166,11 @@ class Try(Shard):
         """What is brought elsewhere: what is under way has to be played again, and is paid for."""
         self.saved = self.ledger.gone(RUN), self.left + len(self.flights)
 
-    def hear(self, book: LeaseBook, said: str, *, is_live: bool = True, is_over: bool = True) -> None:
+    def hear(self, book: BudgetLeases, said: str, *, is_live: bool = True, is_over: bool = True) -> None:
         about = {"holder": self.holder, "after": self.after}
         book.hear(self.number, "ray", said, is_live=is_live, is_over=is_over, **about)
 
-    def told(self, book: LeaseBook) -> None:
+    def told(self, book: BudgetLeases) -> None:
         (self.here / LEASE).write_text(book.lease(self.number, "ray", self.holder))
 
 
@@ -188,7 +188,7 @@ class Saved(NamedTuple):
     after: str = ""
 
 
-def heard(book: LeaseBook, *shards: Shard, more_to_come: bool = False) -> None:
+def heard(book: BudgetLeases, *shards: Shard, more_to_come: bool = False) -> None:
     """Everybody is looked at once, told, and looks."""
     for shard in shards:
         book.hear(shard.number, shard.place, shard.said, is_live=shard.is_up)
@@ -199,7 +199,7 @@ def heard(book: LeaseBook, *shards: Shard, more_to_come: bool = False) -> None:
             shard.look()
 
 
-def play(book: LeaseBook, *shards: Shard, part: float = 1.0) -> None:
+def play(book: BudgetLeases, *shards: Shard, part: float = 1.0) -> None:
     """Play until nothing more is given."""
     for _ in range(60):
         heard(book, *shards)
@@ -210,7 +210,7 @@ def play(book: LeaseBook, *shards: Shard, part: float = 1.0) -> None:
 
 def test_what_is_left_is_played_and_then_it_has_ended(tmp_path: Path) -> None:
     whole = Amount(1250, 0.0)
-    book = LeaseBook(tmp_path, {RUN: whole}, 2)
+    book = BudgetLeases(tmp_path, {RUN: whole}, 2)
     shards = [Shard(number, "one", tmp_path, whole, 20) for number in (1, 2)]
     play(book, *shards)
     played = [20 - each.left for each in shards]
@@ -224,7 +224,7 @@ def test_what_is_left_is_played_and_then_it_has_ended(tmp_path: Path) -> None:
 
 def test_who_ends_gives_back_what_it_did_not_spend(tmp_path: Path) -> None:
     whole = Amount(1000, 0.0)
-    book = LeaseBook(tmp_path, {RUN: whole}, 1)
+    book = BudgetLeases(tmp_path, {RUN: whole}, 1)
     first = Shard(1, "one", tmp_path, whole, 8)
     heard(book, first)
     assert book.left(RUN).tokens < 1000
@@ -241,7 +241,7 @@ def test_who_ends_gives_back_what_it_did_not_spend(tmp_path: Path) -> None:
 
 def test_what_is_not_known_counts_as_spent(tmp_path: Path) -> None:
     whole = Amount(1000, 0.0)
-    book = LeaseBook(tmp_path, {RUN: whole}, 1)
+    book = BudgetLeases(tmp_path, {RUN: whole}, 1)
     heard(book, Shard(1, "one", tmp_path, whole, 10))
     given = book.spent(RUN)
     assert given.tokens >= 100
@@ -255,7 +255,7 @@ def test_what_is_not_known_counts_as_spent(tmp_path: Path) -> None:
 
 def test_nobody_spends_who_hears_nothing_and_goes_on_when_it_does(tmp_path: Path) -> None:
     whole = Amount(1000, 0.0)
-    book = LeaseBook(tmp_path, {RUN: whole}, 1, lease_s=LEASE_S)
+    book = BudgetLeases(tmp_path, {RUN: whole}, 1, lease_s=LEASE_S)
     shard = Shard(1, "one", tmp_path, whole, 4)
     heard(book, shard)
     assert shard.has_room
@@ -269,7 +269,7 @@ def test_nobody_spends_who_hears_nothing_and_goes_on_when_it_does(tmp_path: Path
 
 def test_one_finds_out_what_an_episode_needs_and_all_are_told(tmp_path: Path) -> None:
     whole = Amount(1000, 0.0)
-    book = LeaseBook(tmp_path, {RUN: whole}, 4)
+    book = BudgetLeases(tmp_path, {RUN: whole}, 4)
     unknown = (
         '{"number":%d,"gone":{"run":{"tokens":0,"usd":0}},"keeps":{},"next":null,"rest":{},"waits":true}'
     )
@@ -287,7 +287,7 @@ def test_one_finds_out_what_an_episode_needs_and_all_are_told(tmp_path: Path) ->
 
 def test_shards_that_are_begun_again_may_bring_something_back(tmp_path: Path) -> None:
     whole = Amount(150, 0.0)
-    book = LeaseBook(tmp_path, {RUN: whole}, 2)
+    book = BudgetLeases(tmp_path, {RUN: whole}, 2)
     one, two = (Shard(number, "one", tmp_path, whole, 3) for number in (1, 2))
     heard(book, one, two)
     one.begin()
@@ -304,16 +304,16 @@ def test_shards_that_are_begun_again_may_bring_something_back(tmp_path: Path) ->
 
 @pytest.mark.parametrize("written", ["", "[]", '{"format": 1}', '{"format": 1, "budgets": {}, "holders": 3}'])
 def test_a_damaged_book_is_one_line(tmp_path: Path, written: str) -> None:
-    assert LeaseBook.open(tmp_path) is None
+    assert BudgetLeases.open(tmp_path) is None
     (tmp_path / NAME).write_text(written)
     with pytest.raises(RunFormatError, match="damaged"):
-        LeaseBook.open(tmp_path)
+        BudgetLeases.open(tmp_path)
 
 
 @pytest.mark.parametrize("where", ["granted", "base", "gone", "budgets", "needed"])
 @pytest.mark.parametrize("amount", [{"tokens": -1}, {"usd": -0.5}])
 def test_a_negative_amount_is_damage(tmp_path: Path, where: str, amount: dict[str, float]) -> None:
-    book = LeaseBook(tmp_path, {RUN: Amount(1000, 1.0)}, 1)
+    book = BudgetLeases(tmp_path, {RUN: Amount(1000, 1.0)}, 1)
     shard_says = Claim(0, {RUN: Amount(10, 0.1)}, {}, None, {}).to_line()
     book.hear(1, "one", shard_says, is_live=True)
     book.save()
@@ -321,18 +321,18 @@ def test_a_negative_amount_is_damage(tmp_path: Path, where: str, amount: dict[st
     (data if where in data else data["holders"][0])[where][RUN] = amount
     (tmp_path / NAME).write_text(json.dumps(data))
     with pytest.raises(RunFormatError, match="damaged"):
-        LeaseBook.open(tmp_path)
+        BudgetLeases.open(tmp_path)
 
 
 def test_a_shard_has_not_spent_less_than_nothing(tmp_path: Path) -> None:
-    book = LeaseBook(tmp_path, {RUN: Amount(1000)}, 1)
+    book = BudgetLeases(tmp_path, {RUN: Amount(1000)}, 1)
     book.hear(1, "one", Claim(0, {RUN: Amount(400)}, {}, None, {}).to_line(), is_live=True)
     assert book.spent(RUN) == Amount(400)
     book.save()
     data = json.loads((tmp_path / NAME).read_text())
     data["holders"][0]["base"][RUN] = {"tokens": 100_000}
     (tmp_path / NAME).write_text(json.dumps(data))
-    again = LeaseBook.open(tmp_path)
+    again = BudgetLeases.open(tmp_path)
     assert again is not None and again.left(RUN) == Amount(1000)
     assert Claim.from_line(Claim(0, {RUN: Amount(-5)}, {}, None, {}).to_line()) is None
 
@@ -349,7 +349,7 @@ def test_tries_that_live_beside_one_another_never_spend_more(seed: int) -> None:
     whole = NEED * chance.randint(2, 8)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        book = LeaseBook(folder, {RUN: whole}, 2, lease_s=LEASE_S)
+        book = BudgetLeases(folder, {RUN: whole}, 2, lease_s=LEASE_S)
         tries = [Try(number, f"{number}-0", folder, whole, Saved(NOTHING, 30)) for number in range(2)]
         others: list[Try] = []
         known = {each.holder: each.said for each in tries}
@@ -390,7 +390,7 @@ def test_tries_that_live_beside_one_another_never_spend_more(seed: int) -> None:
                 each.hear(book, known[each.holder], is_live=False, is_over=False)
                 begin_again(which, Saved(*each.saved))
             elif action == "restart":
-                book = LeaseBook.open(folder, lease_s=LEASE_S) or book
+                book = BudgetLeases.open(folder, lease_s=LEASE_S) or book
             for other in others:
                 other.begin()
         for _ in range(20):  # at last everybody plays who can
@@ -402,7 +402,7 @@ def test_tries_that_live_beside_one_another_never_spend_more(seed: int) -> None:
         assert total.tokens <= whole.tokens and total.usd <= whole.usd + 1e-6
 
 
-def known_to(book: LeaseBook, *tries: Try) -> None:
+def known_to(book: BudgetLeases, *tries: Try) -> None:
     """Tries are looked at, told, and look."""
     for each in tries:
         each.hear(book, each.said)
@@ -414,7 +414,7 @@ def known_to(book: LeaseBook, *tries: Try) -> None:
 
 def test_what_a_try_begins_with_is_paid_for_once(tmp_path: Path) -> None:
     whole = Amount(1000, 0.0)
-    book = LeaseBook(tmp_path, {RUN: whole}, 1)
+    book = BudgetLeases(tmp_path, {RUN: whole}, 1)
     first = Try(1, "a", tmp_path, whole, Saved(NOTHING, 4))
     known_to(book, first)
     first.begin()
@@ -434,13 +434,13 @@ def test_what_a_try_begins_with_is_paid_for_once(tmp_path: Path) -> None:
         first.begin()
         first.finish(1.0)
     assert first.spent.tokens <= given.amounts[RUN].tokens
-    again = LeaseBook.open(tmp_path)
+    again = BudgetLeases.open(tmp_path)
     assert again is not None and again.spent(RUN) == book.spent(RUN)
 
 
 def test_who_goes_on_where_one_ended_gets_back_what_that_had_not_spent(tmp_path: Path) -> None:
     whole = Amount(1000, 0.0)
-    book = LeaseBook(tmp_path, {RUN: whole}, 1)
+    book = BudgetLeases(tmp_path, {RUN: whole}, 1)
     first = Try(1, "a", tmp_path, whole, Saved(NOTHING, 9))
     known_to(book, first)
     first.begin()

@@ -15,7 +15,7 @@ from gym_gui.services.submissions.all_runs import AllRuns
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.follower import following
 from gym_gui.services.submissions.host_state import note_answer, save_log_tail
-from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.overview import SubmissionWatch
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,
@@ -97,7 +97,7 @@ def clock(submission: Submission) -> Callable[[float], None]:
 
 
 def test_what_was_handed_out_of_a_shared_budget_is_spent(submission: Submission) -> None:
-    LeaseBook(submission.folder, {"run": Amount(1000, 0.5)}, 2).save()
+    BudgetLeases(submission.folder, {"run": Amount(1000, 0.5)}, 2).save()
     (spent,) = SubmissionWatch(submission.folder).look().budgets
     assert (spent.account, spent.tokens, spent.usd) == ("run", (0, 1000), (0.0, 0.5))
 

@@ -17,7 +17,7 @@ from gym_gui.core.trusted.subjects import Subject
 from gym_gui.core.trusted.trust_file import TrustFile
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.submissions.bundle import allowed_on, write_bundle
-from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.own_submissions import (
     NotConfirmedError,
     confirm,
@@ -95,7 +95,7 @@ def test_a_record_that_says_otherwise_has_to_be_confirmed(
 def test_a_person_sees_that_nothing_limits_what_it_spends(submission: Submission) -> None:
     seen = unconfirmed(submission.folder)
     assert seen is not None and "nothing limits it" in str(dict(seen.rows)["It may spend"])
-    LeaseBook(submission.folder, {"run": Amount(1000)}, 1).save()
+    BudgetLeases(submission.folder, {"run": Amount(1000)}, 1).save()
     seen = unconfirmed(submission.folder)
     assert seen is not None
     (line,) = dict(seen.rows)["It may spend"]

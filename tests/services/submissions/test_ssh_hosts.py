@@ -10,7 +10,7 @@ import pytest
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.ssh.ssh import SshHost
-from gym_gui.services.submissions.submission_errors import HostAwayError
+from gym_gui.services.submissions.submission_errors import HostUnreachableError
 from tests.support.debian import need_programs
 from tests.support.sshd import Sshd, sshd
 
@@ -76,7 +76,7 @@ def test_text_at_each_login_is_passed_over_and_named_where_it_breaks_copies(tmp_
         await host.send(tmp_path / "sent", f"{tmp_path}/new")
         return ""
 
-    refused = pytest.raises(HostAwayError, match="produces no output for non-interactive sessions")
+    refused = pytest.raises(HostUnreachableError, match="produces no output for non-interactive sessions")
     with sshd(tmp_path / "sshd", ForceCommand=force, Subsystem=f"sftp {SFTP}") as one, refused:
         spoken(one, copied)
 
@@ -96,7 +96,7 @@ def test_a_host_that_would_ask_is_named_with_the_reason(
     with sshd(tmp_path / "sshd") as one:
         lines = [line for line in one.config.read_text().splitlines() if not line.startswith(key)]
         one.config.write_text("\n".join([*lines, f"{key} {value}"]) + "\n")
-        with pytest.raises(HostAwayError, match=f"one cannot be reached: .*{reason}"):
+        with pytest.raises(HostUnreachableError, match=f"one cannot be reached: .*{reason}"):
             spoken(one, lambda host: host.run("true\n"))
 
 

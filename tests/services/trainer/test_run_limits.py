@@ -14,7 +14,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.trainer.daemon import DaemonSettings
 from gym_gui.services.trainer.pb import trainer_pb2 as pb
 from gym_gui.services.trainer.queue_place import Place, keep_place
-from gym_gui.services.trainer.recovery import found_again
+from gym_gui.services.trainer.recovery import recover_runs
 from gym_gui.services.trainer.trainer_messages import limits_of
 from gym_gui.services.trainer.training_folder import QUEUE, REQUEST, RunFolder
 from gym_gui.services.trainer.training_records import (
@@ -92,7 +92,7 @@ def test_a_folder_that_asks_for_such_limits_is_found_but_never_begun(tmp_path: P
     asked(tmp_path / "a", limits={"max_s": math.nan})
     asked(tmp_path / "b", limits={"memory_mb": 0})
     asked(tmp_path / "c", limits={"max_s": 60})
-    found = {record.run_id: record for record, _ in found_again(tmp_path, (), "lost")}
+    found = {record.run_id: record for record, _ in recover_runs(tmp_path, (), "lost")}
     assert [found[name].state for name in "abc"] == ["failed", "failed", "queued"]
     assert "train.json is invalid" in found["a"].reason and "must be" in found["b"].reason
 
@@ -103,7 +103,7 @@ def test_what_is_known_already_is_not_found_again_and_links_are_not_followed(tmp
     asked(runs / "known")
     asked(tmp_path / "elsewhere")
     (runs / "link").symlink_to(tmp_path / "elsewhere")
-    assert found_again(runs, {"known"}, "lost") == []
+    assert recover_runs(runs, {"known"}, "lost") == []
 
 
 def test_a_folder_says_the_place_in_the_queue(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_folder_says_the_place_in_the_queue(tmp_path: Path) -> None:
         "resumed": Place(now, resume=True),
     }.items():
         keep_place(RunFolder(asked(tmp_path / name)), place)
-    found = {record.run_id: (record, plan) for record, plan in found_again(tmp_path, (), "lost")}
+    found = {record.run_id: (record, plan) for record, plan in recover_runs(tmp_path, (), "lost")}
     assert {name: record.state for name, (record, _) in found.items()} == {
         "cancelled": "stopped",
         "held": "paused",
@@ -127,4 +127,4 @@ def test_a_folder_says_the_place_in_the_queue(tmp_path: Path) -> None:
 @pytest.mark.parametrize("row", [{}, {"submitted_at": "now"}, {"submitted_at": 1, "cancelled_at": True}, []])
 def test_a_place_that_makes_no_sense_begins_nothing(tmp_path: Path, row: Any) -> None:
     (asked(tmp_path / "a") / QUEUE).write_text(json.dumps(row))
-    assert found_again(tmp_path, (), "lost") == []
+    assert recover_runs(tmp_path, (), "lost") == []

@@ -9,7 +9,7 @@ import pytest
 
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.recovery import found_again
+from gym_gui.services.trainer.recovery import recover_runs
 from gym_gui.services.trainer.trainer_messages import record_message, record_of
 from gym_gui.services.trainer.training_folder import EPISODES, REQUEST
 from gym_gui.services.trainer.training_records import record_from_data, record_to_data
@@ -108,7 +108,7 @@ def test_episodes_that_came_again_take_the_place_of_the_earlier(tmp_path: Path) 
 
 def test_a_run_that_is_found_again_is_of_its_group(store: Store) -> None:
     member(store.data / "training" / "01", 1)
-    ((record, _),) = found_again(store.data / "training", (), "the registry was lost")
+    ((record, _),) = recover_runs(store.data / "training", (), "the registry was lost")
     assert record.group == "ppo"
     assert record_of(record_message(record)).group == "ppo"
     assert record_from_data(record_to_data(record)).group == "ppo"

@@ -19,7 +19,7 @@ from gym_gui.services.runs.recent_runs import RecentRun, RecentRuns
 from gym_gui.services.store import Store
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.home_examples import STARTERS
+from gym_gui.ui.home_examples import HOME_EXAMPLES
 from gym_gui.ui.operators import examples
 from gym_gui.ui.pages.home import HomePage, Picture, RunRow, StarterCard
 from gym_gui.ui.style_sheet import ASSETS
@@ -65,7 +65,7 @@ def run_folder(played: Path, store: Store) -> Path:
 
 
 class TestCards:
-    @pytest.mark.parametrize("starter", STARTERS, ids=lambda s: s.name)
+    @pytest.mark.parametrize("starter", HOME_EXAMPLES, ids=lambda s: s.name)
     def test_a_click_goes_there(
         self, page: HomePage, context: AppContext, qtbot: QtBot, starter: object
     ) -> None:
@@ -89,7 +89,7 @@ class TestCards:
             qtbot.keyClick(card, Qt.Key.Key_Return)
         assert told.args == ["play", {"task": "CartPole-v1"}]
 
-    @pytest.mark.parametrize("starter", STARTERS[1:], ids=lambda s: s.name)
+    @pytest.mark.parametrize("starter", HOME_EXAMPLES[1:], ids=lambda s: s.name)
     def test_what_it_starts_can_be_played(self, starter: object) -> None:
         request = starter.request()  # type: ignore[attr-defined]
         configs = request.get("operators") or [request["operator"]]
@@ -99,7 +99,7 @@ class TestCards:
             resolve_operator(config)
 
     def test_the_duel_is_trained_against_random(self) -> None:
-        ppo, wandering = STARTERS[1].request()["operators"]  # type: ignore[misc]
+        ppo, wandering = HOME_EXAMPLES[1].request()["operators"]  # type: ignore[misc]
         assert [ppo.workers["agent_0"].worker_id, wandering.workers["agent_0"].settings["behavior"]] == [
             "cleanrl_worker",
             "random",
@@ -123,8 +123,8 @@ class TestCards:
 
     def test_every_card_has_its_picture(self, page: HomePage) -> None:
         pictures = page.findChildren(Picture)
-        assert len(pictures) == len(STARTERS)
-        for picture, starter in zip(pictures, STARTERS, strict=True):
+        assert len(pictures) == len(HOME_EXAMPLES)
+        for picture, starter in zip(pictures, HOME_EXAMPLES, strict=True):
             # Twice what is shown at the smallest size, for screens of high resolution.
             file = QImage(str(ASSETS / f"home-{starter.name}.png"))
             assert file.width() >= 2 * 250

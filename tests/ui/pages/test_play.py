@@ -42,7 +42,7 @@ from gym_gui.ui.pages.play import PlayPage
 from gym_gui.ui.play.result_banner import ResultBanner
 from gym_gui.ui.play.stage_card import StageCard
 from gym_gui.ui.play.suggested_games import FirstGames
-from gym_gui.ui.play.who_plays import WhoPlays
+from gym_gui.ui.play.who_plays import PlayerList
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.renderers.overlay import Overlay
@@ -141,7 +141,7 @@ def test_a_game_is_chosen_read_about_and_left(page: PlayPage, you: Player) -> No
         named(page, FirstGames, "empty-hint").isVisible()
         and "Choose an environment" in named(page, QLabel, "empty-text").text()
     )
-    who = named(page, WhoPlays, "who-plays")
+    who = named(page, PlayerList, "who-plays")
     assert not named(page, QPushButton, "restart").isVisible() and not who.isVisible()
     picker = named(page, EnvironmentPicker, "environment-picker")
     you.wait(lambda: picker.loaded)
@@ -347,7 +347,7 @@ def test_soccer_in_real_time_with_a_mixed_team(page: PlayPage, you: Player) -> N
     you.wait(lambda: page.game.waits_for_key and page.game.state is OperatorState.READY)
 
     def held() -> bool:
-        """A keyboard repeats a key that is held; on a busy machine the first press may only start the time."""
+        """A keyboard repeats a key that is held: on a busy machine, the first press may come too early."""
         you.qtbot.keyPress(you.focus(), Qt.Key.Key_Up)
         return page.view is not None and page.view.step >= 6
 
@@ -483,7 +483,7 @@ def test_a_line_up_that_does_not_fit(page: PlayPage, you: Player) -> None:
     )
     page.opened(operator=config)
     trouble = named(page, InlineMessage, "message-error")
-    named(page, WhoPlays, "who-plays")
+    named(page, PlayerList, "who-plays")
     you.wait(lambda: trouble.isVisible() and page.findChild(PickerButton, "who-agent_0"))
     assert "Restart" in trouble.text
     named(page, PickerButton, "who-agent_0").chosen.emit("human")

@@ -21,7 +21,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.pages.play import PlayPage
 from gym_gui.ui.play.score_sheet import MoveList, ScoreSheet, clock_words
 from gym_gui.ui.play.time_rows import TimeRows
-from gym_gui.ui.play.who_plays import YOU, WhoPlays
+from gym_gui.ui.play.who_plays import YOU, PlayerList
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.stage_view import EvaluationBar
 from gym_gui.ui.widgets.badges import StatusDot
@@ -72,7 +72,7 @@ def test_chess_for_two_with_a_move_taken_back(page: PlayPage, qtbot: QtBot) -> N
     wait(lambda: page.env_info is not None and page.input.questions)
     board, sheet = named(page, BoardView, "boardView"), named(page, ScoreSheet, "score-sheet")
     evaluate, helped = named(page, QPushButton, "evaluate"), list[bool]()
-    who = named(page, WhoPlays, "who-plays")
+    who = named(page, PlayerList, "who-plays")
     who.chosen.emit("player_1", YOU)
     wait(lambda: page.game.people == ("player_0", "player_1"))
     wait(lambda: named(page, StatusDot, "prompt").text.startswith("Your move: White."))
@@ -198,7 +198,7 @@ def test_a_game_on_the_clock_is_lost_by_who_runs_out_of_time(page: PlayPage, qtb
     wait(lambda: page.env_info is not None and page.input.questions)
     board, time = named(page, BoardView, "boardView"), named(page, TimeRows, "time-rows")
     sheet = named(page, ScoreSheet, "score-sheet")
-    named(page, WhoPlays, "who-plays").chosen.emit("player_1", YOU)
+    named(page, PlayerList, "who-plays").chosen.emit("player_1", YOU)
     wait(lambda: page.game.people == ("player_0", "player_1"))
     choice, note = named(time, QComboBox, "time-control"), named(time, QLabel, "time-note")
     assert time.isVisible() and time.value is None

@@ -17,7 +17,7 @@ from gym_gui.services.store import Store
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.follower import follower_of
 from gym_gui.services.submissions.host_state import save_log_tail
-from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.own_submissions import unconfirmed
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,
@@ -55,7 +55,7 @@ def submission(store: Store, tmp_path: Path) -> Submission:
     found.places = {"two": PlaceState("2026-11-28T14:00:00+00:00", "two does not answer")}
     save_log_tail(found.log(3, 3), ["Traceback", "KeyError: 'no such key'"])
     found.save()
-    LeaseBook(found.folder, {"run": Amount(1000, 0.0)}, 2).save()
+    BudgetLeases(found.folder, {"run": Amount(1000, 0.0)}, 2).save()
     return found
 
 

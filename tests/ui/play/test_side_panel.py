@@ -7,7 +7,7 @@ from typing import Any
 from PyQt6.QtWidgets import QDoubleSpinBox, QWidget
 
 from gym_gui.ui.play.side_panel import SidePanel
-from gym_gui.ui.play.who_plays import WhoPlays
+from gym_gui.ui.play.who_plays import PlayerList
 from gym_gui.ui.widgets import Inspector, PickerButton
 from gym_gui.ui.widgets.segments import SegmentedControl
 from tests.support.named import named
@@ -17,7 +17,7 @@ def test_its_rows_stand_below_each_other(qtbot: Any) -> None:
     inspector = Inspector()
     qtbot.addWidget(inspector)
     SidePanel(inspector, list, QWidget())
-    named(inspector, WhoPlays, "who-plays").set_slots({"agent_0": "Player"})
+    named(inspector, PlayerList, "who-plays").set_slots({"agent_0": "Player"})
     inspector.resize(inspector.width(), 1000)
     inspector.show()
     left = {

@@ -13,7 +13,7 @@ import pytest
 
 from gym_gui.analysis.records import packed_rows
 from gym_gui.services.runs.run_library import RunEntry, RunLibrary
-from gym_gui.ui.results.jobs import Said
+from gym_gui.ui.results.jobs import JobResult
 from gym_gui.ui.results.run_file_actions import packing_job
 
 FILES = 6
@@ -58,7 +58,7 @@ async def cancelled(
     *,
     undo: bool = False,
     again: Callable[[Sequence[RunEntry], bool], None] = lambda *_: None,
-) -> Said | None:
+) -> JobResult | None:
     """What the job says where it is canceled at so much (of 1000) of a run; by default it is not canceled."""
 
     def share(what: str, done: int, _total: int) -> None:

@@ -19,7 +19,7 @@ from gym_gui.services.video import write_video
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.train.policy_live import Playable
-from gym_gui.ui.train.policy_now import PolicyNow
+from gym_gui.ui.train.policy_now import CurrentPolicyCard
 from mosaic_worker.checkpoint import DESCRIPTION
 from tests.support.named import named
 from tests.support.policies import PPO
@@ -36,7 +36,7 @@ def film(tmp_path: Path) -> Path:
 
 
 def test_the_card_plays_the_newest_film(context: AppContext, qtbot: QtBot, film: Path) -> None:
-    card = PolicyNow(context)
+    card = CurrentPolicyCard(context)
     qtbot.addWidget(card)
     card.resize(400, 300)
     card.show()
@@ -63,7 +63,7 @@ def test_the_card_plays_the_newest_film(context: AppContext, qtbot: QtBot, film:
 
 
 def test_the_heading_gives_up_the_runs_name_alone(context: AppContext, qtbot: QtBot) -> None:
-    card = PolicyNow(context)
+    card = CurrentPolicyCard(context)
     qtbot.addWidget(card)
     card.show_run("PPO, lr 2.5e-4", None)
     title = named(card, QLabel, "policy-now-title")
@@ -71,7 +71,7 @@ def test_the_heading_gives_up_the_runs_name_alone(context: AppContext, qtbot: Qt
     assert shown.startswith("Current policy") and shown != title.text()
 
 
-def rests(card: PolicyNow, qtbot: QtBot) -> bool:
+def rests(card: CurrentPolicyCard, qtbot: QtBot) -> bool:
     """Whether the picture stays while six others could have been shown."""
     view = named(card, FrameView, "frameView")
     before = view.image()
@@ -90,7 +90,7 @@ def test_the_newest_policy_plays_live_where_a_person_asks_and_rests_unseen(
 ) -> None:
     folder = tmp_path / "policy"
     shutil.copytree(PPO, folder)
-    card = PolicyNow(context)
+    card = CurrentPolicyCard(context)
     qtbot.addWidget(card)
     card.resize(500, 400)
     card.show()

@@ -18,7 +18,7 @@ from gym_gui.ui.train.chart_words import chart_items
 from gym_gui.ui.train.curve_plot import CurvePlot
 from gym_gui.ui.train.league_plot import LeaguePlot, Mark
 from gym_gui.ui.train.league_table import LeagueTable
-from gym_gui.ui.train.policy_now import PolicyNow
+from gym_gui.ui.train.policy_now import CurrentPolicyCard
 from gym_gui.ui.train.runs_table import RunsTable
 from gym_gui.ui.widgets import EmptyHint
 from gym_gui.ui.window.main_window import MainWindow
@@ -89,7 +89,7 @@ def test_the_league_of_a_run_is_shown_as_it_grows(page: TrainPage, run: Path, qt
     assert named(page, QLabel, "train-league-heading").accessibleName() == "Rating, Elo points"
     assert named(page, QLabel, "train-league-unit").text() == "0: rating at the start of the training"
     assert named(page, QLabel, "train-league-note").text().endswith(": learner at 60, 2 members")
-    assert not named(page, PolicyNow, "policy-now").isVisible()
+    assert not named(page, CurrentPolicyCard, "policy-now").isVisible()
     assert "past_0" in plot.text_at(0.0) and "search" not in plot.text_at(0.0)
     assert "past_0" not in plot.text_at(2.0)
 
@@ -156,7 +156,7 @@ def test_runs_without_a_league_are_drawn_beside_it(
     runs = named(page, RunsTable, "training-runs")
     runs.select(other)
     assert not choice.isVisible() and not league.isVisible()
-    assert named(page, PolicyNow, "policy-now").isVisible()
+    assert named(page, CurrentPolicyCard, "policy-now").isVisible()
     runs.select(next(r.run_id for r in page.link.runs if r.folder == run))
     qtbot.waitUntil(league.isVisible, timeout=PATIENCE_MS)
     first = named(page, CurvePlot, "train-first-chart-plot")

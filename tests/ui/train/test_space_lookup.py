@@ -11,7 +11,7 @@ from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.train.space_lookup import SpaceLook, Spaces
+from gym_gui.ui.train.space_lookup import SpaceLookup, Spaces
 from tests.ui.train.conftest import PATIENCE_MS
 
 
@@ -22,7 +22,7 @@ def test_an_environment_that_another_page_has_described_is_not_made_again(
     finish(catalog.env_info(EnvironmentRequest("CartPole-v1")))
     finish(catalog.close())
     before = psutil.Process().children()
-    look = SpaceLook(context)
+    look = SpaceLookup(context)
     look.look("CartPole-v1")
     qtbot.waitUntil(lambda: look.of("CartPole-v1") != Spaces(), timeout=PATIENCE_MS)
     assert look.of("CartPole-v1") == Spaces("CartPole-v1", "discrete", "vector")

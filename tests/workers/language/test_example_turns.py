@@ -12,7 +12,7 @@ import pytest
 from gym_gui import envs
 from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.controllers.sessions.example_turns import example_turns, turns_by_seat, with_examples
-from gym_gui.controllers.sessions.slot_context import examples_for
+from gym_gui.controllers.sessions.slot_inputs import examples_for
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.plain_data import to_plain

@@ -21,7 +21,7 @@ from gym_gui.services.submissions.host_check import (
     MARK,
     check_told,
     keys_check,
-    told_by,
+    parse_check,
     version_check,
 )
 from gym_gui.services.submissions.profile import Command
@@ -31,8 +31,8 @@ from gym_gui.services.submissions.ray.ray_profile import RayProfile
 from gym_gui.services.submissions.shard_status import ShardStatus, look_from
 from gym_gui.services.submissions.shell import ALLOWED, PLAY, play_script
 from gym_gui.services.submissions.submission_errors import (
-    HostAwayError,
     HostFailedError,
+    HostUnreachableError,
     room_in,
     too_much,
 )
@@ -107,7 +107,7 @@ class RayBackend:
         if any(row["state"] == WAITING for row in rows.values()):
             fitting = await self._fitting()
             if not fitting.keys() - without.keys():
-                raise HostAwayError(f"no remaining node can play a {self._part}")
+                raise HostUnreachableError(f"no remaining node can play a {self._part}")
         return {number: seen_of(row) for number, row in rows.items()}
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
@@ -200,7 +200,7 @@ class RayBackend:
                 await self._link.open()
                 await self._link.ask("connect", address=self._profile.address)
             return await self._link.ask(what, **about)
-        except HostAwayError:
+        except HostUnreachableError:
             await self._link.close()  # the next call connects anew, perhaps to another keeper
             raise
 
@@ -248,7 +248,7 @@ class RayBackend:
         return found
 
     def _problem(self, name: str, said: str) -> UsageError | None:
-        told = told_by(said)
+        told = parse_check(said)
         if "trouble" in told:
             return UsageError(f"{name}: {told['trouble']}")
         try:

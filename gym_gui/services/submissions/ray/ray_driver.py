@@ -23,7 +23,7 @@ from typing import Any, Final
 from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions import archive, training_files
 from gym_gui.services.submissions.ray import ray_budget, ray_keeper, ray_node, ray_trainings
-from gym_gui.services.submissions.submission_errors import HereError, raise_if_too_much
+from gym_gui.services.submissions.submission_errors import LocalMachineError, raise_if_too_much
 
 AWAY: Final = "away"
 FAILED: Final = "failed"
@@ -230,7 +230,7 @@ def _check_room(coming: Path, what: str) -> None:
     try:
         raise_if_too_much(coming, what)
     except UsageError as error:
-        raise _Trouble(FULL if isinstance(error, HereError) else REFUSED, error.message) from error
+        raise _Trouble(FULL if isinstance(error, LocalMachineError) else REFUSED, error.message) from error
 
 
 def _first_line(error: Exception) -> str:

@@ -13,7 +13,11 @@ from typing import Any, Final
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.inherited_environment import inherited
 from gym_gui.processes.child import ChildStartError, ManagedChild, read_line
-from gym_gui.services.submissions.submission_errors import HereError, HostAwayError, HostFailedError
+from gym_gui.services.submissions.submission_errors import (
+    HostFailedError,
+    HostUnreachableError,
+    LocalMachineError,
+)
 
 _ANSWER_S: Final = 240.0
 _END_S: Final = 5.0
@@ -62,7 +66,7 @@ class RayLink:
                 stdout=PIPE,
             )
         except ChildStartError as error:
-            raise HostAwayError(str(error)) from error
+            raise HostUnreachableError(str(error)) from error
 
     async def ask(self, what: str, **about: Any) -> Any:
         """Call a method of the driver process, and return its result.
@@ -79,7 +83,7 @@ class RayLink:
         """
         child = self._child
         if child is None or child.stdin is None:
-            raise HostAwayError("the cluster is not connected")
+            raise HostUnreachableError("the cluster is not connected")
         answer = b""
         try:
             async with asyncio.timeout(_ANSWER_S):
@@ -94,12 +98,12 @@ class RayLink:
             raise
         if not answer.endswith(b"\n"):
             outcome = await child.end(reason="did not answer")
-            raise HostAwayError(f"the process that talks to Ray {outcome.words}")
+            raise HostUnreachableError(f"the process that talks to Ray {outcome.words}")
         told: dict[str, Any] = json.loads(answer)
         if "done" in told:
             return told["done"]
         message = str(told.get("message")).rstrip(".")
-        kinds = {"away": HostAwayError, "failed": HostFailedError, "full": HereError}
+        kinds = {"away": HostUnreachableError, "failed": HostFailedError, "full": LocalMachineError}
         raise kinds.get(str(told.get("trouble")), UsageError)(message)
 
     async def close(self) -> None:

@@ -34,7 +34,7 @@ from gym_gui.services.submissions.slurm.slurm_commands import (
     submit,
 )
 from gym_gui.services.submissions.slurm.slurm_profile import SlurmProfile
-from gym_gui.services.submissions.submission_errors import HostAwayError, HostFailedError, not_ours
+from gym_gui.services.submissions.submission_errors import HostFailedError, HostUnreachableError, not_ours
 from gym_gui.services.submissions.submission_record import Submission
 from gym_gui.services.submissions.training_files import Grown, Known, grown_in
 from mosaic_worker.plain_files import read_file, replace_file
@@ -195,7 +195,7 @@ class SlurmBackend:
         try:
             return await asyncio.to_thread(self._grown, known)
         except OSError as error:
-            raise HostAwayError(f"{error.filename or self._place}: {error.strerror}") from error
+            raise HostUnreachableError(f"{error.filename or self._place}: {error.strerror}") from error
 
     async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
         """Write a budget lease to the folder of each attempt.

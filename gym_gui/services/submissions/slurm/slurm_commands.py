@@ -13,7 +13,7 @@ from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.outcome import ChildStatus
 from gym_gui.processes.run_child import run_child
 from gym_gui.processes.tree import TAG
-from gym_gui.services.submissions.submission_errors import HostAwayError, HostFailedError
+from gym_gui.services.submissions.submission_errors import HostFailedError, HostUnreachableError
 
 PLAY_ARRAY: Final = """#!/bin/sh
 # A task of an array: shards, each with its try, that stand on its line of the list.
@@ -68,13 +68,13 @@ async def ask(*command: str) -> str:
     try:
         done = await run_child(*line, name=command[0], environment=inherited() | more, within_s=_ANSWER_S)
     except ChildStartError as error:
-        raise HostAwayError(str(error)) from error
+        raise HostUnreachableError(str(error)) from error
     if done.outcome.succeeded:
         return done.output.decode("utf-8", "replace")
     said = done.outcome.last_line.removeprefix(f"{command[0]}: ").removeprefix("error: ")
     said = said or done.outcome.words
     away = done.outcome.status is ChildStatus.TIMED_OUT or any(each in said.lower() for each in _AWAY)
-    raise (HostAwayError if away else HostFailedError)(f"{command[0]}: {said.rstrip('.')}")
+    raise (HostUnreachableError if away else HostFailedError)(f"{command[0]}: {said.rstrip('.')}")
 
 
 async def most_tasks() -> int | None:

@@ -20,8 +20,8 @@ from gym_gui.processes.run_child import run_child
 from gym_gui.services.store import Store
 from gym_gui.services.submissions.submission_errors import (
     MOST_BYTES,
-    HostAwayError,
     HostFailedError,
+    HostUnreachableError,
     raise_if_too_much,
 )
 
@@ -92,7 +92,7 @@ class SshHost:
                 *command, name=f"ssh {self.name}", environment=self._environment, stdin=PIPE, stdout=PIPE
             )
         except ChildStartError as error:
-            raise HostAwayError(f"{self.name}: {error}") from error
+            raise HostUnreachableError(f"{self.name}: {error}") from error
         assert self._master.stdout is not None
         line = b""
         try:
@@ -104,7 +104,9 @@ class SshHost:
         if not line:
             outcome = await self._master.end()
             reason = _reason(outcome)
-            raise HostAwayError(f"{self.name} cannot be reached{reason}", fix=_advice(reason, self.name))
+            raise HostUnreachableError(
+                f"{self.name} cannot be reached{reason}", fix=_advice(reason, self.name)
+            )
 
     async def run(self, script: str, *, within_s: float = _ANSWER_S) -> str:
         """Run a script in the host's ``sh`` and return its output.
@@ -142,7 +144,7 @@ class SshHost:
                 *command, name=name, environment=self._environment, listen=listen, stdin=PIPE, stdout=PIPE
             )
         except ChildStartError as error:
-            raise HostAwayError(f"{self.name}: {error}") from error
+            raise HostUnreachableError(f"{self.name}: {error}") from error
         assert child.stdin is not None
         child.stdin.write(script.encode())
         return child
@@ -233,11 +235,11 @@ class SshHost:
                 within_s=within_s,
             )
         except ChildStartError as error:
-            raise HostAwayError(f"{self.name}: {error}") from error
+            raise HostUnreachableError(f"{self.name}: {error}") from error
         if done.outcome.succeeded:
             return done.output
         if done.outcome.code is None or done.outcome.code == LOST:
-            raise HostAwayError(f"{self.name} does not answer{_reason(done.outcome)}")
+            raise HostUnreachableError(f"{self.name} does not answer{_reason(done.outcome)}")
         raise HostFailedError(f"{self.name}{_reason(done.outcome) or f': {done.outcome.words}'}")
 
 

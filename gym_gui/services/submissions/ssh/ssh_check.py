@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from gym_gui.core.errors import UsageError
-from gym_gui.services.submissions.host_check import MARK, check_told, keys_check, told_by, version_check
+from gym_gui.services.submissions.host_check import MARK, check_told, keys_check, parse_check, version_check
 from gym_gui.services.submissions.ssh.ssh_profile import Host
 
 _SETUP_S: Final = 120.0
@@ -66,7 +66,7 @@ async def check_host(ssh: Shell, host: Host, more: Sequence[str] = ()) -> dict[s
         *version_check(host.command),
         "exit 0",
     ]
-    told = told_by(await ssh.run("\n".join(lines) + "\n", within_s=_SETUP_S))
+    told = parse_check(await ssh.run("\n".join(lines) + "\n", within_s=_SETUP_S))
     if not told.get("place"):
         raise UsageError(
             f"{host.name}: the folder {host.folder} cannot be created there",

@@ -14,7 +14,7 @@ from gym_gui.services.submissions.overview import run_of
 from gym_gui.services.submissions.submission_record import open_submission
 from gym_gui.services.subprocess_job import run_subprocess_job
 from gym_gui.ui.numbers import count, local
-from gym_gui.ui.results.jobs import Job, OnShare, Said
+from gym_gui.ui.results.jobs import Job, JobResult, ProgressCallback
 
 
 def go_on_job(folder: Path, command: str) -> Job:
@@ -25,10 +25,10 @@ def go_on_job(folder: Path, command: str) -> Job:
         command: Subcommand of ``mosaic`` that resumes it, such as ``run``.
     """
 
-    async def job(_share: OnShare) -> Said:
+    async def job(_share: ProgressCallback) -> JobResult:
         asked = (command, "--resume", str(folder), "--detach", "--json")
         await run_subprocess_job("gym_gui", *asked, named=REACHES)
-        return Said("The submission continues in its own process: you can close the window.", "info")
+        return JobResult("The submission continues in its own process: you can close the window.", "info")
 
     return job
 
@@ -36,14 +36,14 @@ def go_on_job(folder: Path, command: str) -> Job:
 def stop_job(folder: Path) -> Job:
     """Return a job that stops the running shards of a submission."""
 
-    async def job(_share: OnShare) -> Said:
+    async def job(_share: ProgressCallback) -> JobResult:
         finished = await run_subprocess_job("gym_gui", "runs", "stop", str(folder), "--json", named=REACHES)
         told = finished.json()
         if told["run"]:
-            return Said("The submission had already ended.", "info")
+            return JobResult("The submission had already ended.", "info")
         if left := int(told["may_go_on"]):
-            return Said(f"{count(left, 'shard')} may still run: the hosts did not answer.", "warning")
-        return Said("Stopped. Finished episodes are kept; Resume plays the others.", "info")
+            return JobResult(f"{count(left, 'shard')} may still run: the hosts did not answer.", "warning")
+        return JobResult("Stopped. Finished episodes are kept; Resume plays the others.", "info")
 
     return job
 
@@ -58,7 +58,7 @@ def merge_job(folder: Path, out: Path, show: Callable[[Path], object]) -> Job:
         show: Shows the run in a folder.
     """
 
-    async def job(share: OnShare) -> Said:
+    async def job(share: ProgressCallback) -> JobResult:
         parts = await asyncio.to_thread(_parts_here, folder)
         return await merge_parts_job(parts, out, show, partly=True)(share)
 
@@ -83,7 +83,7 @@ def merge_parts_job(
         again: Called if the user chooses to merge despite missing parts; ``None`` hides that choice.
     """
 
-    async def job(share: OnShare) -> Said:
+    async def job(share: ProgressCallback) -> JobResult:
         def tell(progress: object) -> None:
             if isinstance(progress, dict) and progress.get("total_bytes"):
                 total = int(progress["total_bytes"])
@@ -95,7 +95,7 @@ def merge_parts_job(
             finished = await run_subprocess_job("gym_gui", *asked, on_progress=tell)
         except UsageError as error:
             missing = again is not None and "--partial" in str(error)
-            return Said(
+            return JobResult(
                 error.sentence, "warning", ("Merge available parts", again) if missing and again else None
             )
         return _merged_words(finished.json(), show)
@@ -103,14 +103,14 @@ def merge_parts_job(
     return job
 
 
-def _merged_words(told: dict[str, Any], show: Callable[[Path], object]) -> Said:
+def _merged_words(told: dict[str, Any], show: Callable[[Path], object]) -> JobResult:
     run, missing = Path(told["run"]), len(told["missing"])
     shards, episodes = count(int(told["shards"]), "shard"), count(int(told["episodes"]), "episode")
     words = f"{shards}, {episodes} are now one run"
     words += ", which is marked as incomplete." if missing else "."
     if told["differences"]:
         words += f" {local(len(told['differences'])):,} package versions differ; the report lists them."
-    return Said(words, "warning" if missing else "ok", ("Open the run", partial(show, run)))
+    return JobResult(words, "warning" if missing else "ok", ("Open the run", partial(show, run)))
 
 
 def _parts_here(folder: Path) -> list[Path]:

@@ -17,7 +17,7 @@ from gym_gui.core.experiment.leases import Claim, Lease
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.shards.lease_files import CLAIM, LEASE
 from gym_gui.services.submissions.archive import pack
-from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.lease_book import BudgetLeases
 from gym_gui.services.submissions.ray import ray_node
 from gym_gui.services.submissions.ray.ray_backend import seen_of
 from gym_gui.services.submissions.ray.ray_keeper import Keeper
@@ -110,7 +110,7 @@ class Submitted:
         (folder / "bundle").mkdir()
         (folder / "bundle" / "play.sh").write_text(PLAYS)
         pack(folder / "bundle", folder / "packed")
-        self.book = LeaseBook(folder, {RUN: Amount(1000)}, 1)
+        self.book = BudgetLeases(folder, {RUN: Amount(1000)}, 1)
         self.keep()
 
     def keep(self) -> None:
@@ -223,7 +223,7 @@ def test_a_lost_keeper_has_nothing_spent_twice(submitted: Submitted) -> None:
     old = submitted.look(1).holder
     ray.actors[0].is_dead = True
     assert isinstance(ray.tasks[0].exception(60), ConnectionError)
-    reopened = LeaseBook.open(submitted.folder)
+    reopened = BudgetLeases.open(submitted.folder)
     assert reopened is not None
     submitted.book = reopened
     submitted.keep()

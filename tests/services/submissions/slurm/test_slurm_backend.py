@@ -16,7 +16,7 @@ from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.slurm.slurm_backend import SlurmBackend
 from gym_gui.services.submissions.slurm.slurm_profile import slurm_profile_of
-from gym_gui.services.submissions.submission_errors import HostAwayError, HostFailedError
+from gym_gui.services.submissions.submission_errors import HostFailedError, HostUnreachableError
 from gym_gui.services.submissions.submission_record import SENT, ShardState, Submission
 from tests.support.commands import experiment
 
@@ -146,7 +146,7 @@ def test_a_controller_that_has_no_time_is_waited_for(
     scheduler: Scheduler, submission: Submission, said: str
 ) -> None:
     scheduler.says("sbatch", f"echo '{said}' >&2; exit 1")
-    with pytest.raises(HostAwayError):
+    with pytest.raises(HostUnreachableError):
         asyncio.run(site_of(submission).check())
 
 

@@ -24,7 +24,7 @@ def examples_for(resolved: ResolvedOperator, agent: AgentID) -> Mapping[str, Any
     return {SETTING: turns_by_seat(resolved, agent, count)} if count else {}
 
 
-def slot_context(
+def slot_inputs(
     resolved: ResolvedOperator,
     agent: AgentID,
     asked: tuple[Episode, Decision] | None,
