@@ -243,8 +243,8 @@ def test_opencv_is_gymnasiums_wrapper_or_said_to_be_missing() -> None:
         ([{"step": "transpose", "axes": [0, 0, 1]}], IMAGE, "must name every axis"),
         (["transpose"], VECTOR, "it has 1 axes"),
         (["rescale"], spaces.Box(-np.inf, np.inf, (2,)), "its bounds are infinite"),
-        ([{"step": "append", "values": [1]}], IMAGE, "it takes a vector, and a list of numbers"),
-        ([{"step": "append", "values": [[1]]}], VECTOR, "it takes a vector, and a list of numbers"),
+        ([{"step": "append", "values": [1]}], IMAGE, "it takes a vector and a list of numbers"),
+        ([{"step": "append", "values": [[1]]}], VECTOR, "it takes a vector and a list of numbers"),
         ([{"step": "rescale", "low": 1, "high": 0}], IMAGE, "must be less than"),
         ([{"step": "normalize", "mean": [0, 0], "var": 1}], VECTOR, "'mean' is of shape (2,)"),
         ([{"step": "normalize", "mean": 0, "var": -1}], VECTOR, "var must not be negative"),
@@ -254,7 +254,7 @@ def test_opencv_is_gymnasiums_wrapper_or_said_to_be_missing() -> None:
         ([{"step": "dtype", "dtype": "object"}], VECTOR, "must be a type of numbers"),
         ([{"step": "dtype", "dtype": "strange"}], VECTOR, "is no element type"),
         ([{"step": "dtype", "dtype": "uint8"}], spaces.Box(-1, 300, (2,)), "uint8 cannot hold"),
-        (["flatten"], spaces.Sequence(VECTOR), "select the part that can"),
+        (["flatten"], spaces.Sequence(VECTOR), "select the others first"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(steps: Any, space: Any, words: str) -> None:
@@ -315,5 +315,5 @@ def test_a_custom_space_beside_what_is_selected_does_not_matter() -> None:
     space = spaces.Dict(image=IMAGE, mission=Mission(None, None))
     steps = [{"step": "select", "key": "image"}]
     assert Pipeline(steps, describe(space)).input_space == IMAGE
-    with pytest.raises(PreprocessingError, match="select the part"):
+    with pytest.raises(PreprocessingError, match="select the others first"):
         Pipeline(["flatten"], describe(space))

@@ -158,7 +158,7 @@ def test_the_environments_own_reward_may_count_too(tmp_path: Path) -> None:
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "task.toml")
-    with pytest.raises(LoadError, match="is a named pipe, no regular file"):
+    with pytest.raises(LoadError, match="is a named pipe, not a regular file"):
         Task(str(tmp_path / "task.toml"))
 
 

@@ -132,7 +132,7 @@ def test_malicious_statistics_are_refused(saved: Members, tmp_path: Path, capsys
     env.save(str(tmp_path / "inside"))
     assert "refused" in refusal(file, capsys, "--vecnormalize", str(tmp_path / "inside"))
     (tmp_path / "cut").write_bytes((tmp_path / "inside").read_bytes()[:200])
-    assert "no whole pickle" in refusal(file, capsys, "--vecnormalize", str(tmp_path / "cut"))
+    assert "not a complete pickle" in refusal(file, capsys, "--vecnormalize", str(tmp_path / "cut"))
     assert not mark.exists()
 
 

@@ -129,7 +129,7 @@ def test_as_many_steps_are_trained_as_were_asked_for(
 ) -> None:
     command = ["--algo=a2c", "--env-id=sb3_probes:Matching-v0", "--num-envs=8", "--n-steps=5", "--anneal-lr"]
     assert main([*command, "--total-steps=100", f"--out={tmp_path}"]) == 0
-    assert "120 steps (100 asked for, in whole rollouts)" in capsys.readouterr().out
+    assert "120 steps (100 requested, rounded up to whole rollouts)" in capsys.readouterr().out
     done = rows(tmp_path, "events")[-1]
     assert (done["event"], done["step"], rows(tmp_path, "events")[0]["total_steps"]) == ("done", 120, 120)
     assert Policy.load(tmp_path).description.total_steps == 120
