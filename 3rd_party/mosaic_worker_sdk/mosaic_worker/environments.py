@@ -40,7 +40,7 @@ def make_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
         return masks_in_info(gymnasium.make(env_id, **keywords))
     made = factory(**(keywords if _takes(factory, "render_mode") else {}))
     if not isinstance(made, gymnasium.Env):
-        raise ValueError(f"{env_id} returned a {type(made).__name__}, not a Gymnasium environment")
+        raise ValueError(f"{env_id} gave a {type(made).__name__}, not a Gymnasium environment")
     return masks_in_info(made)
 
 
@@ -66,7 +66,7 @@ def make_parallel_environment(env_id: str, render_mode: Optional[str] = None) ->
     if factory is not None:
         made = factory(**(keywords if _takes(factory, "render_mode") else {}))
         if not (hasattr(made, "possible_agents") and callable(getattr(made, "observation_space", None))):
-            raise ValueError(f"{env_id} returned a {type(made).__name__}, not a PettingZoo Parallel environment")
+            raise ValueError(f"{env_id} gave a {type(made).__name__}, not a PettingZoo Parallel environment")
         return made
     return _of_mosaic("gym_gui.envs.parallel", "make_parallel", env_id, render_mode)
 

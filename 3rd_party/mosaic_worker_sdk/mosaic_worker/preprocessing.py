@@ -266,15 +266,15 @@ _COUNTS: Dict[str, Any] = {"type": "integer", **_ONE_TO_MANY}
 _MEANINGS: Dict[str, str] = {
     "select": "one entry of a Dict or Tuple",
     "keep": "only some entries of a Dict",
-    "flatten": "everything in one vector",
-    "one_hot": "a 1 among 0s for each whole number",
-    "grayscale": "an RGB picture in one channel",
-    "resize": "a picture in another size",
+    "flatten": "the whole observation as one vector",
+    "one_hot": "a one-hot vector for each integer",
+    "grayscale": "an RGB image as one channel",
+    "resize": "an image of another size",
     "transpose": "another order of axes: height, width, channels to channels first",
-    "frame_stack": "the last observations together",
-    "rescale": "from the space's bounds to these",
-    "normalize": "less the mean, over the deviation",
-    "append": "a vector and these numbers behind it",
+    "frame_stack": "the last observations stacked",
+    "rescale": "scaled from the space's bounds to low and high",
+    "normalize": "minus the mean, divided by the standard deviation",
+    "append": "a vector followed by these numbers",
     "dtype": "another element type",
 }
 _OPTIONS: Dict[str, Dict[str, _Option]] = {

@@ -209,7 +209,7 @@ class _Reduced:
         (b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x7fabc.", "not a complete pickle"),
         (b"\x80\x02Pid\n.", "outside the file"),
         (b"\x80\x02\x82\x01.", "outside the file"),
-        (b"\x80\x02ccollections\nOrderedDict\n)R}X\x05\x00\x00\x00itemsK\x01sb.", "attributes of a plain container"),
+        (b"\x80\x02ccollections\nOrderedDict\n)R}X\x05\x00\x00\x00itemsK\x01sb.", "of a plain container"),
         (b"\x80\x02c_codecs\nencode\n}X\x05\x00\x00\x00_makeK\x01sb.", "it changes encode"),
         (b"\x80\x02c_codecs\nencode\n.", "holds encode itself"),
         (b"\x80\x02cnumpy\nndarray\n.", "type itself"),
