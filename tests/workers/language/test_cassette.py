@@ -124,7 +124,7 @@ async def test_another_prompt_is_an_error_with_place_and_line(
     with pytest.raises(Fatal) as caught:
         await replaying(recorded[0]).call(PLACES[1], asked, Ask())
     assert str(caught.value) == (
-        "call a/0/1/0/0 asks something else than was recorded: message 2, line 3 was 'A wall is ahead.', "
+        "call a/0/1/0/0 differs from the recorded call: message 2, line 3 was 'A wall is ahead.', "
         "is 'A ball is ahead.'"
     )
 
