@@ -18,28 +18,28 @@ class ChessSettings(ServerSettings):
     dialogue: Literal["auto", "tools", "text"] = Field(
         "auto",
         title="Dialogue",
-        description="tools: the model calls functions; text: it writes commands; auto: tools where the "
-        "provider has them.",
+        description="tools: the model calls functions; text: the model writes commands; auto: tools if "
+        "the provider has them.",
     )
     max_turns: int = Field(
-        10, ge=1, le=100, title="Turns", description="Replies that the model has for one move."
+        10, ge=1, le=100, title="Turns", description="Largest number of replies of the model for one move."
     )
     max_illegal: int = Field(
         3,
         ge=1,
         le=100,
         title="Illegal moves",
-        description="Illegal moves after which the answer is unusable.",
+        description="Number of illegal moves after which the answer is unusable.",
     )
     show_position: bool = Field(
         False,
         title="Show position",
-        description="The first message has the board and the legal moves.",
+        description="The first message contains the board and the legal moves.",
     )
     hide_legal: bool = Field(
         False,
         title="Hide legal moves",
-        description="No message lists the legal moves, and no command asks for them.",
+        description="No message lists the legal moves, and no command requests them.",
     )
 
     @model_validator(mode="after")

@@ -50,11 +50,9 @@ def wrong(extra: Mapping[str, Any], *, reasons: bool) -> str:
             return f"{name!r} cannot be combined with reasoning_effort or reasoning_tokens: use one of them"
     for place, key, value in _leaves(extra, "", ""):
         if isinstance(value, str) and (is_key(value) or value.startswith(_REFERENCES)):
-            return (
-                f"{place} looks like a key, which extra parameters must not contain: set api_key instead"
-            )
+            return f"{place} looks like a key, which extra parameters must not contain: set api_key instead"
         if is_secret_key(key) and value not in (None, "", True, False):
-            return f"{place} has the name of a secret, which extra parameters must not contain: set api_key instead"
+            return f"{place} is named like a secret, which extra parameters must not contain: set api_key instead"
     if len(json.dumps(extra)) > _LARGEST:
         return f"it has more than {_LARGEST // 2**10} KiB, which every request would contain"
     return ""

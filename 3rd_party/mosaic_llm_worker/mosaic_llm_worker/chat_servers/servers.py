@@ -110,7 +110,7 @@ class Completion:
 
     Attributes:
         text: Text of the reply; JSON if a form was requested.
-        finish: Reason for the end of the reply, as the server reports it (``stop``, ``length``, ``tool_calls``, …).
+        finish: Why the reply ended, as reported by the server (``stop``, ``length``, ``tool_calls``, …).
         input_tokens: Tokens of the prompt, including those read from or written to the cache.
         output_tokens: Tokens of the reply, including reasoning.
         model: Name of the model as reported by the server.
