@@ -190,8 +190,8 @@ def test_what_was_done_to_observations_comes_along(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "env_id", "words"),
     [
-        ("ppo", "Acrobot-v1", "takes 4 numbers, observations of Acrobot-v1 have 6"),
-        ("dqn", "Acrobot-v1", "takes 4 numbers, observations of Acrobot-v1 have 6"),
+        ("ppo", "Acrobot-v1", "takes 4 numbers, but observations of Acrobot-v1 have 6"),
+        ("dqn", "Acrobot-v1", "takes 4 numbers, but observations of Acrobot-v1 have 6"),
         ("ppo", "Pendulum-v1", "PPO for Discrete or MultiDiscrete actions, those of Pendulum-v1 are Box"),
         ("ppo_continuous", "CartPole-v1", "PPO for Box actions, those of CartPole-v1 are Discrete"),
         ("td3", "MountainCarContinuous-v0", "takes 3 numbers, observations"),

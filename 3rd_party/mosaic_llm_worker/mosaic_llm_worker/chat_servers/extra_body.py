@@ -52,7 +52,7 @@ def wrong(extra: Mapping[str, Any], *, reasons: bool) -> str:
         if isinstance(value, str) and (is_key(value) or value.startswith(_REFERENCES)):
             return f"{place} looks like a key, which extra parameters must not contain: set api_key instead"
         if is_secret_key(key) and value not in (None, "", True, False):
-            return f"{place} is named like a secret, which extra parameters must not contain: set api_key instead"
+            return f"{place} is named like a secret, which no extra parameter may be: set api_key instead"
     if len(json.dumps(extra)) > _LARGEST:
         return f"it has more than {_LARGEST // 2**10} KiB, which every request would contain"
     return ""
