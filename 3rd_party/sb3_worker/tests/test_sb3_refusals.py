@@ -180,7 +180,7 @@ def test_a_cut_file_is_refused(cut: int, saved: Members, tmp_path: Path, capsys:
     file = written(tmp_path, saved)
     file.write_bytes(file.read_bytes()[:cut])
     # Behind a cut, the last zip inside (the weights) may look like the archive.
-    assert "no whole zip file" in (said := refusal(file, capsys)) or "no member 'data'" in said
+    assert "not a complete zip file" in (said := refusal(file, capsys)) or "no member 'data'" in said
 
 
 def test_a_flipped_byte_is_noticed(saved: Members, tmp_path: Path, capsys: Any) -> None:
@@ -188,7 +188,7 @@ def test_a_flipped_byte_is_noticed(saved: Members, tmp_path: Path, capsys: Any) 
     content = bytearray(file.read_bytes())
     content[content.index(saved["policy.pth"][500:520])] ^= 0xFF
     file.write_bytes(content)
-    assert "no whole zip file" in refusal(file, capsys)
+    assert "not a complete zip file" in refusal(file, capsys)
 
 
 def test_weights_of_another_network_are_refused(saved: Members, tmp_path: Path, capsys: Any) -> None:
@@ -213,12 +213,12 @@ def test_weights_of_another_network_are_refused(saved: Members, tmp_path: Path, 
 @pytest.mark.parametrize(
     ("env_id", "more", "words"),
     [
-        ("Acrobot-v1", (), "actions of Discrete(3), but the policy acts in Discrete(2)"),
-        ("MountainCarContinuous-v0", (), "actions of Box(1,), but the policy acts in Discrete(2)"),
+        ("Acrobot-v1", (), "actions of Discrete(3), but the policy's actions are Discrete(2)"),
+        ("MountainCarContinuous-v0", (), "actions of Box(1,), but the policy's actions are Discrete(2)"),
         ("sb3_probes:Remembering-v0", ("--frame-stack", "3"), "Box(1,), but the policy takes Box(4,) with 3"),
         ("CartPole-v1", ("--frame-stack", "2"), "Box(4,), but the policy takes Box(4,) with 2 frames"),
         ("CartPool-v1", (), "cannot be made"),
-        ("CartPole-v1", ("--algorithm", "dqn"), "holds a policy of ppo, not of dqn"),
+        ("CartPole-v1", ("--algorithm", "dqn"), "has a policy of ppo, not of dqn"),
         ("CartPole-v1", ("--vecnormalize", "/nowhere.pkl"), "cannot be read"),
         ("CartPole-v1", ("--preprocess", '[{"step": "flaten"}]'), "did you mean 'flatten'"),
         ("CartPole-v1", ("--preprocess", "["), "no JSON"),
@@ -235,7 +235,7 @@ def test_what_does_not_fit_is_named(
     ("change", "words"),
     [
         ({"data": b"{"}, "no JSON"),
-        ({"data": b"[]"}, "no JSON object"),
+        ({"data": b"[]"}, "not a JSON object"),
         ({"data": b"{}"}, "has no policy_class"),
         ({"policy.pth": b""}, "policy.pth is"),
     ],

@@ -162,7 +162,7 @@ def test_the_whole_team_plays(tmp_path: Path, algorithm: str, env: str, more: di
     ("change", "why"),
     [
         ({"type": "sb3"}, "it is for|of type 'sb3'"),
-        ({"cell": "QRNN"}, "remembers with a 'QRNN'"),
+        ({"cell": "QRNN"}, "the recurrent cell 'QRNN'"),
         ({"inputs": 6}, "another number of inputs"),
         ({"outputs": 4}, "another number of outputs"),
         ({"head": [13]}, r"has shape \(12, 18\) where \(13, 18\) is needed"),

@@ -23,7 +23,7 @@ class SelfPlayConfig(OnPolicyConfig):
     seat: str = Field(
         "",
         title="Seat",
-        description="Agent that the learner plays, in turn with all agents of equal spaces; by default any agent.",
+        description="Agent that the learner plays, in turn with all agents of equal spaces; empty: any.",
     )
     snapshot_every: int = Field(
         25_000,
