@@ -1,4 +1,4 @@
-"""Settings of the worker."""
+"""Settings of the BALROG worker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ASKS_NOBODY = "dummy"
 
 
 class BalrogSettings(ServerSettings):
-    """The server, and which of BALROG's agents plays how; what is left out is as in its ``config.yaml``."""
+    """Settings of the server and of the BALROG agent; the defaults are those of BALROG's ``config.yaml``."""
 
     agent: Literal["naive", "cot", "robust_naive", "robust_cot", "few_shot", "custom", "dummy"] = Field(
         "naive", title="Agent", description="The BALROG agent that plays."
@@ -63,12 +63,14 @@ class BalrogSettings(ServerSettings):
     )
 
     @model_validator(mode="after")
-    def _shown_to_who_looks(self) -> BalrogSettings:
+    def _check_demonstrations(self) -> BalrogSettings:
         if self.agent == FEW_SHOT and not self.demonstrations:
             raise ValueError(
-                "the agent few_shot learns from episodes that it is shown: set demonstrations, such as "
+                "the agent few_shot needs demonstrated episodes: set demonstrations, for example "
                 "{run: runs/mine, episode: 0}, or choose another agent"
             )
         if self.demonstrations and self.agent != FEW_SHOT:
-            raise ValueError("demonstrations are for the agent few_shot alone: choose it, or leave them out")
+            raise ValueError(
+                "demonstrations are only for the agent few_shot: choose this agent, or leave them out"
+            )
         return self

@@ -75,7 +75,7 @@ def test_actions_without_words_are_refused() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"agent": "few_shot"}, r"few_shot learns from episodes .* set demonstrations, such as"),
+        ({"agent": "few_shot"}, r"few_shot needs demonstrated episodes: set demonstrations"),
         ({"demonstrations": {"run": "runs/a"}}, "demonstrations are for the agent few_shot alone"),
         ({"agent": "self_refine"}, r"^agent: Input should be 'naive', 'cot'"),
         ({"api_key": "sk-123"}, "must be a reference"),

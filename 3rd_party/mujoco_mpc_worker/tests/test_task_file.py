@@ -148,9 +148,7 @@ def test_the_environments_own_reward_may_count_too(tmp_path: Path) -> None:
     assert twice == pytest.approx(2 * alone), "and the fall ends both"
     slower = written(tmp_path, "reward = 2.0\n" + term.format(weight=1.0), "slower.toml")
     assert planned(env, slower, step_ms=4).returns(state, actions)[0] < twice
-    with pytest.raises(
-        LoadError, match=r"nothing\.toml: reward: the environment's own reward is not known here"
-    ):
+    with pytest.raises(LoadError, match=r"nothing\.toml: reward: the environment's own reward is not known"):
         planned(
             env_of("Ant-v5"), written(tmp_path, 'reward = 1\n[[terms]]\nqvel = "hip_1"\n', "nothing.toml")
         )

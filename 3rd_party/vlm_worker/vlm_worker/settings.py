@@ -1,4 +1,4 @@
-"""Settings of a vision worker."""
+"""Settings of the vision-language model worker."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mosaic_llm_worker.settings import LlmSettings
 
 
 class VlmSettings(LlmSettings):
-    """As a language worker's, and what of the picture and the words is shown."""
+    """Settings of the language model worker, and settings of the image and the text in prompts."""
 
     with_text: bool = Field(
         True,
@@ -45,10 +45,10 @@ class VlmSettings(LlmSettings):
     )
 
     @model_validator(mode="after")
-    def _pictures_of_the_history(self) -> VlmSettings:
+    def _check_image_history(self) -> VlmSettings:
         if self.image_history > self.history:
             raise ValueError(
-                f"image_history {self.image_history} shows pictures of turns that are not told again: set "
-                f"history to {self.image_history} or more"
+                f"image_history {self.image_history} repeats images of turns that are not in the history: "
+                f"set history to {self.image_history} or more"
             )
         return self
