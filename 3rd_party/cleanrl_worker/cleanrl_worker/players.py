@@ -90,7 +90,7 @@ class ActorCriticPlayer:
 
     @classmethod
     def build(cls, description: PolicyDescription, weights: Weights) -> ActorCriticPlayer:
-        """See :meth:`Player.build`."""
+        """Build the player for a policy; see :meth:`Player.build`."""
         return cls(*_head_and_architecture(description), weights)
 
     def forward(self, shown: Columns, memory: Columns | None) -> ForwardResult:

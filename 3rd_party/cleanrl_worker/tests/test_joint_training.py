@@ -148,7 +148,7 @@ def test_a_film_shows_the_team(tmp_path: Path) -> None:
     ("args", "words"),
     [
         (["--env-id=joint_probes:Pictures", "--algo=mappo"], "use one of these algorithms: ippo"),
-        (["--env-id=joint_probes:Pictures", "--normalize-observations"], "is for vectors"),
+        (["--env-id=joint_probes:Pictures", "--normalize-observations"], "is only for vectors"),
         (["--env-id=connect_four_v3"], "act one after the other"),
         (["--env-id=simple_sprad_v3"], "Did you mean 'simple_spread_v3'"),
         (["--env-id=joint_probes:SHORT"], "cannot be made"),

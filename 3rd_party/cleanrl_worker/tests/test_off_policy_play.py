@@ -209,7 +209,7 @@ def test_what_cannot_be_decided_is_invalid_and_harms_no_neighbor(tmp_path: Path)
     ("name", "changes", "words"),
     [
         ("dqn", {"epsilon": 1.5}, "its epsilon is 1.5, not from 0 to 1"),
-        ("dqn", {"epsilon": "x"}, "its epsilon is 'x', no finite number"),
+        ("dqn", {"epsilon": "x"}, "its epsilon is 'x', not a finite number"),
         ("dqn", {"activation": "elu"}, "its activation is unknown: 'elu'"),
         ("dqn", {"hidden": [10**9]}, "hidden widths"),
         ("dqn", {"hidden": [32, 34]}, "do not fit their description"),

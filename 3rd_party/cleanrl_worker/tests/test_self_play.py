@@ -226,7 +226,7 @@ def test_agents_that_act_at_once_are_sides_as_well(tmp_path: Path) -> None:
             ["--env-id=simple_speaker_listener_v4", "--seat=listener_0", "--pool=random"],
             "past copies of listener_0 cannot play the others",
         ),
-        ([f"--env-id={GAME}", "--normalize-observations"], "not for self-play"),
+        ([f"--env-id={GAME}", "--normalize-observations"], "cannot be used in self-play"),
         (["--env-id=connect_for_v3"], "Did you mean 'connect_four_v3'"),
     ],
 )

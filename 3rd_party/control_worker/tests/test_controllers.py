@@ -102,8 +102,8 @@ def test_an_option_that_names_no_place_is_refused(env_id: str, option: str) -> N
     [
         ({}, "Acrobot-v1", "LQR has no model of this environment"),
         ({"model": {"gravitation": 1}}, "CartPole-v1", "'gravitation', which is unknown"),
-        ({"model": {"pole_mass": "heavy"}}, "CartPole-v1", "no number"),
-        ({"setpoint": {"pole": 1}}, "CartPole-v1", "may have cart_position"),
+        ({"model": {"pole_mass": "heavy"}}, "CartPole-v1", "not a number"),
+        ({"setpoint": {"pole": 1}}, "CartPole-v1", "known names: cart_position"),
         ({"weights": {"pole_angle": -1}}, "CartPole-v1", "0 or more"),
         ({"model": {"gear": 0}}, "CartPole-v1", "no feedback"),
         ({"controller": "gains"}, "CartPole-v1", "gains is missing"),

@@ -207,7 +207,7 @@ class ServerSettings(BaseModel):
             parts = urlsplit(value)
             _ = parts.port
         except ValueError:
-            raise ValueError("is no address: write it as http://host:port/v1") from None
+            raise ValueError("is not a valid address: write it as http://host:port/v1") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("must begin with http:// or https:// and name a host")
         if parts.username or parts.password or parts.fragment:

@@ -523,7 +523,7 @@ def test_a_round_that_memory_does_not_hold_is_refused_with_what_it_does(
     env = gym.make("Hopper-v5").unwrapped
     simulation, settings = Simulation(about(env), 1), Settings(rollouts=100_000, horizon=1000)
     if says:
-        with pytest.raises(LoadError, match=f"steps of 3 controls takes more than the 512 MB it may: {says}"):
+        with pytest.raises(LoadError, match=f"steps of 3 controls needs more than 512 MB: {says}"):
             make_planner(simulation, replace(settings, **asked), seed=0)
     else:
         make_planner(simulation, replace(settings, **asked), seed=0)
@@ -537,7 +537,7 @@ def test_a_reward_that_is_no_number_is_not_called_a_simulation_that_breaks(plann
         model, lambda s, _: Paid(s.qpos[..., 0] * np.nan, np.zeros(s.qpos.shape[:-1], bool)), 1, threads=1
     )
     plan = make_planner(simulation, Settings(planner, horizon=4, rollouts=20), seed=0)
-    with pytest.raises(PolicyFailed, match=r"earns? is no number"):
+    with pytest.raises(PolicyFailed, match=r"(is|are) not (a number|numbers)"):
         plan.act(0, _state(model, mujoco.MjData(model)))
     simulation.close()
 

@@ -168,5 +168,5 @@ def test_differences_are_of_things_of_one_size(tmp_path: Path) -> None:
         f"{sensors}</mujoco>"
     )
     task = Task(str(written(tmp_path, '[[terms]]\nsensor = "turn"\nfrom = "place"')))
-    with pytest.raises(LoadError, match=r"terms\[0\].from: place has 3 numbers, and turn 4"):
+    with pytest.raises(LoadError, match=r"terms\[0\].from: place has 3 numbers, but turn has 4"):
         task.reward(model, None)

@@ -89,7 +89,7 @@ def test_worlds_are_dealt_as_chance_deals_them(new_slot: NewSlot) -> None:
     [
         ("2048", {}, "cannot search 2048: Game must have terminal rewards"),
         ("gin_rummy", {}, "has too many possible deals"),
-        ("oshi_zumo", {}, "all move at once"),
+        ("oshi_zumo", {}, "players move simultaneously"),
         ("hex", {"game": "hex(board_size=5)"}, "has other parameters than"),
         ("hex", {"game": "go"}, "open_spiel/hex is hex"),
         ("hex", {"game": "hex(bored_size=5)"}, "cannot load"),
@@ -105,7 +105,7 @@ def test_what_cannot_be_is_refused(name: str, settings: dict[str, Any], says: st
 
 def test_a_game_without_known_rules_is_refused(new_slot: NewSlot) -> None:
     slot = new_slot("hex")
-    with pytest.raises(LoadError, match="no rules of CartPole-v1 are known"):
+    with pytest.raises(LoadError, match="the rules of CartPole-v1 are unknown"):
         OpenSpielWorker().load(Slot(0, "agent", "CartPole-v1", slot.observation_space, slot.action_space))
 
 

@@ -90,7 +90,7 @@ def bounded(lines: Sequence[str]) -> list[str]:
         if len(line) > room:
             begun = [line[:room]] if room > 0 else []
             cut = sum(map(len, lines[number:])) - sum(map(len, begun))
-            return [*lines[:number], *begun, f"(cut here: {cut:,} more characters are not recorded)"]
+            return [*lines[:number], *begun, f"(cut here: {cut:,} more characters are not kept)"]
         room -= len(line) + 1
     return list(lines)
 

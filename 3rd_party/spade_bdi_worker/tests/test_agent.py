@@ -183,10 +183,10 @@ def test_a_mistake_is_named_with_its_line(text: str, says: str) -> None:
         ("../other.asl", "name a file in the program's own folder"),
         ("linked.asl", "links are not followed"),
         ("linked/other.asl", "is not included"),
-        ("pipe", "it is no file"),
-        ("large.asl", "1,000,000 bytes at most"),
+        ("pipe", "it is not a file"),
+        ("large.asl", "at most 1,000,000 bytes"),
         ("nowhere.asl", "No such file or directory"),
-        ("deep/1.asl", "8 deep at most"),
+        ("deep/1.asl", "at most 8 levels deep"),
     ],
 )
 def test_nothing_outside_its_folder_is_read_because_a_program_names_it(

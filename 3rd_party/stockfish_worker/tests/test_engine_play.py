@@ -109,7 +109,7 @@ def test_a_missing_engine_is_named_with_the_way_out(
 
 
 def test_another_game_is_refused_before_it_begins(new_slot: Callable[..., Any]):
-    with pytest.raises(LoadError, match=r"CartPole-v1 is not said to be chess"):
+    with pytest.raises(LoadError, match=r"CartPole-v1 is not known to be chess"):
         StockfishWorker().load(replace(new_slot(), env_id="CartPole-v1"))
     continuous = Space.from_json({"kind": "Box", "dtype": "float32", "shape": [1], "low": 0, "high": 1})
     with pytest.raises(LoadError, match="discrete actions"):

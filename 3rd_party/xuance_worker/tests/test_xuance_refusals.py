@@ -49,11 +49,16 @@ def test_the_schema_is_what_the_settings_say() -> None:
         ("maddpg", "alike", {}, r"maddpg learns continuous actions.* these actions: ippo, .*qmix"),
         ("ippo", "mixed", {}, "some agents of .* have discrete actions, others continuous ones"),
         ("mappo", "alone", {}, "has one agent"),
-        ("mappo", "different", {"use_parameter_sharing": True}, "see or act differently"),
+        ("mappo", "different", {"use_parameter_sharing": True}, "have different spaces"),
         ("maddpg", "real", {"use_rnn": True}, "use_rnn needs a layer|maddpg remembers nothing"),
-        ("ippo", "real", {"use_rnn": True}, "forgets at every step"),
+        ("ippo", "real", {"use_rnn": True}, "loses the memory"),
         ("qmix", "alike", {"use_rnn": True}, "buffer holds whole episodes"),
-        ("vdac", "alike", {"use_rnn": True}, "vdac remembers nothing; .* These can: ippo, mappo, iql"),
+        (
+            "vdac",
+            "alike",
+            {"use_rnn": True},
+            "vdac has no recurrent network; .* These have one: ippo, mappo, iql",
+        ),
         ("mappo", "nothing_there", {}, "nothing_there"),
     ],
 )
@@ -135,7 +140,7 @@ def _asked(algorithm: str, *, share: bool, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("algorithm", "trained", "env", "share", "why"),
     [
-        ("mappo", "alike", "three", True, r"shape \(12, 18\) where .*:three needs \(12, 19\).*3 agents"),
+        ("mappo", "alike", "three", True, r"shape \(12, 18\), but .*:three needs \(12, 19\).*3 agents"),
         ("vdn", "alike", "three", False, "has no network of left_2 .*it has left_0, left_1"),
         ("vdn", "three", "alike", False, "has networks of left_2, which xuance_probes:alike does not have"),
         ("vdn", "alike", "different", False, "has no network of right_0, right_1"),

@@ -724,7 +724,7 @@ async def test_a_bound_holds_for_the_dearest_of_the_models(fake: FakeModelServer
         ({}, {}, "openai needs a key.*keyring:openai.*env:OPENAI_API_KEY"),
         ({"model_id": ""}, {"api_key": KEY}, "set model_id"),
         ({"model_id": "new", "money_budget_usd": 1}, {"api_key": KEY}, "no price for openai model 'new'"),
-        ({}, {"api_key": "sk-a b"}, "no key has"),
+        ({}, {"api_key": "sk-a b"}, "a key cannot have"),
         ({"cassette": "replay", "cassette_file": "/no/such/calls.jsonl"}, {}, "cannot be read: No such file"),
     ],
 )

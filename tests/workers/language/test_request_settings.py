@@ -157,7 +157,7 @@ async def test_a_server_that_takes_no_such_thing_says_so(fake: FakeModelServer) 
     ("client", "given", "sentence"),
     [
         ("openai", {"reasoning_tokens": 2000}, "set reasoning_effort instead"),
-        ("openrouter", {"reasoning_tokens": 2000, "reasoning_effort": "low"}, "give one of the two"),
+        ("openrouter", {"reasoning_tokens": 2000, "reasoning_effort": "low"}, "set only one of them"),
         ("anthropic", {"reasoning_tokens": 100}, "from 1024"),
         ("anthropic", {"reasoning_effort": "minimal"}, "it has low, medium, high"),
         ("anthropic", {"reasoning_tokens": 2000, "temperature": 0.7}, "leave temperature out"),

@@ -280,7 +280,7 @@ class Training(ABC):
         self.save_policy()
 
     def step_on_disk(self) -> int:
-        """Training steps of the policy in the run folder; -1 if there is no policy that can be read."""
+        """Return the training steps of the policy in the run folder; -1 if there is no readable policy."""
         try:
             return read_description(self.run.folder).total_steps
         except Exception:  # a damaged file may cause any exception
