@@ -162,7 +162,7 @@ async def test_a_server_that_takes_no_such_thing_says_so(fake: FakeModelServer) 
         ("anthropic", {"reasoning_effort": "minimal"}, "it has low, medium, high"),
         ("anthropic", {"reasoning_tokens": 2000, "temperature": 0.7}, "leave temperature out"),
         ("openai", {"top_p": 0}, "top_p: Input should be greater than 0"),
-        ("openai", {"extra_body": {"reasoning": {}}, "reasoning_effort": "low"}, "give one"),
+        ("openai", {"extra_body": {"reasoning": {}}, "reasoning_effort": "low"}, "use one of them"),
         ("openai", {"extra_body": {"a": "x" * 70_000}}, "64 KiB"),
     ],
 )

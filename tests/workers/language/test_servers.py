@@ -387,7 +387,7 @@ FAULTS: dict[str, tuple[Raw, bool, bool, str]] = {
         True,
         "requires payment",
     ),
-    "no credits": (refusal(402, "Insufficient credits"), False, True, "paid first (402)"),
+    "no credits": (refusal(402, "Insufficient credits"), False, True, "requires payment (402)"),
     "no model": (refusal(404, "The model 'm-1' does not exist"), False, True, "does not have this model"),
     "a wrong address": (Raw(404, b'{"detail": "Not Found"}'), False, True, "base_url usually ends with /v1"),
     "elsewhere": (
@@ -484,7 +484,7 @@ async def test_no_error_and_no_log_repeats_the_key(
 @pytest.mark.parametrize("key", ["sk-two\nlines", "sk-with space", "sk-…"])
 @BOTH
 def test_a_key_that_cannot_be_one_is_refused_unseen(fake: FakeModelServer, client: str, key: str) -> None:
-    with pytest.raises(ServerError, match="no key has") as caught:
+    with pytest.raises(ServerError, match="a key cannot have") as caught:
         open_server(settings(fake, client), key)
     assert caught.value.fatal
     assert key not in str(caught.value)

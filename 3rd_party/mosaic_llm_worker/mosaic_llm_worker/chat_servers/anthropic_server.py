@@ -101,7 +101,7 @@ class AnthropicServer:
         made = counts.get("output_tokens")
         if not isinstance(reply.get("content"), list):
             nothing = usage_of(given, made, messages, ask, "", most)
-            raise without_reply(f"the reply of {self._settings.url} holds no message", nothing)
+            raise without_reply(f"the reply of {self._settings.url} contains no message", nothing)
         blocks = objects(reply["content"])
         text = "".join(plain(b.get("text")) for b in blocks if b.get("type") == "text")
         thinking = "".join(plain(b.get("thinking")) for b in blocks if b.get("type") == "thinking")
