@@ -594,12 +594,12 @@ async def test_an_episode_has_its_share_of_the_run_and_its_time(fake: FakeModelS
     async with aclosing(Slot(fake.url, episode_time_limit_s=0.01)) as slot:
         slot.caller.begin(EpisodeStart(3, 0))
         await asyncio.sleep(0.02)
-        with pytest.raises(LimitReached, match=r"taken its 0\.01 s"):
+        with pytest.raises(LimitReached, match=r"used its 0\.01 s"):
             await slot.ask()
     fake.script = lambda request: Raw(stall_after=0)
     async with aclosing(Slot(fake.url, episode_time_limit_s=0.2, timeout_s=5, retries=0)) as slot:
         slot.caller.begin(EpisodeStart(3, 0))
-        with pytest.raises(LimitReached, match=r"taken its 0\.2 s"):  # a request does not outlast it
+        with pytest.raises(LimitReached, match=r"used its 0\.2 s"):  # a request does not outlast it
             await slot.ask()
         assert slot.caller.spent.unsure == 1, "it may have been paid for"
 
