@@ -238,7 +238,7 @@ def test_what_cannot_be_played_is_said(balrog: Mosaic, model_server: ModelServer
         return done.out + done.err
 
     few_shot = _slot(model_server, "few_shot")
-    assert "few_shot learns from episodes that it is shown: set demonstrations" in refused(few_shot)
+    assert "few_shot needs demonstrated episodes: set demonstrations" in refused(few_shot)
     nowhere = _slot(model_server, "few_shot", demonstrations={"run": str(balrog.home / "no-run")})
     assert "no-run" in refused(nowhere)
     assert "acts in discrete or text spaces" in refused(_slot(model_server, "naive"), "Pendulum-v1")

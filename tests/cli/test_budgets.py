@@ -305,7 +305,7 @@ def test_an_episode_ends_with_its_time_and_its_line_says_so(mosaic: Mosaic) -> N
         done = mosaic("run", experiment(mosaic.home, operator, num_episodes=1), "--json", **KEY)
         (row,) = rows(mosaic.home / done.json()["run"])["gpt-4o"]
     assert (row["status"], row["truncated"], row["length"]) == ("completed", True, 2)
-    assert row["limit"] == "agent_0: the episode has taken its 3 s (episode_time_limit_s)"
+    assert row["limit"] == "agent_0: the episode has used its 3 s (episode_time_limit_s)"
 
 
 @pytest.mark.usefixtures("sessions_here")

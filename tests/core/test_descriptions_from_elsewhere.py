@@ -18,7 +18,7 @@ NO_TYPES = ["(2", "f4,,(", "{'names'", "O", "V8", "i4,f8", "3i4", "a" * 10_000, 
 
 @pytest.mark.parametrize("name", NO_TYPES)
 def test_a_space_of_no_type(name: str) -> None:
-    with pytest.raises(ValueError, match="no type of numbers"):
+    with pytest.raises(ValueError, match="is not a numeric dtype"):
         Space.from_json({"kind": "Box", "dtype": name, "shape": [1], "low": 0, "high": 1})
 
 
@@ -29,7 +29,7 @@ def test_an_array_of_no_type(name: str) -> None:
     with pytest.raises(NotInSpace):
         codec.decode((bytes([len(short)]) + short + b"\x01" + struct.pack("<I", 1) + bytes(64),))
     told = {"__array__": base64.b64encode(bytes(64)).decode(), "dtype": name, "shape": [1]}
-    with pytest.raises(ValueError, match="no type of numbers"):
+    with pytest.raises(ValueError, match="is not a numeric dtype"):
         loads(json.dumps(told))
 
 

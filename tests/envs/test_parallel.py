@@ -61,7 +61,7 @@ def test_one_of_your_own_is_made_by_its_factory() -> None:
     env = make_parallel_environment("mpe2:simple_spread_v3.parallel_env")
     assert env.possible_agents[0] == "agent_0"
     env.close()
-    with pytest.raises(ValueError, match="makes no PettingZoo Parallel environment"):
+    with pytest.raises(ValueError, match="not a PettingZoo Parallel environment"):
         make_parallel_environment("gymnasium.envs.classic_control:CartPoleEnv")
 
 

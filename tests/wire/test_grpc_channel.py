@@ -207,7 +207,7 @@ async def test_tls_with_the_workers_certificate(tmp_path: Path):
         ((), None, "the token has 0 characters"),
         ((), "short", "the token has 5 characters"),
         (("--token-file", "/nowhere/token"), None, "No such file"),
-        (("--tls-cert", "x"), TOKEN, "go together"),
+        (("--tls-cert", "x"), TOKEN, "must be given together"),
         (("--listen", "nowhere.invalid:1"), TOKEN, "cannot listen"),
     ],
 )

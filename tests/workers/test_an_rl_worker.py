@@ -141,7 +141,7 @@ def test_the_same_seed_gives_the_same_bits_and_masks_are_kept(mosaic: Mosaic) ->
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--env", "Pendulum-v1"), "reinforce learns discrete actions; Pendulum-v1 acts in Box"),
+        (("--env", "Pendulum-v1"), "reinforce learns discrete actions; Pendulum-v1 has Box"),
         (("--env", "CartPole-v1", "--async-envs"), "leave async_envs out"),
         (("--env", "CartPole-v1", "--learning-rate", "2"), "learning_rate must be"),
     ],

@@ -136,9 +136,9 @@ def test_without_a_picture_the_answer_is_unusable(clip: Path) -> None:
     ("settings", "words"),
     [
         ({"caption": "go"}, "has no {action}"),
-        ({"captions": {"lefft": "x"}}, "'lefft', which is no action here; there is left"),
-        ({"captions": "left"}, "captions is to be an object"),
-        ({"captions": {"left": None}}, "captions: that of 'left' is None, which is no text"),
+        ({"captions": {"lefft": "x"}}, "'lefft', which is not an action of the slot; actions are left"),
+        ({"captions": "left"}, "captions must be an object"),
+        ({"captions": {"left": None}}, "captions: the caption of 'left' is None, which is not text"),
         ({"captions": {"left": 3}}, "which is no text"),
     ],
 )
@@ -196,7 +196,7 @@ def _other_weights(folder: Path) -> None:
         (_without("config.json"), "it has no config.json"),
         (_without("vocab.json"), "has no tokenizer"),
         (_without("preprocessor_config.json"), "it has no preprocessor_config.json"),
-        (_config(model_type="siglip"), "is no CLIP model: its config.json says siglip"),
+        (_config(model_type="siglip"), "is not a CLIP model: its config.json has the model_type siglip"),
         (lambda folder: (folder / "config.json").write_text("{"), "config.json is no JSON"),
         (_pickled, "pytorch_model.bin is a pickle, which is never opened"),
         (_linked, "which makes no links"),

@@ -91,7 +91,7 @@ async def test_it_goes_where_its_manager_wants_and_never_falls(
 async def test_numbers_that_are_not_measured_are_named_with_those_that_are() -> None:
     log = await played(control(controller="gains", gains={"pole": 1.0}), "CartPole-v1", range(1))
     assert log.episodes[0]["status"] == "failed"
-    assert "'pole' is not measured here; there is cart_position, cart_velocity" in log.episodes[0]["error"]
+    assert "is not measured; measured quantities: cart_position, cart_velocity" in log.episodes[0]["error"]
 
 
 def test_where_lqr_has_no_model_it_is_refused() -> None:

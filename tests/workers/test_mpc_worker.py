@@ -60,7 +60,7 @@ def test_where_there_is_no_simulator_to_hand_out_it_is_refused_before_the_start(
 
 
 async def test_a_task_without_a_reward_model_is_refused_before_anything_is_played() -> None:
-    with pytest.raises(MosaicError, match="reward of ant_v5 is not known here: name a task_file"):
+    with pytest.raises(MosaicError, match="reward of ant_v5 is not known: name a task_file"):
         await episodes("Ant-v5", range(1), 5)
 
 
@@ -91,7 +91,7 @@ async def test_a_task_file_whose_reward_is_no_number_fails_its_episode_and_says_
     task.write_text('[[terms]]\nqpos = "rootx"\ntarget = 1e200\n', "utf-8")
     log = await episodes("HalfCheetah-v5", range(1), 2, task_file=str(task), rollouts=4, horizon=3, threads=1)
     assert log.episodes[0]["status"] == "failed" and log.rows[0] == []
-    assert "rollouts earn is no number" in log.episodes[0]["error"]
+    assert "rollouts are not numbers" in log.episodes[0]["error"]
     assert "\n" not in log.episodes[0]["error"]
 
 

@@ -122,7 +122,7 @@ async def test_a_position_that_its_rules_do_not_lead_to_fails_the_episode_in_a_s
     players = {"player_0": searching(simulations=5), "player_1": searching(simulations=5)}
     log = await games(players, "open_spiel/pig", range(1), env_kwargs={"config": {"diceoutcomes": 20}})
     assert log.episodes[0]["status"] == "failed"
-    assert re.search(r"pig (at step \d+ cannot be rebuilt|could have led)", log.episodes[0]["error"])
+    assert re.search(r"pig (at step \d+ cannot be reconstructed|could have led)", log.episodes[0]["error"])
     assert "Error" not in log.episodes[0]["error"]
 
 
@@ -138,8 +138,12 @@ def test_the_contract_is_kept_in_what_a_seat_is_really_shown(task: str) -> None:
     ("task", "settings", "says"),
     [
         ("classic/leduc_holdem_v4", {}, "OpenSpiel is made for classic/tictactoe"),
-        ("open_spiel/gin_rummy", {}, "gin_rummy can be dealt in too many ways"),
-        ("open_spiel/chess", {"algorithm": "cfr"}, r"CFR is for open_spiel/kuhn_poker|made for open_spiel"),
+        ("open_spiel/gin_rummy", {}, "the hidden information of gin_rummy has too many possible deals"),
+        (
+            "open_spiel/chess",
+            {"algorithm": "cfr"},
+            r"CFR is for open_spiel/kuhn_poker|made for open_spiel|has no hidden information",
+        ),
         ("open_spiel/hex", {"simulations": 0}, "Simulations must be a whole number from 1"),
     ],
 )

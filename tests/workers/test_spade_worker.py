@@ -85,7 +85,7 @@ def test_a_port_that_is_taken_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     with taken_port() as port, pytest.raises(XmppError) as refused:
         Mailbox("green_0", SECRET, port)
-    line = f"port {port} of {LOOPBACK} is taken by another program: name another as xmpp_port, or 0"
+    line = f"port {port} of {LOOPBACK} is taken by another program: set another xmpp_port, or 0"
     assert line in str(refused.value) and "\n" not in str(refused.value)
 
 
@@ -211,7 +211,7 @@ def test_a_message_is_heard_when_it_has_come_and_no_stranger_is_let_in(
     # What was announced and does not come cuts the agent off for the episode, and no further.
     for _ in range(2):
         problem, _ = other.decide(heard=["green_0: .send(green_1, tell, never(sent))"])
-        assert problem == "never(sent) of green_0 has not come over XMPP in time"
+        assert problem == "never(sent) of green_0 has not arrived over XMPP in time"
     assert other.again().decide()[0] == "left"
     (server,) = offspring.find(SERVER)
     assert listening(offspring.pids()) == {LOOPBACK}
@@ -229,7 +229,7 @@ def test_a_server_that_dies_costs_the_episodes_that_need_it_and_is_started_again
     os.kill(server, signal.SIGKILL)
     eventually(lambda: not offspring.find(SERVER), "the server is gone")
     problem, told = one.decide()
-    assert problem == "ball(2, 3) cannot be sent: the XMPP server is gone"
+    assert problem == "ball(2, 3) cannot be sent: the XMPP server has ended"
     assert one.decide()[0] == problem
     assert other.decide()[0] == "left"  # who needs no message goes on
     action, told = one.again().decide()

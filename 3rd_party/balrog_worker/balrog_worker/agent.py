@@ -1,8 +1,6 @@
 """Runs one of BALROG's agents in one episode, with a client that calls the model through MOSAIC."""
 
 # BALROG is untyped: all its values are Any.
-# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
 
 from __future__ import annotations
 
@@ -85,7 +83,7 @@ class Agent:
         self._before = self._state()
 
     def restore(self) -> None:
-        """Restore the state saved by :meth:`keep`, because the decision is made again."""
+        """Restore the state saved by :meth:`keep`, because the decision is repeated."""
         vars(self._agent).update(copy.deepcopy(self._before))
 
     def act(self, long: str, short: str, said: str | None, ask: Ask) -> tuple[str | None, str]:

@@ -32,7 +32,7 @@ def named(slot: Slot, decision: Decision, said: str | None, reply: str) -> Any:
     """
     raw = reply[:_KEPT_REPLY]
     if slot.action_space.kind == "Text":
-        return said if said else Invalid("the reply holds no command", raw, "unreadable")
+        return said if said else Invalid("the reply has no command", raw, "unreadable")
     action = slot.legal_words(decision).get(said or "")
     if action is not None:
         return action
@@ -48,7 +48,7 @@ def refuse_unsayable(slot: Slot, settings: BalrogSettings) -> None:
         LoadError: The agent cannot name the actions; the message says why and, if any, which agents can.
     """
     if slot.action_space.kind not in ("Discrete", "Text"):
-        raise LoadError(f"BALROG's agents name an action in words, and {slot.action_space.kind} has none")
+        raise LoadError(f"BALROG's agents name an action in words, but {slot.action_space.kind} has no words")
     words = [word for word in slot.action_meanings if word]
     if settings.agent not in _ONLY_LETTERS or not words:
         return

@@ -1,4 +1,4 @@
-"""Plays one slot: does between MOSAIC's environment and BALROG's agent what BALROG's evaluator does."""
+"""Plays one slot: connects MOSAIC's environment to a BALROG agent, as BALROG's evaluator does."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ class BalrogPlayer:
                 waited.cancel()
             raise
 
-    # -- what it is shown
+    # -- observation
 
     def _seen(self, decision: Decision, playing: _Playing) -> tuple[str, str, str]:
         """Return the instruction and the long-term and short-term parts of the observation."""
@@ -209,7 +209,7 @@ class BalrogPlayer:
             )
             long, short = decision.text, ""
             limited = decision.choices or decision.action_mask is not None
-            if limited and _LEGAL not in long:  # chess lists them itself
+            if limited and _LEGAL not in long:  # chess lists the legal moves itself
                 long += f"\n\n{_LEGAL} {', '.join(slot.legal_words(decision))}"
         if playing.unusable and playing.played and self._settings.feedback_on_invalid_action:
             long = _FEEDBACK.format(played=playing.played) + long

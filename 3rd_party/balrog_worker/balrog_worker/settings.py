@@ -1,4 +1,4 @@
-"""Settings of the worker."""
+"""Settings of the BALROG worker."""
 
 from __future__ import annotations
 
@@ -13,42 +13,47 @@ ASKS_NOBODY = "dummy"
 
 
 class BalrogSettings(ServerSettings):
-    """The server, and which of BALROG's agents plays how; what is left out is as in its ``config.yaml``."""
+    """Settings of the server and of the BALROG agent; the defaults are those of BALROG's ``config.yaml``."""
 
     agent: Literal["naive", "cot", "robust_naive", "robust_cot", "few_shot", "custom", "dummy"] = Field(
-        "naive", title="Agent", description="Which of BALROG's agents plays."
+        "naive", title="Agent", description="The BALROG agent that plays."
     )
     temperature: float | None = Field(
-        1.0, ge=0, le=2, title="Temperature", description="0: the likeliest words; none: the server's own."
+        1.0,
+        ge=0,
+        le=2,
+        title="Temperature",
+        description="Temperature of sampling; 0: always the likeliest token; none: the server's default.",
     )
     max_tokens: int = Field(
-        8192, ge=1, le=1_000_000, title="Max reply tokens", description="Tokens that one reply may have."
+        8192, ge=1, le=1_000_000, title="Max reply tokens", description="Largest number of tokens of a reply."
     )
     max_text_history: int = Field(
         16,
         ge=1,
         le=1000,
         title="Text history",
-        description="Observations that its prompt has in words, that of now included.",
+        description="Number of observations in the prompt as text, including the current one.",
     )
     max_cot_history: int = Field(
         1,
         ge=0,
         le=1000,
         title="Chain-of-thought history",
-        description="Of how many earlier turns it is shown its thoughts in place of the action.",
+        description="Number of earlier turns whose reasoning the prompt contains in place of the action.",
     )
     max_icl_history: int = Field(
         1000,
         ge=0,
         le=100_000,
         title="Demonstration steps",
-        description="Observations and actions of shown episodes that its prompt has at most.",
+        description="Largest number of demonstrated observations and actions in the prompt.",
     )
     feedback_on_invalid_action: bool = Field(
         True,
         title="Feedback",
-        description="The next prompt says that the reply named no action, and which action was played.",
+        description="After a reply without an action, the next prompt names the action that was played "
+        "instead.",
     )
     demonstrations: dict[str, Any] = Field(
         default_factory=dict[str, Any],
@@ -58,12 +63,14 @@ class BalrogSettings(ServerSettings):
     )
 
     @model_validator(mode="after")
-    def _shown_to_who_looks(self) -> BalrogSettings:
+    def _check_demonstrations(self) -> BalrogSettings:
         if self.agent == FEW_SHOT and not self.demonstrations:
             raise ValueError(
-                "the agent few_shot learns from episodes that it is shown: set demonstrations, such as "
+                "the agent few_shot needs demonstrated episodes: set demonstrations, for example "
                 "{run: runs/mine, episode: 0}, or choose another agent"
             )
         if self.demonstrations and self.agent != FEW_SHOT:
-            raise ValueError("demonstrations are for the agent few_shot alone: choose it, or leave them out")
+            raise ValueError(
+                "demonstrations are only for the agent few_shot: choose this agent, or leave them out"
+            )
         return self

@@ -1,1 +1,1 @@
-"""Language models at the chess board: a dialogue for every move."""
+"""Worker that plays chess with a language model, in a dialogue for every move."""

@@ -1,4 +1,4 @@
-"""Describes a network as plain data, as ``policy.json`` stores it; needs no torch."""
+"""Describes a network as plain data, in the form of ``policy.json``, without torch."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import Any
 LOG_STD_RANGE = (-5.0, 2.0)
 """Lower and upper limit of the log standard deviation of a squashed Gaussian, as in CleanRL's SAC."""
 _NATURE = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
-"""Mnih et al., "Human-level control through deep RL", 2015."""
+"""Output channels, kernel size and stride of the convolutions of Mnih et al., "Human-level control through
+deep RL", 2015.
+"""
 _SMALL = ((16, 2, 1), (32, 2, 1), (64, 2, 1))
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """How observations become the input numbers of a network.
+    """Conversion of observations to the inputs of a network.
 
     Attributes:
         kind: ``mlp`` (one vector), ``nature_cnn`` (images from 36 pixels) or ``small_cnn``.
@@ -61,7 +63,7 @@ class Encoding:
         """
         kind, shape, layout = data["kind"], tuple(data["shape"]), str(data["layout"])
         if kind not in ("mlp", "nature_cnn", "small_cnn"):
-            raise ValueError(f"its encoder is of an unknown kind: {kind!r}")
+            raise ValueError(f"its encoder has an unknown kind: {kind!r}")
         if not all(type(n) is int and 0 < n <= 65_536 for n in shape) or math.prod(shape) > 2**24:
             raise ValueError(f"its encoder takes observations of shape {shape!r}")
         fits = {"": 0, "hwc": 3, "chw": 3, "shwc": 4}.get(layout, -1)
@@ -124,7 +126,7 @@ def _size(shape: tuple[int, ...], layout: str) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Architecture:
-    """All that is needed to build an :class:`ActorCritic`.
+    """Description of an :class:`ActorCritic` network.
 
     Attributes:
         encoding: How observations become input numbers.

@@ -1,12 +1,11 @@
-"""An environment whose episode can be continued in another process, without pickling it.
+"""Wrapper with which an episode can be continued in another process, without pickling the environment.
 
-Gymnasium environments draw from their own ``np_random``; otherwise only the played actions determine them. So
-the generator's state at the start of the episode and the actions since then are enough to restore the
-episode: the actions are played again, and the last observation must then equal the recorded one.
+Gymnasium environments draw random numbers only from their own ``np_random``. The generator's state at the
+start of the episode and the actions since then therefore restore the episode: the actions are played again,
+and the last observation must then equal the recorded one.
 """
 
-# What environments hand out is untyped.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# Values returned by environments are untyped.
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ class Continuable(gym.Wrapper[Any, Any, Any, Any]):
         return self._begin(seed, options)
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """See :meth:`gymnasium.Env.step`."""
+        """Do one step and record it; see :meth:`gymnasium.Env.step`."""
         if len(self._actions) <= MOST_ACTIONS:
             self._actions.append(action)
         result = self.env.step(action)
@@ -89,7 +88,7 @@ class Continuable(gym.Wrapper[Any, Any, Any, Any]):
                 observation, _, terminated, truncated, info = self.step(self._as_action(action))
                 if terminated or truncated:
                     return None
-        except Exception:  # foreign code may not accept this state: a new episode starts
+        except Exception:  # third-party code may reject this state: a new episode begins
             return None
         return (observation, info) if _digest(observation) == goal["seen"] else None
 

@@ -1,6 +1,6 @@
 """Distributions over actions for training, one class for each kind of action space.
 
-Code that only plays a policy imports :mod:`cleanrl_worker.heads` alone.
+Code that only plays a policy imports only :mod:`cleanrl_worker.heads`.
 """
 
 # torch annotates only part of its functions.
@@ -37,7 +37,7 @@ def distribution_of(space: Space) -> tuple[Head, Distribution]:
     """Return the head of an action space and its distribution for training.
 
     Raises:
-        ValueError: Actions of this kind are not learnt.
+        ValueError: No algorithm learns actions of this kind.
     """
     head = head_of(space)
     if isinstance(head, DiscreteHead):
@@ -64,14 +64,14 @@ class Categorical:
     """Categorical distribution over n actions, with one logit for each action."""
 
     def sample(self, params: Tensor, masks: Tensor | None, generator: torch.Generator) -> Tensor:
-        """See :meth:`Distribution.sample`."""
+        """Draw actions; see :meth:`Distribution.sample`."""
         probabilities = mask_logits(params, masks).softmax(-1).cpu()
         return probabilities.multinomial(1, generator=generator).squeeze(-1)
 
     def evaluate(self, params: Tensor, actions: Tensor, masks: Tensor | None) -> tuple[Tensor, Tensor]:
-        """See :meth:`Distribution.evaluate`."""
+        """Return log-probability and entropy of actions; see :meth:`Distribution.evaluate`."""
         log_probs = mask_logits(params, masks).log_softmax(-1)
-        # Illegal actions have probability zero and log-probability minus infinity: 0 * -inf must count as 0.
+        # Illegal actions have probability 0 and log-probability minus infinity: their product must be 0.
         finite = log_probs if masks is None else log_probs.masked_fill(~masks, 0.0)
         entropy = -(log_probs.exp() * finite).sum(-1)
         return log_probs.gather(-1, actions.unsqueeze(-1)).squeeze(-1), entropy
@@ -84,12 +84,14 @@ class Categoricals:
     nvec: tuple[int, ...]
 
     def sample(self, params: Tensor, masks: Tensor | None, generator: torch.Generator) -> Tensor:
-        """See :meth:`Distribution.sample`."""
+        """Draw an action for each component; see :meth:`Distribution.sample`."""
         parts = [part.softmax(-1).cpu() for part in params.split(self.nvec, -1)]
         return torch.cat([part.multinomial(1, generator=generator) for part in parts], -1)
 
     def evaluate(self, params: Tensor, actions: Tensor, masks: Tensor | None) -> tuple[Tensor, Tensor]:
-        """See :meth:`Distribution.evaluate`; components are independent, so their values are summed."""
+        """Return log-probability and entropy, each summed over the components; see
+        :meth:`Distribution.evaluate`.
+        """
         all_log_probs = [part.log_softmax(-1) for part in params.split(self.nvec, -1)]
         chosen = [lp.gather(-1, actions[..., i : i + 1]) for i, lp in enumerate(all_log_probs)]
         entropy = sum(-(lp.exp() * lp).sum(-1) for lp in all_log_probs)
@@ -101,12 +103,14 @@ class Normal:
     """Independent normal distribution for each number of a continuous action."""
 
     def sample(self, params: Tensor, masks: Tensor | None, generator: torch.Generator) -> Tensor:
-        """See :meth:`Distribution.sample`; actions are not clipped, which the environments do."""
+        """Draw actions, which are not clipped here but by the environment; see
+        :meth:`Distribution.sample`.
+        """
         mean, log_std = params.cpu().chunk(2, -1)
         return mean + log_std.exp() * torch.randn(mean.shape, generator=generator)
 
     def evaluate(self, params: Tensor, actions: Tensor, masks: Tensor | None) -> tuple[Tensor, Tensor]:
-        """See :meth:`Distribution.evaluate`."""
+        """Return log-probability and entropy of actions; see :meth:`Distribution.evaluate`."""
         mean, log_std = params.chunk(2, -1)
         spread = ((actions - mean) * (-log_std).exp()) ** 2
         log_prob = -(0.5 * spread + log_std + _LOG_SQRT_2PI).sum(-1)

@@ -1,7 +1,6 @@
-"""Makes environments with prepared observations and checks their spaces."""
+"""Makes training environments with preprocessed observations and checks their spaces."""
 
-# What environments hand out is untyped.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# Values returned by environments are untyped.
 
 from __future__ import annotations
 
@@ -21,11 +20,11 @@ from mosaic_worker.preprocessing import check_steps
 Env = gym.Env[Any, Any]
 
 OURS = ("cleanrl_worker",)
-"""Packages whose frames are left out when an error's place in the code is shown."""
+"""Packages whose lines are left out of error messages."""
 
 
 def preprocessing_for(config: TrainingConfig, observation_space: Any) -> list[dict[str, Any]]:
-    """Return the steps that turn observations into vectors or images, as the settings ask."""
+    """Return the steps that turn observations into vectors or images, according to the settings."""
     steps, space = entry_steps(config, observation_space)
     if isinstance(space, spaces.Discrete):
         steps.append({"step": "one_hot"})
@@ -35,7 +34,7 @@ def preprocessing_for(config: TrainingConfig, observation_space: Any) -> list[di
 
 
 def make_environment(env_id: str, steps: Steps = (), render_mode: str | None = None) -> Env:
-    """Make one environment whose observations are prepared as the policy needs them.
+    """Make one environment whose observations are preprocessed for the policy.
 
     Raises:
         ConfigError: The environment cannot be made, or no algorithm here handles its observations or actions.
@@ -44,12 +43,14 @@ def make_environment(env_id: str, steps: Steps = (), render_mode: str | None = N
     try:
         observed, acts = env.observation_space, env.action_space
         if not isinstance(observed, spaces.Box):
-            raise ConfigError(f"{env_id} observes {observed}, which no step makes an array of")
+            raise ConfigError(f"{env_id} observes {observed}, which cannot be converted to an array")
         flat = isinstance(acts, spaces.MultiDiscrete) and len(acts.shape) == 1
         if not (flat or isinstance(acts, (spaces.Discrete, spaces.Box))):
-            raise ConfigError(f"{env_id} acts in {acts}; Discrete, MultiDiscrete and Box actions are learnt")
+            raise ConfigError(
+                f"{env_id} has the actions {acts}; only Discrete, MultiDiscrete and Box actions are supported"
+            )
         if isinstance(acts, spaces.Box) and not np.issubdtype(acts.dtype, np.floating):  # pyright: ignore[reportArgumentType]
-            raise ConfigError(f"{env_id} acts in {acts} of whole numbers, which is not learnt")
+            raise ConfigError(f"{env_id} has the actions {acts} of integers, which are not supported")
     except ConfigError:
         env.close()
         raise

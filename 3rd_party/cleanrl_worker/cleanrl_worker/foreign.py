@@ -1,4 +1,4 @@
-"""Recognizes other programs' state dicts by names and shapes, and converts them for our networks.
+"""Recognizes state dicts of other programs by names and shapes, and converts them to this worker's networks.
 
 The names are those of CleanRL's scripts (Huang et al., "CleanRL", 2022): ``actor.0.weight`` and
 ``critic.0.weight`` of ppo.py, ``actor_mean`` and ``actor_logstd`` of ppo_continuous_action.py,
@@ -30,7 +30,9 @@ from mosaic_worker.spaces import Space
 StateDict = dict[str, Tensor]
 _PLAIN = (str, int, float, bool, type(None))
 _EPSILON, _NOISE = 0.05, 0.1
-"""Exploration of an imported policy that samples, as in CleanRL's evaluation of DQN and in its DDPG."""
+"""Exploration rate and noise of an imported policy that samples, as in CleanRL's evaluation of DQN and in its
+DDPG.
+"""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Foreign:
     Attributes:
         algorithm: Algorithm that trained the policy.
         network: Entry ``network`` of ``policy.json``.
-        weights: Weights by the names of our networks.
+        weights: Weights by the parameter names of this worker's networks.
         config: Settings of the training, if the file has them.
     """
 
@@ -78,9 +80,9 @@ class _Target:
         wanted = math.prod(self.input_space.shape)
         if width != wanted:
             raise ConfigError(
-                f"the file's network takes {width} numbers, observations of {self.env_id} have {wanted} "
-                f"(Box{self.input_space.shape}). Choose its environment, or say with --preprocess what was "
-                "done to them"
+                f"the file's network takes {width} numbers, but observations of {self.env_id} have {wanted} "
+                f"(Box{self.input_space.shape}). Choose the policy's environment, "
+                "or give the preprocessing of the training with --preprocess"
             )
 
     def check_outputs(self, count: int, what: str = "actions") -> None:
@@ -98,8 +100,8 @@ class _Target:
     def check_kind(self, algorithm: str, *kinds: str) -> None:
         if self.action_space.kind not in kinds:
             raise ConfigError(
-                f"the file's network is one of {algorithm} for {' or '.join(kinds)} actions, "
-                f"those of {self.env_id} are {self.action_space.kind}"
+                f"the file's network is of {algorithm} for {' or '.join(kinds)} actions, "
+                f"but those of {self.env_id} are {self.action_space.kind}"
             )
 
 
@@ -137,7 +139,7 @@ def recognize(
             return Foreign(named, found.network, found.weights, config)
     names = ", ".join(sorted(first)[:4])
     raise ConfigError(
-        f"the file holds no network of CleanRL's scripts (it begins with {names}). Say what it is with "
+        f"the file has no network of CleanRL's scripts (it begins with {names}). Describe it with "
         "--describe, see docs/policies.md"
     )
 
@@ -191,7 +193,7 @@ def _tensor(weights: StateDict, name: str) -> Tensor:
 def _perceptron(weights: StateDict, prefix: str) -> list[tuple[str, Tensor]]:
     layers = _layers(weights, prefix)
     if not layers or any(tensor.ndim != 2 for _, tensor in layers):
-        raise ConfigError(f"the file's {prefix} is no perceptron of affine layers")
+        raise ConfigError(f"the file's {prefix} is not a perceptron of affine layers")
     return layers
 
 
@@ -199,7 +201,9 @@ def _hidden(layers: Sequence[tuple[str, Tensor]]) -> list[int]:
     """Return the widths of the hidden layers."""
     widths = [tensor.shape[0] for _, tensor in layers[:-1]]
     if not widths:
-        raise ConfigError("the file's network has no hidden layer, which no algorithm here has")
+        raise ConfigError(
+            "the file's network has no hidden layer, but every algorithm of this worker has one"
+        )
     return widths
 
 
@@ -261,13 +265,13 @@ def _check_convolutions(weights: StateDict, target: _Target) -> None:
     if first.ndim != 4 or encoding.kind != "nature_cnn":
         raise ConfigError(
             f"the file's network is for images of 36 pixels and more, {target.env_id} shows "
-            f"Box{target.input_space.shape}. Say with --preprocess what was done to them"
+            f"Box{target.input_space.shape}. Give the preprocessing of the training with --preprocess"
         )
     channels = {"hwc": encoding.shape[-1], "chw": encoding.shape[0]}.get(encoding.layout, 0)
     if first.shape[1] != channels:
         raise ConfigError(
             f"the file's network takes {first.shape[1]} channels, {target.env_id} shows {channels} "
-            f"(Box{target.input_space.shape}). Say with --preprocess what was done to them"
+            f"(Box{target.input_space.shape}). Give the preprocessing of the training with --preprocess"
         )
 
 
@@ -289,7 +293,7 @@ def _values(parts: Sequence[StateDict], target: _Target) -> Foreign:
     count = 1 if atoms is None else len(atoms)
     target.check_outputs(layers[-1][1].shape[0] // count)
     kept: StateDict = {}
-    # The file's last layer is our head; the other layers have the same positions.
+    # The file's last layer is this worker's head; the other layers have the same positions.
     for name, _ in layers[:-1]:
         kept |= _moved(weights, name, name.replace("network.", "features.", 1))
     kept |= _moved(weights, layers[-1][0], "head")
@@ -346,7 +350,7 @@ def _control(
     scale, bias = _bounds(actor, target)
     if not critics:
         raise ConfigError(
-            "the file holds an actor without its critics. Save them together, as CleanRL does: "
+            "the file has an actor without its critics. Save them together, as CleanRL does: "
             "torch.save((actor.state_dict(), qf1.state_dict()), path)"
         )
     hidden = (actor["fc1.weight"].shape[0], _tensor(actor, "fc2.weight").shape[0])
@@ -359,7 +363,7 @@ def _control(
             raise ConfigError(f"the file's critics differ in the shape of {name}")
         if i == 0:
             found = [_in_our_units(weight, b, scale, bias) for weight, b in found]
-        # Our critics are evaluated together, so weights are stacked: (critics, inputs, outputs).
+        # This worker evaluates its critics together, so weights are stacked: (critics, inputs, outputs).
         kept[f"critics.{i}.weight"] = torch.stack([weight.T for weight, _ in found])
         kept[f"critics.{i}.bias"] = torch.stack([b[None] for _, b in found])
     return kept, hidden, len(critics)
@@ -393,7 +397,7 @@ def _in_our_units(weight: Tensor, bias: Tensor, scale: Tensor, middle: Tensor) -
 
 
 def _described(parts: Sequence[StateDict], described: Mapping[str, Any], config: dict[str, Any]) -> Foreign:
-    """Read a network that a person described by its type and by the names of its layers."""
+    """Read a network that the user has described by its type and by the names of its layers."""
     from cleanrl_worker.registry import algorithm
 
     known = ("algorithm", "network", "names")
@@ -402,7 +406,7 @@ def _described(parts: Sequence[StateDict], described: Mapping[str, Any], config:
     network, names = described.get("network"), described.get("names", {})
     if not isinstance(network, dict) or not isinstance(names, dict):
         raise ConfigError(
-            "--describe needs 'network' (as in a policy.json) and 'names' (their layer to ours)"
+            "--describe needs 'network' (as in a policy.json) and 'names' (their prefix to our layer)"
         )
     found = algorithm(str(described.get("algorithm", "")))
     if network.get("type") not in found.networks:

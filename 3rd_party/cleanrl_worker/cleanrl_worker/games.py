@@ -1,12 +1,11 @@
 """Copies of a game in which a learner plays one agent and other players play the other agents.
 
-To the learner a game is an environment with one agent (see :mod:`cleanrl_worker.vector_environments`). It
-sees only its own turns.
-MOSAIC's engine plays the games, so that the learner can meet any player that can take a slot.
+To the learner a game is an environment with one agent (see :mod:`cleanrl_worker.vector_environments`), which
+has only the learner's own turns. MOSAIC's engine plays the games, so the learner can play against any player
+that can fill a slot.
 """
 
-# What environments hand out is untyped.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# Values returned by environments are untyped.
 
 from __future__ import annotations
 
@@ -31,7 +30,9 @@ from mosaic_worker.preprocessing import Pipeline, PreprocessingError
 from mosaic_worker.worker import LoadError
 
 _MOST_FAILURES = 5
-"""Failures in a row of games with one player that end the training; one failed game is truncated."""
+"""Number of consecutive failed games with one player that end the training; a single failed game is
+truncated.
+"""
 
 
 class Result(NamedTuple):
@@ -140,14 +141,14 @@ class Games:
         self.cooperative = len(session.teams) < 2
         self.all_alike = len(session.seats) == len(session.slots)
         if len(session.slots) < 2:
-            raise ConfigError(f"self-play is for games of several agents, and {self.env_id} is for one agent")
+            raise ConfigError(f"self-play is for games of several agents, but {self.env_id} has one agent")
         if not self.all_alike and not config.seat:
             raise ConfigError(
-                f"{self.env_id} has agents of different kinds: say which one learns, "
-                f"--seat {session.seats[0]}, and who plays the others, --pool"
+                f"{self.env_id} has agents of different kinds: name the agent that learns, "
+                f"--seat {session.seats[0]}, and the players of the others, --pool"
             )
         if not isinstance(self.action_space, spaces.Discrete):
-            raise ConfigError(f"self-play learns discrete actions; {self.env_id} acts in {self.action_space}")
+            raise ConfigError(f"self-play learns discrete actions; but {self.env_id} has {self.action_space}")
         self.actions, self._offset = int(self.action_space.n), int(self.action_space.start)
         self.preprocessing = preprocessing_for(config, self.raw_observation_space)
         try:
@@ -157,11 +158,11 @@ class Games:
         self.observation_space: Any = self._pipeline.input_space
         if not isinstance(self.observation_space, spaces.Box):
             raise ConfigError(
-                f"{self.env_id} observes {self.observation_space}, which no step makes an array of"
+                f"{self.env_id} observes {self.observation_space}, which cannot be converted to an array"
             )
 
     def hold(self, name: str, policy: SeatedPolicy) -> None:
-        """Register a policy under a name, so that the learner can meet it."""
+        """Register a policy under a name, so that the learner can play with it."""
         self._session.hold(name, policy)
 
     def begin(self) -> Seen:
@@ -210,18 +211,20 @@ class Games:
                 error = next((result.error for result in played.values() if result.error), error)
             fruitless = fruitless + 1 if len(results) == before else 0
             if fruitless >= _MOST_FAILURES:
-                raise TrainingFailed(f"games with {others} fail, {fruitless} times in a row: {error}")
+                raise TrainingFailed(f"{fruitless} games in a row with {others} failed: {error}")
         return [results[i] for i in range(len(seeds))]
 
     def state(self, step: int) -> dict[str, Any]:
-        """Return the number of the next game and the reward scale; running games are not part of it."""
+        """Return the number of the next game and the reward scale; games in progress are not included."""
         return {
             "next": self._next,
             "reward_scale": None if self._scale is None else self._scale.state(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a result of :meth:`state`; new games begin in place of those that ran."""
+        """Continue from a result of :meth:`state`; new games begin in place of the games that were in
+        progress.
+        """
         self._next = int(state["next"])
         if self._scale is not None:
             self._scale = RewardScale(self.count, self._gamma, state["reward_scale"])
@@ -253,7 +256,7 @@ class Games:
         ]
         for i, _ in over:
             if not terminated[i]:
-                truncated[i] = True  # the game failed, or reported no end
+                truncated[i] = True  # the game failed, or did not report an end
         if truncated.any():
             shown = [finals.get(i, row.shown) for i, row in enumerate(rows)]
             final = Seen(self._stacked(shown), None)
@@ -297,7 +300,7 @@ class Games:
         for others, error in failed.items():
             times = self._failures[others] = self._failures.get(others, 0) + (others not in done)
             if times >= _MOST_FAILURES:
-                raise TrainingFailed(f"games with {others} fail, {times} times in a row: {error}")
+                raise TrainingFailed(f"{times} games in a row with {others} failed: {error}")
         self._results += [result for result in results if not result.error]
 
     # -- a match --
@@ -363,8 +366,8 @@ class Games:
             return do()
         except (ConfigError, TrainingFailed):
             raise
-        except Exception as error:  # foreign code may raise anything
-            raise TrainingFailed(f"{self.env_id} cannot be played on: {described(error, OURS)}") from error
+        except Exception as error:  # third-party code may raise anything
+            raise TrainingFailed(f"{self.env_id} cannot be continued: {described(error, OURS)}") from error
 
 
 def _no_opponent() -> str:

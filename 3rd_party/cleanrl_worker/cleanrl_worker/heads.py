@@ -1,6 +1,6 @@
 """Turns the outputs of a network into actions, for each kind of action space.
 
-A draw depends only on the random numbers of its own decision. Training uses
+A sampled action depends only on the random numbers of its own decision. Training uses
 :mod:`cleanrl_worker.distributions`.
 """
 
@@ -25,7 +25,7 @@ class Head(Protocol):
     """Turns the outputs of a network into actions of one space; arrays have N rows.
 
     Attributes:
-        outputs: Number of outputs the network must give (for a Gaussian: the means alone).
+        outputs: Number of outputs of the network (for a Gaussian, only the means).
         continuous: Whether actions are real numbers.
     """
 
@@ -45,7 +45,7 @@ def head_of(space: Space) -> Head:
     """Return the head for an action space.
 
     Raises:
-        ValueError: Actions of this kind are not learnt.
+        ValueError: No algorithm learns actions of this kind.
     """
     if space.kind == "Discrete":
         return DiscreteHead(space.n, space.start)
@@ -54,7 +54,7 @@ def head_of(space: Space) -> Head:
         return MultiDiscreteHead(tuple(map(int, space.nvec)), space.starts, space.dtype)
     if space.kind == "Box" and space.dtype is not None and space.dtype.kind == "f":
         return GaussianHead(space.shape, np.asarray(space.low), np.asarray(space.high), space.dtype)
-    raise ValueError(f"its actions are of a kind that is not learnt: {space.kind}")
+    raise ValueError(f"its actions are of a kind that no algorithm learns: {space.kind}")
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class DiscreteHead:
     def play(
         self, params: NDArray[np.float64], masks: NDArray[np.bool_] | None, draws: Draws | None
     ) -> NDArray[Any]:
-        """See :meth:`Head.play`."""
+        """Return one action per row; see :meth:`Head.play`."""
         logits = params if masks is None else np.where(masks, params, -math.inf)
         choice = logits.argmax(axis=1) if draws is None else draw_index(logits, draws(0))
         return choice + self.start
@@ -96,7 +96,7 @@ class MultiDiscreteHead:
     def play(
         self, params: NDArray[np.float64], masks: NDArray[np.bool_] | None, draws: Draws | None
     ) -> NDArray[Any]:
-        """See :meth:`Head.play`."""
+        """Return one action per component and row; see :meth:`Head.play`."""
         parts = np.split(params, np.cumsum(self.nvec)[:-1], axis=1)
         chosen = [
             part.argmax(axis=1) if draws is None else draw_index(part, draws(i))
@@ -123,7 +123,7 @@ class GaussianHead:
     def play(
         self, params: NDArray[np.float64], masks: NDArray[np.bool_] | None, draws: Draws | None
     ) -> NDArray[Any]:
-        """See :meth:`Head.play`."""
+        """Return actions clipped to the bounds; see :meth:`Head.play`."""
         mean, log_std = np.split(params, 2, axis=1)
         if draws is not None:
             mean = mean + np.exp(log_std) * draw_normals(draws, self.outputs)

@@ -1,12 +1,12 @@
-"""``python -m cleanrl_worker.importing FILE --env-id E --out DIR`` takes over a policy of CleanRL's.
+"""Imports a policy of CleanRL: ``python -m cleanrl_worker.importing FILE --env-id E --out DIR``.
 
-FILE is what a script in CleanRL's manner wrote with ``torch.save``: a state dict (``.cleanrl_model``,
-``.pt``), with C51's ``{"model_weights": …}`` or the ``(actor, critics…)`` of DDPG and TD3 around it. Which
-network it is shows in its names and shapes (:mod:`cleanrl_worker.foreign`); for a network with other
-names ``--describe`` says it. Only tensors and plain containers are read (``weights_only``); nothing in
-the file is run.
+FILE was written with ``torch.save`` by a script in the style of CleanRL: a state dict (``.cleanrl_model``,
+``.pt``), also within C51's ``{"model_weights": …}`` or the ``(actor, critics…)`` of DDPG and TD3. The kind of
+network is recognized by names and shapes (:mod:`cleanrl_worker.foreign`); a network with other names is
+described with ``--describe``. Only tensors and plain containers are read (``weights_only``); no code in the
+file is run.
 
-One JSON line says what was written. Exit status 0: imported. 2: refused, one line says why.
+One JSON line reports what was written. Exit status 0: imported. 2: refused, with the reason on one line.
 """
 
 # torch annotates only part of its functions.
@@ -42,7 +42,8 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     """
     format = "cleanrl_model" if args.file.suffix == ".cleanrl_model" else "state_dict"
     origin = origin_of(args.file, format, _LARGEST)
-    # After the checks that need no torch: importing torch takes longer than all of them.
+    # Torch is imported after the checks that do not need it, because its import takes longer than all of
+    # them.
     from mosaic_worker.learning.torch_files import read_torch_file
 
     content = read_torch_file(args.file, _LARGEST, "Save model.state_dict()")
@@ -77,7 +78,9 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         licence=args.licence,
         origin=origin,
     )
-    Policy.of(description, arrays_of(found.weights), str(args.file))  # refuses what does not fit
+    Policy.of(
+        description, arrays_of(found.weights), str(args.file)
+    )  # raises an error if the weights do not fit
     weights = safetensors.torch.save({name: t.contiguous() for name, t in found.weights.items()})
     return save_checkpoint(args.out, description, weights)
 
@@ -96,8 +99,8 @@ def _spaces(env_id: str, steps: Sequence[Mapping[str, Any]]) -> tuple[Space, Spa
         env.close()
     if input_space.kind != "Box" or math.prod(input_space.shape) < 1:
         raise ConfigError(
-            f"{env_id} shows a {input_space.kind}, and networks take a Box. Say with --preprocess what was "
-            'done to it in training, as in \'[{"step": "select", "key": "image"}]\''
+            f"{env_id} observes a {input_space.kind}, but networks take a Box. Give with --preprocess the "
+            'preprocessing of the training, such as \'[{"step": "select", "key": "image"}]\''
         )
     return observation_space, input_space, action_space
 
@@ -105,12 +108,16 @@ def _spaces(env_id: str, steps: Sequence[Mapping[str, Any]]) -> tuple[Space, Spa
 main = ImportMain(
     "cleanrl_worker",
     __doc__,
-    "what trained it, where several write such files",
+    "algorithm that trained the policy, if several write such files",
     bring,
     {
-        "--describe": {"type": Path, "help": "JSON file that says what the network is"},
-        "--seed": {"type": int, "default": 0, "help": "of its training, for the record"},
-        "--steps": {"type": int, "default": 0, "help": "it was trained for, for the record"},
+        "--describe": {"type": Path, "help": "JSON file that describes the network"},
+        "--seed": {"type": int, "default": 0, "help": "seed of the training, recorded with the policy"},
+        "--steps": {
+            "type": int,
+            "default": 0,
+            "help": "environment steps of the training, recorded with the policy",
+        },
     },
 )
 

@@ -1,11 +1,10 @@
 """Copies of an environment with several agents, stepped together on all cores.
 
-Observations, actions and rewards are in arrays that all processes share; a pipe to each process says when to
-step. Copies, seeds and all results are the same for any number of processes.
+Observations, actions and rewards are in arrays that all processes share; a message through a pipe makes each
+process step. Copies, seeds and all results are the same for any number of processes.
 """
 
-# What environments hand out is untyped.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# Values returned by environments are untyped.
 
 from __future__ import annotations
 
@@ -135,7 +134,7 @@ class _Copy:
                 seen, over, info = self.step(actions)
                 if over:
                     raise ValueError
-        except Exception:  # foreign code may have changed: a new episode starts
+        except Exception:  # third-party code may have changed: a new episode begins
             self.episode += 1
             return None
         return seen, info
@@ -145,7 +144,7 @@ class _Copy:
 
 
 class _Chunk:
-    """The copies of one process; each reads and writes the boards' row with its number."""
+    """Copies of one process; copy ``i`` reads and writes row ``i`` of the boards."""
 
     def __init__(
         self,
@@ -313,8 +312,8 @@ class Copies:
         for part in numbers:
             here, there = context.Pipe()
             ours.append(here)
-            # A child that held the parent's end of another child's pipe would hide from that child that the
-            # parent ended.
+            # If a child kept the parent's end of another child's pipe, that child would not notice the
+            # parent's end.
             child = context.Process(target=_serve, args=(there, list(ours), self._about, part), daemon=True)
             child.start()
             there.close()
@@ -324,7 +323,7 @@ class Copies:
         try:
             problem, answer = pipe.recv()
         except (EOFError, OSError) as error:
-            raise RaisedInCopy("nothing: a process with copies of it was ended") from error
+            raise RaisedInCopy("no error: a process with copies of the environment ended") from error
         if problem:
             raise RaisedInCopy(problem)
         return answer
@@ -334,7 +333,7 @@ class Copies:
 def _in_words() -> Any:
     try:
         yield
-    except Exception as error:  # foreign code may raise anything
+    except Exception as error:  # third-party code may raise anything
         raise RaisedInCopy(described(error, OURS)) from error
 
 
@@ -348,7 +347,7 @@ def _serve(pipe: Connection, others: Sequence[Connection], about: _About, number
     with contextlib.suppress(EOFError, OSError):
         try:
             chunk = _Chunk(*about, numbers)
-        except Exception as error:  # foreign code may raise anything
+        except Exception as error:  # third-party code may raise anything
             pipe.recv()
             pipe.send((described(error, OURS), None))
             return
@@ -360,5 +359,5 @@ def _serve(pipe: Connection, others: Sequence[Connection], about: _About, number
                         pipe.send(("", chunk.begin(places)))
                     else:
                         pipe.send(("", chunk.step() if order == "step" else chunk.places()))
-                except Exception as error:  # foreign code may raise anything
+                except Exception as error:  # third-party code may raise anything
                     pipe.send((described(error, OURS), None))

@@ -1,7 +1,6 @@
 """Copies of an environment with several agents, grouped by the network that learns for them."""
 
-# What environments hand out is untyped.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# Values returned by environments are untyped.
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ class JointTransition(NamedTuple):
 
     Attributes:
         of: Transition of each group, by name; rows are copies times agents of the group, (N x G, …).
-        acted: By group, bool (N x G,): the row's agent acted. Other rows hold no transition.
+        acted: By group, bool (N x G,): whether the row's agent acted; other rows have no transition.
         finished: Finished episodes.
     """
 
@@ -73,10 +72,10 @@ class GroupView:
         space: Any = group.observation_space
         image = observation_kind(space) == "image"
         if normalize and image:
-            raise ConfigError("normalize_observations is for vectors; leave it out for images")
+            raise ConfigError("normalize_observations is only for vectors; leave it out for images")
         self.moments = RunningMoments(space.shape, state.get("moments")) if normalize else None
         self._scale = None if scale is None else RewardScale(self.count, scale, state.get("reward_scale"))
-        # A shared network gets a one-hot of the agent it plays; a table or an image has no place for one.
+        # A shared network gets a one-hot vector of the agent; it cannot be appended to a table or an image.
         shared = len(group.agents) > 1 and len(space.shape) == 1
         self._marks: NDArray[np.float32] | None = (
             np.eye(len(group.agents), dtype=np.float32) if shared else None
@@ -118,7 +117,7 @@ class GroupView:
         masks = None
         if board.masks is not None and not board.masks.all():
             masks = board.masks.reshape(self.count, -1).copy()
-            masks[~masks.any(axis=1)] = True  # rows that do not act
+            masks[~masks.any(axis=1)] = True  # rows whose agents do not act
         return Seen(self._shown(rows), masks)
 
     def transition(self, board: Board, seen: Seen) -> Transition:
@@ -135,7 +134,7 @@ class GroupView:
         final = None
         if truncated.any():
             final = Seen(self._shown(board.final.reshape(self.count, *board.final.shape[2:])), None)
-        # Rows whose agent had ended before begin anew with the others.
+        # Rows whose agent had ended before begin again together with the others.
         return Transition(seen, rewards, terminated | (over & ~ended), truncated, final)
 
     def act(self, board: Board, actions: NDArray[Any]) -> None:
@@ -210,7 +209,7 @@ class JointEnvironments:
         self._boards = {group.name: board for group, board in self._copies.boards.items()}
 
     def begin(self) -> dict[str, Seen]:
-        """Begin or restore an episode in every copy; return what each group observes.
+        """Begin or restore an episode in every copy; return the observations of each group.
 
         Raises:
             TrainingFailed: The environment raised.
@@ -220,7 +219,7 @@ class JointEnvironments:
             self.exact = self._copies.begin(places)
         except RaisedInCopy as error:
             raise TrainingFailed(f"{self.env_id} raised {error}") from error
-        # Statistics of a resumed training already include its last observations.
+        # The statistics of a resumed training already include its last observations.
         return self._seen(learn=places is None)
 
     def step(self, actions: Mapping[str, NDArray[Any]]) -> JointTransition:
@@ -286,8 +285,10 @@ def _groups(env: Any, *, share: bool) -> list[Group]:
 def _check_spaces(agent: str, seen: Any, does: Any) -> None:
     """Raise an error for spaces that no algorithm here handles."""
     if not isinstance(seen, spaces.Box):
-        raise ConfigError(f"{agent} observes {seen}, which no step makes an array of")
+        raise ConfigError(f"{agent} observes {seen}, which cannot be converted to an array")
     flat = isinstance(does, spaces.MultiDiscrete) and len(does.shape) == 1
     real = isinstance(does, spaces.Box) and np.issubdtype(does.dtype, np.floating)  # pyright: ignore[reportArgumentType]
     if not (flat or real or isinstance(does, spaces.Discrete)):
-        raise ConfigError(f"{agent} acts in {does}; Discrete, MultiDiscrete and Box actions are learnt")
+        raise ConfigError(
+            f"{agent} has the actions {does}; only Discrete, MultiDiscrete and Box actions are supported"
+        )

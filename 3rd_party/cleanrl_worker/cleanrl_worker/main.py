@@ -1,4 +1,4 @@
-"""The worker: plays a trained policy in any slot whose spaces fit the policy."""
+"""Worker that plays a trained policy in any slot whose spaces fit the policy."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ class CleanRLWorker(CheckpointWorker):
     """Plays checkpoints of ``cleanrl_worker.train`` and ``cleanrl_worker.importing``."""
 
     name = "cleanrl_worker"
-    settings = (*CheckpointWorker.settings, "preprocess")  # also a setting of the host, which applies it
+    settings = (*CheckpointWorker.settings, "preprocess")  # the host also has this setting, and applies it
 
     def read(self, checkpoint: str, agent: str = "") -> Policy:
-        """Read a checkpoint, or one agent's part of it."""
+        """Read a checkpoint, or the part of a joint policy that plays ``agent``."""
         return Policy.load(checkpoint, agent)
 
     def stream_of(self, component: int) -> int:

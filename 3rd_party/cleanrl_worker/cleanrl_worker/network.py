@@ -223,7 +223,7 @@ class RecurrentActorCritic(nn.Module):
             self.actor_logstd = nn.Parameter(torch.empty(1, a.outputs))
 
     def initialise(self, generator: torch.Generator) -> None:
-        """See :meth:`ActorCritic.initialise`."""
+        """Set initial weights as :meth:`ActorCritic.initialise` does."""
         initialise(self.network, generator)
         initialise(self.lstm, generator)
         initialise(self.actor, generator, 0.01)

@@ -84,7 +84,7 @@ class ActionValues(nn.Module):
 
 
 def support(v_min: float, v_max: float, atoms: int) -> Tensor:
-    """Return the returns that the atoms represent, evenly spaced, (K,)."""
+    """Return the returns that the atoms represent, evenly spaced, shape (K,)."""
     return torch.linspace(v_min, v_max, atoms)
 
 
@@ -130,7 +130,7 @@ class GaussianActor(nn.Module):
         """Return mean and logarithm of the standard deviation, each (B, outputs)."""
         mean, raw = self.layers(prepared(self.encoding, observations)).chunk(2, dim=-1)
         low, high = LOG_STD_RANGE
-        # Mapped smoothly to the range instead of clipped, so that the gradient never vanishes at its ends.
+        # Mapped smoothly to the range instead of clipped, so that the gradient does not vanish at its ends.
         return mean, low + 0.5 * (high - low) * (raw.tanh() + 1.0)
 
 
@@ -147,7 +147,7 @@ def squash(mean: Tensor, log_std: Tensor, noise: Tensor) -> tuple[Tensor, Tensor
     """
     unsquashed = mean + log_std.exp() * noise
     normal = -0.5 * noise**2 - log_std - 0.5 * math.log(2.0 * math.pi)
-    # log(1 - tanh(u)^2) written so that it neither overflows nor loses all digits.
+    # log(1 - tanh(u)^2) in a form that neither overflows nor loses precision.
     slope = 2.0 * (math.log(2.0) - unsquashed - nn.functional.softplus(-2.0 * unsquashed))
     return unsquashed.tanh(), (normal - slope).sum(-1)
 

@@ -1,4 +1,6 @@
-"""Plays policies of DQN, C51, DDPG, TD3 and SAC; a draw depends only on its own decision's numbers."""
+"""Plays policies of DQN, C51, DDPG, TD3 and SAC; a sample depends only on its own decision's random
+numbers.
+"""
 
 # numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -33,7 +35,7 @@ from mosaic_worker.spaces import Space
 
 
 class QPlayer:
-    """Plays the action of the highest value; when sampling, some actions are random.
+    """Plays the action with the highest value; when sampling, a share of the actions is random.
 
     Args:
         rated: Layer from raw observations to a number for each action and atom.
@@ -59,7 +61,7 @@ class QPlayer:
         """
         network, space = description.network, description.action_space
         if space.kind != "Discrete":
-            raise ValueError(f"its network values discrete actions, and its actions are a {space.kind}")
+            raise ValueError(f"its network values discrete actions, but its actions are a {space.kind}")
         categorical = network["type"] == "categorical_q_network"
         count = _integer_between("atoms", network["atoms"], 2, 1001) if categorical else 1
         atoms = None
@@ -130,10 +132,10 @@ class ActorPlayer:
         """
         network, space = description.network, description.action_space
         if space.kind != "Box" or space.low is None or space.high is None:
-            raise ValueError(f"its network gives continuous actions, and its actions are a {space.kind}")
+            raise ValueError(f"its network gives continuous actions, but its actions are a {space.kind}")
         encoding = _encoding(description)
         if encoding.images:
-            raise ValueError("its network takes vectors, and its observations are images")
+            raise ValueError("its network takes vectors, but its observations are images")
         gaussian, size, hidden = (
             network["type"] == "gaussian_actor",
             math.prod(space.shape),
@@ -197,7 +199,7 @@ def _rectified(layers: list[tuple[Layer, Columns]]) -> Layer:
 def _encoding(description: PolicyDescription) -> Encoding:
     network, shown = description.network, description.shown_space
     if network["activation"] != "relu":
-        raise ValueError(f"its activation is of an unknown kind: {network['activation']!r}")
+        raise ValueError(f"its activation is unknown: {network['activation']!r}")
     encoding = Encoding.from_json(network["encoder"])
     if encoding.shape != tuple(shown.shape):
         raise ValueError(f"its network takes {encoding.shape} where its input space has {tuple(shown.shape)}")
@@ -206,14 +208,14 @@ def _encoding(description: PolicyDescription) -> Encoding:
 
 def _integer_between(name: str, value: Any, least: int, most: int) -> int:
     if type(value) is not int or not least <= value <= most:
-        raise ValueError(f"its {name} is {value!r}, no whole number from {least} to {most}")
+        raise ValueError(f"its {name} is {value!r}, not an integer from {least} to {most}")
     return value
 
 
 def _number(network: Mapping[str, Any], name: str) -> float:
     value = network[name]
     if type(value) not in (int, float) or not math.isfinite(value):
-        raise ValueError(f"its {name} is {value!r}, no finite number")
+        raise ValueError(f"its {name} is {value!r}, not a finite number")
     return float(value)
 
 

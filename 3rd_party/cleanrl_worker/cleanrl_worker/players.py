@@ -90,7 +90,7 @@ class ActorCriticPlayer:
 
     @classmethod
     def build(cls, description: PolicyDescription, weights: Weights) -> ActorCriticPlayer:
-        """See :meth:`Player.build`."""
+        """Build the player for a policy; see :meth:`Player.build`."""
         return cls(*_head_and_architecture(description), weights)
 
     def forward(self, shown: Columns, memory: Columns | None) -> ForwardResult:
@@ -180,7 +180,7 @@ def _top(weights: Weights, widths: tuple[int, ...]) -> Layer:
 def _head_and_architecture(description: PolicyDescription) -> tuple[Head, Architecture]:
     shown = description.shown_space
     if shown.kind != "Box":
-        raise ValueError(f"it needs a Box to look at where it has {shown.kind}")
+        raise ValueError(f"it needs a Box as input space, not {shown.kind}")
     head = head_of(description.action_space)
     encoding = (
         Encoding("mlp", shown.shape) if "encoder" not in description.network else _encoding(description)

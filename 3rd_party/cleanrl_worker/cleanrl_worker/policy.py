@@ -1,4 +1,6 @@
-"""A loaded policy, which gives actions and values for observations, the same for any batch size."""
+"""A loaded policy, whose actions and values for an observation do not depend on the other rows of the
+batch.
+"""
 
 # numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false
@@ -64,7 +66,7 @@ class Policy(NetworkPolicy):
             before = np.zeros((count, self.memory), np.float32) if memory is None else memory
             remembered = self._memory.fill(before)
         said, value_columns, after = self._player.forward(self._shown.fill(rows), remembered)
-        # numpy computes all BATCH rows too: its vector loops may treat the last rows of odd sizes
+        # numpy computes all BATCH rows too, because its vector loops may treat the last rows of odd sizes
         # differently.
         outputs = rows_of(said).astype(np.float64, order="C")
         ok = np.asarray(np.isfinite(outputs).all(axis=1))

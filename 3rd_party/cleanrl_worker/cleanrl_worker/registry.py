@@ -1,7 +1,6 @@
-"""Lists the algorithms of this worker; a further one needs an entry here and a module.
+"""Lists the algorithms of this worker; a new algorithm needs an entry here and a module.
 
-Names of modules are strings, so that a module is imported only when it is used: settings are read without
-torch.
+Modules are named as strings and imported only when they are used, so that settings can be read without torch.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mosaic_worker.learning.training_command import named
 
-if TYPE_CHECKING:  # playing needs no pydantic, which takes a third of a second to import
+if TYPE_CHECKING:  # playing does not need pydantic, whose import takes a third of a second
     from cleanrl_worker.config.base import TrainingConfig
 
 

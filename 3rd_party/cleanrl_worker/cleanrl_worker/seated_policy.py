@@ -1,4 +1,4 @@
-"""A policy of this worker that plays other agents during a training and samples its actions."""
+"""Plays other agents during a training with a policy of this worker, sampling its actions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mosaic_worker.preprocessing import Pipeline, Stream
 
 @dataclass
 class _Part:
-    """The part of a policy that plays some agents, with preprocessing streams that are free."""
+    """Part of a policy that plays some agents, with unused preprocessing streams."""
 
     policy: Policy
     pipeline: Pipeline
@@ -28,7 +28,7 @@ class _Part:
 
 @dataclass
 class _Seat:
-    """One agent's player in one episode."""
+    """Player of one agent in one episode."""
 
     part: _Part
     stream: Stream
@@ -58,7 +58,9 @@ class SeatedPolicy:
         self._seats[episode, agent_id] = _Seat(part, stream, np.zeros(part.policy.memory, np.float32))
 
     def choose(self, decisions: Sequence[Any]) -> list[Any]:
-        """Return an action for each decision, drawn with numbers that depend only on its seed and step."""
+        """Return an action for each decision, sampled with numbers that depend only on the decision's seed
+        and step.
+        """
         seats = [self._seats[each.episode, each.agent_id] for each in decisions]
         actions: list[Any] = [None] * len(decisions)
         for part in {id(seat.part): seat.part for seat in seats}.values():
@@ -105,7 +107,7 @@ def seated(folder: Path) -> SeatedPolicy | None:
     """Load the policy of a folder; return ``None`` if it belongs to another worker.
 
     Raises:
-        LoadError: The policy is one of this worker and cannot be read.
+        LoadError: The policy belongs to this worker but cannot be read.
     """
     if read_description(checkpoint_folder(folder)).worker != WORKER:
         return None

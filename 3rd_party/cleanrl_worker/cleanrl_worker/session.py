@@ -1,4 +1,4 @@
-"""Everything around an algorithm during training: reports, checkpoints, commands, videos."""
+"""Handles reports, checkpoints, requests and videos of a training for its algorithm."""
 
 # torch annotates only part of its functions.
 # pyright: reportUnknownMemberType=false
@@ -48,13 +48,13 @@ class Learner(Protocol):
 
 
 class Session(Training):
-    """One training, as its algorithm uses it.
+    """One training, as seen by its algorithm.
 
     Args:
         algorithm: Name of the algorithm.
         config: Settings of the training.
         environments: Environments to train in.
-        run: Run that receives reports and gives commands.
+        run: Run that receives reports and passes on requests.
         scalars: TensorBoard log.
         restored: State of the training that is resumed.
 
@@ -79,7 +79,8 @@ class Session(Training):
         scalars: Scalars | None = None,
         restored: State | None = None,
     ) -> None:
-        # One thread: small matrices gain nothing from two, and sums must not depend on the machine's load.
+        # One thread: two threads do not speed up small matrices, and sums must not depend on the machine's
+        # load.
         torch.set_num_threads(1)
         super().__init__(algorithm, config, run, scalars, restored)
         self._config, self._environments = config, environments
@@ -101,7 +102,7 @@ class Session(Training):
         except TrainingFailed as error:
             raise TrainingFailed(f"after step {self.step:,}: {error}") from error
         if not self._environments.exact:
-            self.run.warn("not every episode could be resumed; some began anew")
+            self.run.warn("some episodes could not be resumed and were restarted")
 
     def episodes(self, step: int, finished: Iterable[tuple[float, int]]) -> None:
         """Report finished episodes: return and length of each."""
@@ -113,7 +114,7 @@ class Session(Training):
         self.report.metrics(step, values)
 
     def advance(self, step: int, learner: Learner) -> bool:
-        """Process commands after an update; this blocks while the training is paused.
+        """Handle requests after an update; this does not return while the training is paused.
 
         Returns:
             Whether to continue.
@@ -125,7 +126,7 @@ class Session(Training):
         self.step, self.learner = step, learner
         return self.go_on()
 
-    # -- what it has learnt --------------------------------------------------------------
+    # -- current policy --------------------------------------------------------------
 
     def weights(self) -> Mapping[str, Tensor]:
         """Return the weights for playing."""
@@ -161,7 +162,9 @@ class Session(Training):
         return {**self.report.kept(), "filmed": self._filmed}
 
     def worker_id(self) -> str:
-        """Return the id of this worker, which plays only policies with this id."""
+        """Return the package of this worker as its id, because a policy may be played only by a worker with
+        its id.
+        """
         return WORKER
 
     def keep_last_good(self) -> None:
@@ -170,7 +173,7 @@ class Session(Training):
             with suppress(TrainingFailed):
                 self.save_policy()
 
-    # -- films -----------------------------------------------------------------------------
+    # -- videos -----------------------------------------------------------------------------
 
     def film_due(self) -> bool:
         """Return whether a multiple of ``video_every`` was passed since the last video."""
@@ -183,7 +186,7 @@ class Session(Training):
 
 
 class JointSession(Session):
-    """A training of several agents, as its algorithm uses it."""
+    """A training of several agents, as seen by its algorithm."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)

@@ -87,7 +87,7 @@ def environments_of(
 
 
 def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironments | Games) -> None:
-    """Raise an error if the algorithm cannot learn the environment's actions or observations.
+    """Check that the algorithm can learn the environment's actions and observations.
 
     Raises:
         ConfigError: They do not fit; the message names algorithms that fit.
@@ -100,8 +100,8 @@ def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironmen
             ]
             raise ConfigError(
                 f"{algorithm.name} learns from {' and '.join(algorithm.observations)} observations, and "
-                f"{environments.env_id} shows {each.observation_space}. Of a Dict, two entries make a vector "
-                f"(--select image,direction); these learn from what it is: {', '.join(others) or 'none'}"
+                f"{environments.env_id} has {each.observation_space}. Select entries of a Dict for a vector "
+                f"(--select image,direction), or use one of these algorithms: {', '.join(others) or 'none'}"
             )
         alike = {name: a for name, a in ALGORITHMS.items() if a.joint == algorithm.joint}
         kind = action_kind(each.action_space)
@@ -109,7 +109,7 @@ def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironmen
 
 
 def check_memory(config: TrainingConfig, environments: Environments | JointEnvironments | Games) -> None:
-    """Raise an error if the rollout or the replay buffer would not fit into memory.
+    """Check that the rollout or the replay buffer fits into memory.
 
     Raises:
         ConfigError: It would not fit; the message names the setting and its largest value.
@@ -118,8 +118,8 @@ def check_memory(config: TrainingConfig, environments: Environments | JointEnvir
     for each in _views(environments):
         seen, acts = each.observation_space, each.action_space
         agents = len(each.group.agents) if isinstance(each, GroupView) else 1
-        # As they are stored: bytes as bytes, all else as float32; an action takes 8 bytes, or 4 for each
-        # number.
+        # As stored: uint8 stays uint8, all else is float32; an action takes 8 bytes, or 4 bytes per
+        # component.
         observation = math.prod(seen.shape) * (1 if seen.dtype == np.uint8 else 4)
         action = 4 * math.prod(acts.shape) if acts.shape else 8
         if isinstance(config, ReplayConfig):

@@ -1,7 +1,6 @@
 """Copies of one environment for training, stepped together, with action masks as arrays."""
 
-# What environments hand out is untyped.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# Values returned by environments are untyped.
 
 from __future__ import annotations
 
@@ -37,24 +36,26 @@ CLIP = 10.0
 
 
 class RaisedApart(RuntimeError):
-    """Error of an environment in another process, as text: the exception's traceback stays there."""
+    """Error of an environment in another process, as text, because its traceback exists only there."""
 
 
 class Telling(gym.Wrapper[Any, Any, Any, Any]):
-    """Wrapper that reports an environment's error as text, because the traceback stays in its process."""
+    """Wrapper that reports an environment's error as text, because the traceback exists only in its
+    process.
+    """
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        """See :meth:`gymnasium.Env.reset`."""
+        """Begin an episode; see :meth:`gymnasium.Env.reset`."""
         try:
             return self.env.reset(seed=seed, options=options)
-        except Exception as error:  # foreign code may raise anything
+        except Exception as error:  # third-party code may raise anything
             raise RaisedApart(described(error, OURS)) from error
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """See :meth:`gymnasium.Env.step`."""
+        """Do one step; see :meth:`gymnasium.Env.step`."""
         try:
             return self.env.step(action)
-        except Exception as error:  # foreign code may raise anything
+        except Exception as error:  # third-party code may raise anything
             raise RaisedApart(described(error, OURS)) from error
 
 
@@ -177,7 +178,7 @@ class Environments:
         if not getattr(config, "normalize_observations", False):
             return None
         if observation_kind(self.observation_space) == "image":
-            raise ConfigError("normalize_observations is for vectors; leave it out for images")
+            raise ConfigError("normalize_observations is only for vectors; leave it out for images")
         return RunningMoments(self.observation_space.shape, self._state.get("moments"))
 
     def _reward_scale(self, config: TrainingConfig) -> RewardScale | None:
@@ -207,9 +208,9 @@ class Environments:
                 self._length[~exact] = 0
         except ConfigError:
             raise
-        except Exception as error:  # foreign code may raise anything
+        except Exception as error:  # third-party code may raise anything
             raise self._raised(error) from error
-        # Statistics of a resumed training already include its last observations.
+        # The statistics of a resumed training already include its last observations.
         return self._as_seen(observation, info, learn="episodes" not in self._state)
 
     def step(self, actions: NDArray[Any]) -> Transition:
@@ -224,7 +225,7 @@ class Environments:
         """
         try:
             observation, rewards, terminated, truncated, info = self._envs.step(self._moves(actions))
-        except Exception as error:  # foreign code may raise anything
+        except Exception as error:  # third-party code may raise anything
             raise self._raised(error) from error
         dones = terminated | truncated
         self._return += rewards
@@ -294,7 +295,7 @@ class Environments:
 
 def _make_copy(env_id: str, steps: Steps, snapshot: Mapping[str, Any] | None, in_process: bool) -> Env:
     if in_process:
-        # Ctrl-C in a terminal reaches the children too; the parent decides when they end.
+        # Ctrl-C in a terminal also reaches the children; the parent decides when they end.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
     env = make_environment(env_id, steps)

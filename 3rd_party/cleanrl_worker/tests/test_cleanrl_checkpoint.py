@@ -113,7 +113,7 @@ BAD = {
     ),
     "an encoder that is none": (
         lambda f: edit(f, network=NETWORK | {"encoder": ENCODER | {"kind": "transformer"}}),
-        "encoder is of an unknown kind",
+        "encoder has an unknown kind",
     ),
     "a layout that cannot be": (
         lambda f: edit(f, network=NETWORK | {"encoder": ENCODER | {"layout": "hwc"}}),
@@ -135,7 +135,7 @@ BAD = {
     ),
     "text for actions": (
         lambda f: edit(f, action_space={"kind": "MultiBinary", "shape": [3], "dtype": "int8"}),
-        "a kind that is not learnt: MultiBinary",
+        "a kind that no algorithm learns: MultiBinary",
     ),
     "an action more": (
         lambda f: edit(f, action_space={"kind": "Discrete", "n": 3, "start": 0, "dtype": "int64"}),

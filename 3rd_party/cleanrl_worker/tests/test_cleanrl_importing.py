@@ -166,7 +166,7 @@ def test_a_plain_state_dict_is_described(tmp_path: Path, capsys: pytest.CaptureF
         ({"algorithm": "pp", "network": network}, "Did you mean ppo?"),
         ({"algorithm": "ppo"}, "needs 'network'"),
         ({"netwrok": {}}, "an object with the keys"),
-        ("not json", "is no JSON"),
+        ("not json", "is not JSON"),
     ):
         described.write_text(wrong if isinstance(wrong, str) else json.dumps(wrong))
         assert words in refused(capsys, path, "CartPole-v1", "--describe", str(described))
@@ -190,11 +190,11 @@ def test_what_was_done_to_observations_comes_along(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "env_id", "words"),
     [
-        ("ppo", "Acrobot-v1", "takes 4 numbers, observations of Acrobot-v1 have 6"),
-        ("dqn", "Acrobot-v1", "takes 4 numbers, observations of Acrobot-v1 have 6"),
-        ("ppo", "Pendulum-v1", "PPO for Discrete or MultiDiscrete actions, those of Pendulum-v1 are Box"),
-        ("ppo_continuous", "CartPole-v1", "PPO for Box actions, those of CartPole-v1 are Discrete"),
-        ("td3", "MountainCarContinuous-v0", "takes 3 numbers, observations"),
+        ("ppo", "Acrobot-v1", "takes 4 numbers, but observations of Acrobot-v1 have 6"),
+        ("dqn", "Acrobot-v1", "takes 4 numbers, but observations of Acrobot-v1 have 6"),
+        ("ppo", "Pendulum-v1", "PPO for Discrete or MultiDiscrete actions, but those of Pendulum-v1 are Box"),
+        ("ppo_continuous", "CartPole-v1", "PPO for Box actions, but those of CartPole-v1 are Discrete"),
+        ("td3", "MountainCarContinuous-v0", "takes 3 numbers, but observations"),
         ("ppo_atari", "CartPole-v1", "images of 36 pixels and more, CartPole-v1 shows Box(4,)"),
         ("ppo", "NoSuch-v0", "cannot be made"),
     ],

@@ -87,10 +87,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["--learning-rate=0.1"], "a resumed training keeps its settings, and learning_rate was 0.0003"),
+        (["--learning-rate=0.1"], "a resumed training keeps its settings, but learning_rate was 0.0003"),
         (["--env-id=Acrobot-v1"], "env_id was 'CartPole-v1'"),
         (["--algo=ppo_lstm"], "one of ppo, not ppo_lstm"),
-        ([], "has its 256 steps already; raise total_steps"),
+        ([], "already has its 256 steps; raise total_steps"),
         (["--overwrite"], "either --resume or --overwrite"),
     ],
 )

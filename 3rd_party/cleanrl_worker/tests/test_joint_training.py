@@ -147,12 +147,12 @@ def test_a_film_shows_the_team(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["--env-id=joint_probes:Pictures", "--algo=mappo"], "these learn from what it is: ippo"),
-        (["--env-id=joint_probes:Pictures", "--normalize-observations"], "is for vectors"),
+        (["--env-id=joint_probes:Pictures", "--algo=mappo"], "use one of these algorithms: ippo"),
+        (["--env-id=joint_probes:Pictures", "--normalize-observations"], "is only for vectors"),
         (["--env-id=connect_four_v3"], "act one after the other"),
         (["--env-id=simple_sprad_v3"], "Did you mean 'simple_spread_v3'"),
         (["--env-id=joint_probes:SHORT"], "cannot be made"),
-        (["--lstm-size=8", "--num-envs=6", "--num-minibatches=4"], "a minibatch holds whole environments"),
+        (["--lstm-size=8", "--num-envs=6", "--num-minibatches=4"], "a minibatch has whole environments"),
     ],
 )
 def test_bad_commands_get_one_line_and_status_2(

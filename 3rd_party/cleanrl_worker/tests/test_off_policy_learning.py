@@ -222,7 +222,7 @@ def test_what_breaks_while_running_says_so(name: str, env_id: str, words: str, t
 @pytest.mark.parametrize(
     ("env_id", "words"),
     [
-        ("Unbounded-v0", r"Unbounded-v0: its actions have no finite bounds\. Learn it with ppo"),
+        ("Unbounded-v0", r"Unbounded-v0: its actions have no finite bounds\. Use ppo"),
         ("Pictures-v0", r"images of shape \(36, 36, 3\).* Learn it with ppo"),
     ],
 )

@@ -209,16 +209,16 @@ def test_what_cannot_be_decided_is_invalid_and_harms_no_neighbor(tmp_path: Path)
     ("name", "changes", "words"),
     [
         ("dqn", {"epsilon": 1.5}, "its epsilon is 1.5, not from 0 to 1"),
-        ("dqn", {"epsilon": "x"}, "its epsilon is 'x', no finite number"),
-        ("dqn", {"activation": "elu"}, "its activation is of an unknown kind"),
+        ("dqn", {"epsilon": "x"}, "its epsilon is 'x', not a finite number"),
+        ("dqn", {"activation": "elu"}, "its activation is unknown: 'elu'"),
         ("dqn", {"hidden": [10**9]}, "hidden widths"),
         ("dqn", {"hidden": [32, 34]}, "do not fit their description"),
-        ("dqn", {"type": "deterministic_actor"}, "gives continuous actions, and its actions are a Discrete"),
+        ("dqn", {"type": "deterministic_actor"}, "gives continuous actions, but its actions are a Discrete"),
         ("c51", {"atoms": 10**9}, "its atoms is 1000000000"),
         ("c51", {"v_max": None}, "its v_max is None"),
         ("td3", {"critics": 0}, "its critics is 0"),
         ("td3", {"noise": None}, "its noise is None"),
-        ("sac", {"type": "q_network"}, "values discrete actions, and its actions are a Box"),
+        ("sac", {"type": "q_network"}, "values discrete actions, but its actions are a Box"),
     ],
 )
 def test_a_strange_network_is_refused_in_one_line(

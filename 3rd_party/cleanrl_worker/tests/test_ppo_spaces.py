@@ -118,7 +118,7 @@ def test_statistics_of_observations_and_rewards_travel_with_the_policy(tmp_path:
 
 
 def test_images_are_not_normalised() -> None:
-    with pytest.raises(ConfigError, match="normalize_observations is for vectors"):
+    with pytest.raises(ConfigError, match="normalize_observations is only for vectors"):
         Environments(PPOConfig(env_id="MiniGrid-Empty-5x5-v0", normalize_observations=True))
 
 

@@ -153,7 +153,7 @@ def test_who_left_the_pool_is_named(tmp_path: Path, capsys: pytest.CaptureFixtur
     out = train(tmp_path / "p", f"--pool={file}", "--total-steps=512")
     file.write_text(POOL.replace("rules:", "others:"))
     assert main(["--algo=self_play", f"--out={out}", "--resume", "--total-steps=1024"]) == 2
-    assert "rules, a member of the league, is not in the pool any more" in capsys.readouterr().err
+    assert "rules, a member of the league, is no longer in the pool" in capsys.readouterr().err
 
 
 @pytest.mark.full
@@ -200,7 +200,7 @@ def test_opponents_that_fail_for_good_are_told_of(tmp_path: Path, capsys: pytest
     options = [f"--out={out}", *SHORT, f"--pool={pool}", "--snapshot-every=0"]
     assert main(["--algo=self_play", f"--env-id={GAME}", *options]) == 1
     said = capsys.readouterr().err
-    assert "games with faulty fail, 5 times in a row: player_" in said
+    assert "5 games in a row with faulty failed: player_" in said
 
 
 def test_agents_that_act_at_once_are_sides_as_well(tmp_path: Path) -> None:
@@ -220,13 +220,13 @@ def test_agents_that_act_at_once_are_sides_as_well(tmp_path: Path) -> None:
         ([f"--env-id={GAME}", "--pool=nonsense"], "not 'nonsense'"),
         ([f"--env-id={GAME}", "--pool=random,random"], "two members of the pool are called random"),
         ([f"--env-id={GAME}", "--pool=nowhere.yaml"], "nowhere.yaml"),
-        ([f"--env-id={GAME}", "--snapshot-every=0"], "there is no opponent to meet"),
+        ([f"--env-id={GAME}", "--snapshot-every=0"], "there is no opponent: set one"),
         ([f"--env-id={GAME}", "--seat=player_3"], "has no agent player_3"),
         (
             ["--env-id=simple_speaker_listener_v4", "--seat=listener_0", "--pool=random"],
-            "past selves of listener_0 cannot play the others",
+            "past copies of listener_0 cannot play the others",
         ),
-        ([f"--env-id={GAME}", "--normalize-observations"], "not for self-play"),
+        ([f"--env-id={GAME}", "--normalize-observations"], "cannot be used in self-play"),
         (["--env-id=connect_for_v3"], "Did you mean 'connect_four_v3'"),
     ],
 )

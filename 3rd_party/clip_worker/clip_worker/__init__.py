@@ -1,1 +1,1 @@
-"""CLIP models as agents, which play the action whose caption fits the picture best."""
+"""Worker that plays the action whose caption fits the image best, by a CLIP model."""

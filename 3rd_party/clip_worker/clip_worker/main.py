@@ -1,4 +1,4 @@
-"""The worker that plays actions by CLIP models."""
+"""Worker that plays actions by CLIP models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mosaic_worker.worker import Actions, Batch, Decision, Invalid, LoadError, P
 ACTION: Final = "{action}"
 CAPTION: Final = "a photo in which the agent should {action}"
 MOST_ACTIONS: Final = 1000
-"""Largest number of actions: each caption must be embedded and distinguished from all others."""
+"""Largest number of actions, because each caption must be embedded and distinguished from all others."""
 
 
 class _Player:
@@ -25,14 +25,16 @@ class _Player:
     def __init__(self, slot: Slot) -> None:
         given = slot.settings
         if slot.action_space.kind != "Discrete":
-            raise LoadError("CLIP chooses among actions that are counted, and the slot's are not")
+            raise LoadError("CLIP needs discrete actions, but the slot's actions are not discrete")
         if not given.get("model"):
             raise LoadError("the setting model is missing: name the folder of a CLIP model")
         self.slot, self.meanings = slot, slot.action_meanings
         _require_few(len(self.meanings))
         self.caption, self.own = str(given.get("caption") or CAPTION), _own(given.get("captions"))
         if ACTION not in self.caption:
-            raise LoadError(f"the caption {self.caption!r} has no {ACTION}: all actions would be one")
+            raise LoadError(
+                f"the caption {self.caption!r} has no {ACTION}: all actions would have the same caption"
+            )
         self._check_own()
         folder = Path(str(given["model"])).expanduser()
         try:
@@ -46,13 +48,13 @@ class _Player:
             if word not in self.meanings:
                 near = difflib.get_close_matches(word, self.meanings, 1)
                 raise LoadError(
-                    f"captions has {word!r}, which is no action here; there is "
+                    f"captions has {word!r}, which is not an action of the slot; actions are "
                     f"{near[0] if near else ', '.join(self.meanings)}"
                 )
 
     def decide(self, batch: Batch) -> Actions:
         """Choose actions for all pictures of a batch together."""
-        answers: list[Any] = [Invalid("there was no picture to look at")] * len(batch)
+        answers: list[Any] = [Invalid("there was no image")] * len(batch)
         extras: list[dict[str, Any] | None] = [None] * len(batch)
         choices = [self._choices(decision) for decision in batch]
         seen = [i for i in range(len(batch)) if i < len(batch.images) and choices[i]]
@@ -61,10 +63,10 @@ class _Player:
         pictures = [batch.images[i][0] for i in seen]
         logits = self.model.logits(pictures, captions) if seen else np.empty((0, 0))
         if not np.isfinite(logits).all():
-            raise PolicyFailed("what the model computes of these pictures is no number")
+            raise PolicyFailed("the model's output for these images is not a number")
         for row, i in enumerate(seen):
             own = logits[row, [words.index(word) for word in choices[i]]]
-            answers[i] = list(choices[i].values())[int(own.argmax())]  # the first of equal ones
+            answers[i] = list(choices[i].values())[int(own.argmax())]  # the first one of equally good actions
             scores = zip(choices[i], _softmax(own).tolist(), strict=True)
             extras[i] = {"scores": {word: round(score, 4) for word, score in scores}}
         return Actions(answers, extras=extras)
@@ -76,7 +78,7 @@ class _Player:
             PolicyFailed: The actions have no words, or there are too many.
         """
         if not decision.choices and not self.meanings:
-            raise PolicyFailed("actions have no words here that a picture could be compared with")
+            raise PolicyFailed("the slot's actions have no words to compare with an image")
         found = self.slot.legal_words(decision)
         _require_few(len(found), PolicyFailed)
         return found
@@ -86,11 +88,11 @@ def _own(captions: Any) -> Mapping[str, str]:
     if captions is None:
         return {}
     if not isinstance(captions, Mapping):
-        raise LoadError('captions is to be an object such as {"forward": "a free way ahead"}')
+        raise LoadError('captions must be an object such as {"forward": "a free way ahead"}')
     own = cast("Mapping[Any, Any]", captions)
     for word, text in own.items():
         if not isinstance(text, str) or not text.strip():
-            raise LoadError(f"captions: that of {str(word)!r} is {text!r:.40}, which is no text")
+            raise LoadError(f"captions: the caption of {str(word)!r} is {text!r:.40}, which is not text")
     return {str(word): text for word, text in own.items()}
 
 

@@ -34,11 +34,11 @@ _KEPT: Final = 10_000
 
 
 class ModelError(Exception):
-    """Raised if a folder holds no CLIP model that can be played; the message is a sentence."""
+    """A folder contains no usable CLIP model; the message is a sentence."""
 
 
 class Clip:
-    """A model in main memory, with a cache of embedded captions.
+    """A CLIP model in main memory, with a cache of embedded captions.
 
     Args:
         folder: Folder with ``config.json``, ``model.safetensors``, ``preprocessor_config.json`` and the
@@ -67,7 +67,7 @@ class Clip:
             )
             self._tokenizer: Any = CLIPTokenizer.from_pretrained(folder, local_files_only=True)
             self._pictures: Any = CLIPImageProcessorPil.from_pretrained(folder, local_files_only=True)
-        except Exception as error:  # the library reports errors in many types
+        except Exception as error:  # the library raises errors of many types
             raise ModelError(f"{folder.name} cannot be loaded: {_first_line(error)}") from None
         if missing := sorted(told["missing_keys"]):
             raise ModelError(f"{WEIGHTS} of {folder.name} lacks {len(missing)} weights: {missing[0]}, …")
@@ -96,7 +96,7 @@ class Clip:
         return np.round(found.double().numpy(), 2)
 
     def _embed(self, captions: Sequence[str]) -> None:
-        if len(self._captions) > _KEPT:  # in games with ever new words the cache would grow without end
+        if len(self._captions) > _KEPT:  # in games with ever new words, the cache would grow without limit
             self._captions.clear()
         new = [each for each in dict.fromkeys(captions) if each not in self._captions]
         for start in range(0, len(new), _AT_ONCE):
@@ -124,7 +124,9 @@ def _check(folder: Path) -> None:
     with _said(folder):
         kind = _kind(folder)
         if kind != "clip":
-            raise ModelError(f"{folder.name} is no CLIP model: its {CONFIG} says {kind or 'nothing'}")
+            raise ModelError(
+                f"{folder.name} is not a CLIP model: its {CONFIG} has the model_type {kind or 'nothing'}"
+            )
         if not (folder / WEIGHTS).exists():
             others = sorted(path.name for path in folder.glob("pytorch_model*.bin"))
             pickled = f"; {others[0]} is a pickle, which is never opened" if others else ""
@@ -143,7 +145,7 @@ def _said(folder: Path) -> Generator[None, None, None]:
         yield
     except FileNotFoundError as error:
         missing = Path(str(error.filename)).name
-        raise ModelError(f"{folder.name} is no folder of a CLIP model: it has no {missing}") from None
+        raise ModelError(f"{folder.name} is not the folder of a CLIP model: it has no {missing}") from None
     except OSError as error:
         advice = "; save the model with hf download --local-dir, which makes no links"
         is_link = "link" in str(error.strerror)
@@ -155,7 +157,7 @@ def _kind(folder: Path) -> str:
     try:
         found: Any = json.loads(read_file(folder / CONFIG))
     except ValueError:
-        raise ModelError(f"{folder.name} is no CLIP model: its {CONFIG} is no JSON") from None
+        raise ModelError(f"{folder.name} is not a CLIP model: its {CONFIG} is not JSON") from None
     return str(cast("dict[str, Any]", found).get("model_type", "")) if isinstance(found, dict) else ""
 
 

@@ -1,4 +1,4 @@
-"""Controllers, which compute a force from measured numbers."""
+"""Controllers that compute a force from measured quantities."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Controller = Callable[[Measured], float]
 
 @dataclass(frozen=True)
 class Feedback:
-    """Linear state feedback: a gain for each measured number.
+    """Linear state feedback: a gain for each measured quantity.
 
     Attributes:
-        gains: Force for each unit that a number is below its target.
-        setpoint: Targets; 0 for those without.
-        strides: Largest deviation that counts for a number; unlimited for others. A number further away gets
-            a nearer target, so that a distant target is reached without falling.
+        gains: Force per unit that a quantity is below its target.
+        setpoint: Target of each quantity; 0 for all others.
+        strides: Largest deviation that counts for a quantity; unlimited for others. One further away gets a
+            nearer target, so that a distant target is reached without falling.
     """
 
     gains: Measured
@@ -71,7 +71,7 @@ class Pid:
     To prevent windup, the integral does not grow in the direction in which the force is at its limit.
 
     Args:
-        error: Weights of the numbers whose weighted sum is the controlled value.
+        error: Weights of the quantities whose weighted sum is the controlled value.
         gains: Proportional, integral, derivative.
         setpoint: Targets.
         step_s: Seconds between two calls.
@@ -100,7 +100,7 @@ class Pid:
         force = kp * error + ki * total + kd * change
         least, most = self._reach
         beyond = min(force - least, 0.0) or max(force - most, 0.0)
-        if beyond * ki * error <= 0:  # within reach, or moving back into it
+        if beyond * ki * error <= 0:  # within the limits, or moving back into them
             self._sum = total
         return force
 
@@ -126,17 +126,19 @@ def controller(
     if kind == "gains":
         gains = numbers("gains", settings.get("gains") or {})
         if not gains:
-            raise ValueError("the setting gains is missing: give a gain for each number that counts, by name")
+            raise ValueError(
+                "the setting gains is missing: set a gain for each quantity that counts, by name"
+            )
         feedback = Feedback(gains, setpoint)
         return lambda: feedback
     error = numbers("error", settings.get("error") or (task.error if task else {}))
     if not error:
-        raise ValueError("the setting error is missing: name what is to be brought to its target")
+        raise ValueError("the setting error is missing: name the quantities to control")
     given = (float(settings.get(k) or 0.0) for k in ("kp", "ki", "kd"))
     k = tuple(given)
     if not any(k):
         if task is None:
-            raise ValueError("the settings kp, ki and kd are missing: give at least one gain")
+            raise ValueError("the settings kp, ki and kd are missing: set at least one gain")
         k = task.pid
     step_s = float(settings.get("step_s") or (task.step_s if task else 1.0))
     return lambda: Pid(error, (k[0], k[1], k[2]), setpoint, step_s, reach)
@@ -145,15 +147,15 @@ def controller(
 def _lqr(settings: Mapping[str, Any], task: Task | None, setpoint: Measured) -> Lqr:
     if task is None:
         raise ValueError(
-            "LQR has no model of this environment (it knows CartPole, Pendulum and InvertedPendulum): "
-            "give gains of your own with controller: gains, or use controller: pid"
+            "LQR has no model of this environment (it has CartPole, Pendulum and InvertedPendulum): "
+            "set your own gains with controller: gains, or use controller: pid"
         )
     numbers("setpoint", setpoint, task.state)
     constants = constants_of(task, settings.get("model") or {})
     weighed = numbers("weights", settings.get("weights") or {}, task.state)
     weights = [weighed.get(name, usual) for name, usual in zip(task.state, task.weights, strict=True)]
     if min(weights) < 0:
-        raise ValueError("weights are 0 or more")
+        raise ValueError("weights must be 0 or more")
     effort = float(settings.get("effort") or task.effort)
     try:
         gains = task.gains(weights, effort, constants)
@@ -161,9 +163,9 @@ def _lqr(settings: Mapping[str, Any], task: Task | None, setpoint: Measured) -> 
         np.linalg.LinAlgError,
         ArithmeticError,
         ValueError,
-    ):  # a rod without length, masses beyond measure
+    ):  # a rod without length, or extreme masses
         raise ValueError(
-            "no feedback of this model keeps the cost finite: look at model, weights and effort"
+            "no feedback of this model keeps the cost finite: check model, weights and effort"
         ) from None
     by_name = dict(zip(task.state, gains.tolist(), strict=True))
     return Lqr(task, constants, Feedback(by_name, setpoint, task.strides))

@@ -1,4 +1,4 @@
-"""The worker that plays controllers."""
+"""Worker that plays controllers: LQR, PID and state feedback."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ class _Lever:
             self.reach = (-1.0, 1.0)
             return
         if space.kind != "Box" or int(np.prod(space.shape)) != 1:
-            raise LoadError("a controller has one force: the actions of this environment have more numbers")
+            raise LoadError(
+                "a controller computes one force, but the actions of this environment have more numbers"
+            )
         assert space.low is not None
         assert space.high is not None
         self.reach = (float(space.low.item(0)), float(space.high.item(0)))
@@ -82,7 +84,7 @@ class _Player:
     """A slot with its controllers and the state of each episode.
 
     With a manager there is a controller for each option, such as ``go to(0.5 m)``; the controllers differ
-    only in the target of the task's place.
+    only in the target of the position.
     """
 
     def __init__(self, slot: Slot) -> None:
@@ -107,7 +109,7 @@ class _Player:
     def decide(self, decision: Decision) -> Any:
         before = self._episodes[decision.episode]
         force = before.force
-        if decision.step != before.step:  # a repeated request measures nothing new
+        if decision.step != before.step:  # a repeated request has no new measurement
             option = int(decision.observation["option"]) if self._managed else 0
             pilot = before.pilot if option == before.option else self._makers[option]()
             force = self._force(pilot, _measured(decision.facts))
@@ -119,8 +121,8 @@ class _Player:
         try:
             return pilot(known)
         except KeyError as missing:
-            names = ", ".join(known) or "nothing that has a name"
-            raise PolicyFailed(f"{missing} is not measured here; there is {names}") from None
+            names = ", ".join(known) or "none"
+            raise PolicyFailed(f"{missing} is not measured; measured quantities: {names}") from None
 
 
 def _settings(slot: Slot, place: str) -> list[Mapping[str, Any]]:
@@ -140,8 +142,8 @@ def _settings(slot: Slot, place: str) -> list[Mapping[str, Any]]:
         match = _PLACE.fullmatch(option)
         if match is None or not place:
             raise LoadError(
-                f"a controller goes to places, 'go to(0.5 m)', in CartPole and InvertedPendulum; {option!r} "
-                f"of {slot.env_id!r} it cannot carry out"
+                "a controller can only go to positions, 'go to(0.5 m)', in CartPole and InvertedPendulum; "
+                f"it cannot execute {option!r} of {slot.env_id!r}"
             )
         given: Mapping[str, Any] = slot.settings.get("setpoint") or {}
         targets = {**given, place: float(match[1])}
@@ -155,7 +157,7 @@ def _measured(facts: Sequence[str]) -> Measured:
 
 
 class ControlWorker(Worker):
-    """Worker that plays LQR, PID and state feedback on the named numbers of an observation."""
+    """Worker that plays LQR, PID and state feedback on the named quantities of an observation."""
 
     inputs = ("facts",)
 

@@ -1,4 +1,4 @@
-"""Models of the tasks that LQR knows: their state, equations of motion and linearization."""
+"""Models of the tasks with LQR: state, equations of motion and linearization."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from scipy.linalg import expm, solve_discrete_are
 
 Array = NDArray[np.float64]
 Measured = Mapping[str, float]
-"""Numbers of an observation by name, as in facts."""
+"""Measured quantities of an observation by name, as in facts."""
 
 _LARGEST = 1e12
-"""Largest number in a setting; a larger one is a mistake, because computations with it overflow."""
+"""Largest number in a setting; larger numbers are mistakes, because computations with them overflow."""
 _STEP = 1e-5
 """Step of central differences at the upright state; the models are smooth there: errors are about 1e-10."""
 
@@ -30,19 +30,19 @@ class Task:
     """A system with an upright state in which all numbers are zero.
 
     Attributes:
-        state: Names of the state's numbers, in the order of ``moves``.
-        moves: ``(state, force, constants)`` -> the state's change per second.
+        state: Names of the state's components, in the order of ``moves``.
+        moves: Function ``(state, force, constants)`` that returns the state's change per second.
         constants: Constants of the model, in SI units.
         step_s: Duration of an environment step in seconds; the force is constant during a step.
-        weights: Cost of the square of each number.
+        weights: Cost of the square of each component.
         effort: Cost of the square of the force.
-        error: Numbers whose weighted sum PID controls, with weights.
+        error: Quantities whose weighted sum PID controls, with their weights.
         pid: Gains of PID.
-        limit: Largest force; above it, ``recovers`` plays.
-        read: Function that adds numbers which follow from the measured ones.
-        place: Name of the number for the position, for managers that set its target; ``""`` without one.
-        strides: Largest deviation that counts for a number; beyond it, the target is nearer.
-        recovers: ``(state, constants)`` -> the force if linear feedback is too weak.
+        limit: Largest force; if more is needed, ``recovers`` is used.
+        read: Function that adds quantities derived from the measured ones.
+        place: Name of the position, for managers that set its target; ``""`` without a position.
+        strides: Largest deviation that counts for a quantity; beyond it, a nearer target is used.
+        recovers: Function ``(state, constants)`` that returns the force if linear feedback is too weak.
     """
 
     state: Sequence[str]
@@ -105,8 +105,8 @@ def _cart_pole(state: Array, force: float, c: Mapping[str, float]) -> Array:
 
     The state is position, speed, angle from upright (clockwise) and angular speed.
 
-    Both equations of motion solved for the two accelerations; ``pole_centre`` is the distance of the pole's
-    centre of mass from the hinge, ``pole_inertia`` is about that centre.
+    Both equations of motion are solved for the two accelerations; ``pole_centre`` is the distance of the
+    pole's center of mass from the hinge, ``pole_inertia`` is about that center.
     """
     _, speed, angle, turning = state.tolist()
     lever = c["pole_mass"] * c["pole_centre"]
@@ -134,7 +134,7 @@ def _pendulum(state: Array, force: float, c: Mapping[str, float]) -> Array:
 
 
 def _swing(state: Array, c: Mapping[str, float]) -> float:
-    """Return a torque that drives a pendulum's energy to that of standing still upright.
+    """Return a torque that brings a pendulum's energy to that of standing upright at rest.
 
     Åström and Furuta, Swinging up a pendulum by energy control, Automatica 36 (2000).
     """
@@ -152,7 +152,7 @@ def _with_angle(measured: Measured) -> Measured:
 
 
 TASKS: Mapping[str, Task] = {
-    # Barto, Sutton and Anderson's, with Gymnasium's constants; pushes are of 10 N.
+    # Barto, Sutton and Anderson's model with Gymnasium's constants; pushes have 10 N.
     "CartPole": Task(
         ("cart_position", "cart_velocity", "pole_angle", "pole_angular_velocity"),
         _cart_pole,
@@ -188,7 +188,7 @@ TASKS: Mapping[str, Task] = {
         read=_with_angle,
         recovers=_swing,
     ),
-    # The masses and inertias are those of gymnasium's inverted_pendulum.xml, compiled.
+    # Masses and inertias are those of gymnasium's inverted_pendulum.xml, compiled.
     "InvertedPendulum": Task(
         (
             "position_of_the_cart_along_the_linear_surface",
@@ -221,7 +221,7 @@ TASKS: Mapping[str, Task] = {
 
 
 def task_of(env_id: str) -> Task | None:
-    """Return the task of an environment; ``None`` without a model here."""
+    """Return the task of an environment; ``None`` if there is no model of it."""
     return TASKS.get(env_id.rpartition("/")[2].rpartition("-v")[0])
 
 
@@ -249,7 +249,9 @@ def numbers(
     """
     for name, value in given.items():
         if known and name not in known:
-            raise ValueError(f"{setting} has {name!r}, which there is not: it may have {', '.join(known)}")
+            raise ValueError(f"{setting} has {name!r}, which is unknown; known names: {', '.join(known)}")
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= _LARGEST:
-            raise ValueError(f"{setting}: {name} is {value!r:.40}, which is no number that could be meant")
+            raise ValueError(
+                f"{setting}: {name} is {value!r:.40}, which is not a number in the allowed range"
+            )
     return {name: float(value) for name, value in given.items()}

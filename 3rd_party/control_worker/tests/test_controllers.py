@@ -91,7 +91,9 @@ def test_what_is_far_counts_as_a_stride() -> None:
 def test_an_option_that_names_no_place_is_refused(env_id: str, option: str) -> None:
     seen = gym.spaces.Dict({"observation": gym.spaces.Box(-1, 1, (4,)), "option": gym.spaces.Discrete(2)})
     slot = Slot(0, "agent_0", env_id, to_space(seen), to_space(gym.spaces.Discrete(2)), options=(option,))
-    with pytest.raises(LoadError, match=f"a controller goes to places.*'{re.escape(option)}' of '{env_id}'"):
+    with pytest.raises(
+        LoadError, match=f"a controller can only go to positions.*'{re.escape(option)}' of '{env_id}'"
+    ):
         ControlWorker().load(slot)
 
 
@@ -99,9 +101,9 @@ def test_an_option_that_names_no_place_is_refused(env_id: str, option: str) -> N
     ("settings", "env_id", "says"),
     [
         ({}, "Acrobot-v1", "LQR has no model of this environment"),
-        ({"model": {"gravitation": 1}}, "CartPole-v1", "'gravitation', which there is not"),
-        ({"model": {"pole_mass": "heavy"}}, "CartPole-v1", "no number"),
-        ({"setpoint": {"pole": 1}}, "CartPole-v1", "may have cart_position"),
+        ({"model": {"gravitation": 1}}, "CartPole-v1", "'gravitation', which is unknown"),
+        ({"model": {"pole_mass": "heavy"}}, "CartPole-v1", "not a number"),
+        ({"setpoint": {"pole": 1}}, "CartPole-v1", "known names: cart_position"),
         ({"weights": {"pole_angle": -1}}, "CartPole-v1", "0 or more"),
         ({"model": {"gear": 0}}, "CartPole-v1", "no feedback"),
         ({"controller": "gains"}, "CartPole-v1", "gains is missing"),
@@ -126,5 +128,5 @@ def test_what_is_wrong_is_said_in_a_sentence(settings: dict[str, Any], env_id: s
     ],
 )
 def test_a_model_that_cannot_be_is_refused_in_a_sentence(env_id: str, model: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"look at model, weights and effort|which is no number"):
+    with pytest.raises(ValueError, match=r"check model, weights and effort|which is not a number"):
         controller({"model": model}, task_of(env_id), (-1.0, 1.0))

@@ -1,1 +1,1 @@
-"""Plays for a person: asks the host for each action, or follows a script."""
+"""Worker for a person: requests each action from the host, or plays a script."""

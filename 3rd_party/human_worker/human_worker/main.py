@@ -1,4 +1,4 @@
-"""The worker that plays a person's actions or a script."""
+"""Worker that plays the actions of a person or of a script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOO_LATE = Invalid("the person did not choose an action in time")
 
 
 class HumanWorker(Worker):
-    """Worker that gets each decision from the person at the host, or from a script in the settings.
+    """Worker that requests each decision from the person at the host, or plays a script from the settings.
 
     A script is played from its start in every episode; see :meth:`Script.read` for its format. Its position
     depends on episode and step, so that a retry does not advance the script.
@@ -58,8 +58,8 @@ class HumanWorker(Worker):
         return Actions(actions, extras=[_BY_HAND] * len(batch))
 
     def _scripted(self, script: Script, batch: Batch, i: int) -> tuple[Any, Mapping[str, Any] | None]:
-        """Return the action of one decision, and the data that is recorded with it."""
-        line, length = self._line(batch, i), len(script.actions)
+        """Return the action of one decision and the data to record with it."""
+        line, length = self._earlier_decisions(batch, i), len(script.actions)
         if line >= length and script.end != "repeat":
             if script.end == "ask":
                 asked = self._ask_person(batch.only(i))
@@ -67,14 +67,14 @@ class HumanWorker(Worker):
             if script.end == "noop":
                 return script.noop, None
             many = f"{length} action{'s' if length > 1 else ''}"
-            return Invalid(f"the script of {many} is over. Set script_end to ask, noop or repeat"), None
+            return Invalid(f"the script of {many} has ended. Set script_end to ask, noop or repeat"), None
         action = script.actions[line % length]
         if batch.action_masks is not None and not _legal(batch.slot, batch.action_masks[i], action):
-            said = _said(batch.slot, action)
+            said = _action_text(batch.slot, action)
             return Invalid(f"entry {line % length} of the script, {said}, is not legal here", said), None
         return action, _BY_HAND
 
-    def _line(self, batch: Batch, i: int) -> int:
+    def _earlier_decisions(self, batch: Batch, i: int) -> int:
         """Return the number of earlier decisions of this episode; a retried step counts once."""
         steps = self._steps.setdefault((batch.slot.index, batch.episodes[i]), [])
         step = batch.steps[i]
@@ -83,7 +83,7 @@ class HumanWorker(Worker):
         return len(steps) - 1
 
 
-def _said(slot: Slot, action: Any) -> str:
+def _action_text(slot: Slot, action: Any) -> str:
     """Return an action's word, or its value if it has no word."""
     if slot.action_space.kind != "Discrete" or not slot.action_meanings:
         return str(action)

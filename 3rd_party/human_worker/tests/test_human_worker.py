@@ -105,7 +105,7 @@ def test_by_default_the_end_of_the_script_is_said():
     worker, slot = _loaded(gs.Discrete(3), script=[0])
     first, second = _played(worker, slot, range(2))
     assert first == 0
-    assert second == Invalid("the script of 1 action is over. Set script_end to ask, noop or repeat")
+    assert second == Invalid("the script of 1 action has ended. Set script_end to ask, noop or repeat")
 
 
 @pytest.mark.parametrize(

@@ -160,13 +160,13 @@ class Most(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """Cost of a request.
+    """Cost of one request.
 
     Attributes:
         input_tokens: Tokens of the prompt.
         output_tokens: Tokens of the reply.
         usd: Cost in US dollars; ``None`` if the price is not known.
-        unsure: Largest cost of the request if it is unknown whether the provider charged for it; the
+        unsure: Largest cost of the request if it is not known whether the provider charged for it; the
             other attributes are then 0.
     """
 
@@ -280,7 +280,8 @@ class Purse:
 
 
 class Budget:
-    """Lets a request begin only if no budget is exceeded, even at the largest cost of all open requests.
+    """Starts a request only if no budget can be exceeded, even at the largest cost of all requests in
+    progress.
 
     Args:
         tokens: Limit of input and output tokens of all calls together; 0 for no limit.
@@ -289,7 +290,7 @@ class Budget:
     """
 
     def __init__(self, tokens: int, usd: float, episode: tuple[int, float, float] = (0, 0.0, 0.0)) -> None:
-        self._whole = Purse("the slot", "give more of it, or lower max_tokens", tokens, usd)
+        self._whole = Purse("the slot", "increase it, or lower max_tokens", tokens, usd)
         self._limit = episode
         self._episodes: dict[int, list[Purse]] = {}
         self._ends: dict[int, float] = {}
@@ -311,7 +312,7 @@ class Budget:
         most_tokens, most_usd, seconds = self._limit
         purses: list[Purse] = []
         if most_tokens or most_usd:
-            more = "episode_token_limit and episode_cost_limit_usd say how much one may take"
+            more = "episode_token_limit and episode_cost_limit_usd limit one episode"
             purses.append(Purse("the episode", more, most_tokens, most_usd, own=True))
         if tokens or usd:
             purses.append(Purse("the run", "of which the episode has this share", tokens, usd))
@@ -331,14 +332,15 @@ class Budget:
 
     def time_over(self) -> LimitReached:
         """Return the exception for an episode that has reached its time limit."""
-        return LimitReached(f"the episode has taken its {self._limit[2]:g} s (episode_time_limit_s)")
+        return LimitReached(f"the episode has used its {self._limit[2]:g} s (episode_time_limit_s)")
 
     @asynccontextmanager
     async def room(self, episode: int, most: Most) -> AsyncGenerator[None]:
-        """Reserve the largest cost of a request while it runs; wait for open requests if they may block it.
+        """Reserve the largest cost of a request while it runs; wait for requests in progress if they may
+        block it.
 
         Raises:
-            BudgetSpent: A shared budget is too small, even if the open requests turn out to cost nothing.
+            BudgetSpent: A shared budget is too small, even if the requests in progress cost nothing.
             LimitReached: The episode has reached a limit that the user has set for each episode.
         """
         if time.monotonic() > self.end_of(episode):

@@ -90,7 +90,7 @@ class Unanswered(Exception):
 
     cause = "model_error"
     heard = False
-    """Whether the server sent a reply, although it cannot be used."""
+    """Whether the server sent a reply, even though the reply cannot be used."""
 
 
 class TooLate(Unanswered):
@@ -125,7 +125,8 @@ async def unannounced(episode: int, most: Most) -> None:
 
 
 def wanted_by(slot: Slot) -> float:
-    """Return the latest time for an answer of ``slot``, a little before the host stops waiting for it.
+    """Return the time by which an answer of ``slot`` is required, a little before the host stops waiting for
+    it.
 
     The time is that of the event loop's clock.
     """
@@ -136,7 +137,7 @@ def wanted_by(slot: Slot) -> float:
 
 
 class _GivenUp(Exception):
-    """One model does not answer; a fallback model may.
+    """One model does not answer, but a fallback model may.
 
     Attributes:
         failed: The error of the server.
@@ -229,7 +230,7 @@ class Caller:
         """
         reason = why_silent(self._settings, self._key)
         if reason and not self._settings.dry_run:
-            raise LoadError(f"no model can be asked: {reason}")
+            raise LoadError(f"no model can be called: {reason}")
         self._unreachable = reason
 
     def begin(self, start: EpisodeStart) -> None:
@@ -268,7 +269,7 @@ class Caller:
         """
         if self._settings.dry_run:
             self._write_dry(place, messages, ask)
-            raise DryRun("dry run: no model was asked")
+            raise DryRun("dry run: no model was called")
         if self._cassette is not None:
             return self._replay(self._cassette, place, messages)
         if self._fatal:
@@ -284,7 +285,7 @@ class Caller:
     # -- asking ----------------------------------------------------------------------------
 
     async def _recorded(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
-        course = _Course(error="given up: the session no longer waited for the answer")
+        course = _Course(error="canceled: the session no longer waited for the answer")
         course.most = self._most_of(messages, ask)
         sent = True
         try:
@@ -296,7 +297,7 @@ class Caller:
             except TimeoutError:
                 if end == until:
                     raise self._budget.time_over() from None
-                still = course.waits_for or f"the server at {self._settings.url} is still at it"
+                still = course.waits_for or f"the server at {self._settings.url} has not replied yet"
                 self._heard_nothing(still if course.retries else "")
                 raise TooLate(_too_late(still)) from None
             except Unanswered as error:
@@ -349,7 +350,7 @@ class Caller:
                 if error.failed.kind == "missing":
                     self._missing[model] = error.failed.reason
                 course.tried.append({"model": model, "error": str(error.outcome)})
-                _log.warning("%s; another model is asked in its place", error.outcome)
+                _log.warning("%s; a fallback model is called instead", error.outcome)
         raise AssertionError("the last model answers or fails")
 
     async def _insist_on(
@@ -359,7 +360,7 @@ class Caller:
         loop = asyncio.get_running_loop()
         for number in itertools.count():
             if not await self._pace.turn(model, place.until):
-                raise TooLate(_too_late("the limit of requests a minute leaves no time before then"))
+                raise TooLate(_too_late("the limit of requests per minute allows no request before then"))
             begun = loop.time()
             try:
                 return await self._paid(model, place, messages, ask, course)
@@ -382,7 +383,7 @@ class Caller:
             if failed.retry_after is not None:
                 self._pace.rest(model, wait)  # the model is busy, so other calls wait as well
             course.retries += 1
-            _log.info("%s; asking again in %.1f s", failed.reason, wait)
+            _log.info("%s; trying again in %.1f s", failed.reason, wait)
             await asyncio.sleep(wait)
         raise AssertionError("count() does not end")
 
@@ -390,12 +391,12 @@ class Caller:
         self, model: str, place: Place, messages: Sequence[Message], ask: Ask, course: _Course
     ) -> Completion:
         """Send the request once, as soon as the budgets allow it, and count its cost."""
-        course.waits_for = "other calls might have used up the budget and were not over by then"
+        course.waits_for = "other calls in progress could have used up the budget"
         async with self._budget.room(place.episode, course.most):
             course.waits_for = ""
             if place.episode in self._announces:
                 course.announced += 1
-                course.waits_for = "the run had not taken note of the request by then"
+                course.waits_for = "the run had not recorded the request by then"
                 await self._announce(place.episode, course.most)
                 course.waits_for = ""
             bill: Bill | None = Bill(unsure=course.most)  # also if the task is canceled
@@ -571,7 +572,7 @@ def _earlier(settings: ServerSettings) -> Cassette | None:
     try:
         return Cassette(Path(settings.cassette_file))
     except Mismatch as error:
-        _log.info("%s: every call is paid for", error)
+        _log.info("%s: every call is sent to the server and paid for", error)
         return None
 
 
@@ -638,7 +639,7 @@ def _wait(failed: ServerError, number: int, seed: int, place: Place) -> float:
 
 
 def _after(reason: str, retries: int) -> str:
-    return reason if not retries else f"{reason} (asked {retries + 1} times)"
+    return reason if not retries else f"{reason} (tried {retries + 1} times)"
 
 
 def _too_late(reason: str) -> str:

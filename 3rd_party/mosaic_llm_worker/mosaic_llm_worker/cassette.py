@@ -92,7 +92,7 @@ class Cassette:
             raise Mismatch(f"the recorded calls {str(file)!r} cannot be read: {error.strerror}") from None
         if not self._where:
             why = (
-                "it was recorded with cassette 'off', which keeps no replies"
+                "it was recorded with cassette 'off', which records no replies"
                 if self._without_words
                 else "give the calls.jsonl of an operator in a run folder"
             )
@@ -128,17 +128,17 @@ class Cassette:
         where = self._where.get(place.ref)
         if where is None:
             raise Mismatch(
-                f"the recording has no call {place.ref} (agent/episode/step/attempt/turn): the run went "
-                "another way there, or ended before it"
+                f"the recording has no call {place.ref} (agent/episode/step/attempt/turn): this run took "
+                "another course, or the recorded run ended earlier"
             )
         with self._open() as file:
             file.seek(where[0])
             record = _record_of(file.read(where[1]))
         if record is None or record.get("ref") != place.ref:
-            raise Mismatch(f"the recording {str(self._file)!r} has changed while it was played")
+            raise Mismatch(f"the recording {str(self._file)!r} has changed during the replay")
         difference = first_difference(record["messages"], kept_messages(messages))
         if difference:
-            raise Mismatch(f"call {place.ref} asks something else than was recorded: {difference}")
+            raise Mismatch(f"call {place.ref} differs from the recorded call: {difference}")
         return record
 
 
@@ -155,7 +155,7 @@ def first_difference(recorded: Sequence[Message], asked: Sequence[Message]) -> s
     if digest(recorded) == digest(asked):
         return ""
     if len(recorded) != len(asked):
-        head = f"{len(recorded)} messages were recorded, {len(asked)} are asked"
+        head = f"{len(recorded)} messages were recorded, but the prompt has {len(asked)}"
     else:
         head = ""
     for number, (was, now) in enumerate(zip(recorded, asked, strict=False), 1):

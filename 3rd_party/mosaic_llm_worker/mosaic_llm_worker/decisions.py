@@ -1,4 +1,4 @@
-"""Questions as the host tells them in plain data."""
+"""Converts the host's plain data to decisions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mosaic_worker.worker import Decision
 
 
 def decision_of(data: Mapping[str, Any]) -> Decision:
-    """A question: text, messages, choices, mask, step."""
+    """Return a decision from plain data with the keys text, messages, choices, mask and step."""
     mask = data.get("mask")
     return Decision(
         0,

@@ -1,4 +1,4 @@
-"""How an answer is written: in the words of prompts, and as a JSON schema."""
+"""Describes the form of an answer: as words for prompts, and as a JSON schema."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mosaic_llm_worker.parsing.vocabulary import Vocabulary
 from mosaic_worker.spaces import Space
 
 _MOST_WORDS: Final = 250
-"""Words that a schema lists; servers refuse more, or become slow."""
+"""Largest number of words in a schema; servers refuse longer lists or become slow."""
 _LISTS: Final = ("Box", "MultiDiscrete", "MultiBinary", "Tuple")
 
 
 def one(space: Space, words: Sequence[str]) -> str:
-    """What is asked for, as the object of a sentence."""
+    """Return what the model must answer, as the object of a sentence."""
     if space.kind == "Discrete":
         return "the word of one action" if any(words) else "one legal action"
     if space.kind == "Text":
@@ -30,18 +30,18 @@ def one(space: Space, words: Sequence[str]) -> str:
 
 
 def form_text(space: Space, talk: bool) -> str:
-    """The JSON object of the strategy ``structured``, with dots where the answer goes."""
+    """Return the JSON object of the strategy ``structured``, with dots in place of the answer."""
     action = '"..."' if space.kind in ("Discrete", "Text") else "[...]" if space.kind in _LISTS else "{...}"
     return f'{{"say": "...", "action": {action}}}' if talk else f'{{"action": {action}}}'
 
 
 def answer_text(strategy: str, space: Space, answer: str) -> str:
-    """An answer in the form that a strategy asks for, as earlier turns are shown to the model.
+    """Return an answer in the form of a strategy, to show earlier turns to the model.
 
     Args:
-        strategy: As in the settings.
+        strategy: Value of the setting ``strategy``.
         space: The action space.
-        answer: The word of the action, or what :func:`written` makes of it.
+        answer: Word of the action, or the text that :func:`written` returns.
     """
     if strategy == "structured":
         as_text = space.kind in ("Discrete", "Text")
@@ -52,18 +52,20 @@ def answer_text(strategy: str, space: Space, answer: str) -> str:
 
 
 def written(action: Any) -> str:
-    """An action without a word, as it is written down: text as it is, everything else as JSON."""
+    """Return an action without a word as text: texts unchanged, all other actions as JSON."""
     return action if isinstance(action, str) else json.dumps(_short_numbers(plain_value(action)))
 
 
 def plain_value(value: Any) -> Any:
-    """An action as JSON carries it, to the last digit; arrays as one list of numbers."""
+    """Return an action as JSON data with all digits; arrays become one list of numbers."""
     if isinstance(value, Mapping):
         return {str(key): plain_value(part) for key, part in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, list | tuple):
         return [plain_value(part) for part in cast("Sequence[Any]", value)]
     if isinstance(value, np.ndarray):
-        return plain_value(cast("Any", value).reshape(-1).tolist())  # as it is asked for
+        return plain_value(
+            cast("Any", value).reshape(-1).tolist()
+        )  # flat, because the prompt asks for one list of numbers
     return cast("Any", value).item() if isinstance(value, np.generic) else value
 
 
@@ -76,13 +78,13 @@ def _short_numbers(value: Any) -> Any:
 
 
 def schema(space: Space, vocabulary: Vocabulary | None, talk: bool, listed: bool = True) -> dict[str, Any]:
-    """The JSON schema of an answer.
+    """Return the JSON schema of an answer.
 
     Args:
         space: The action space.
-        vocabulary: The words of this moment, of a ``Discrete`` space.
-        talk: Whether it may say something.
-        listed: Whether the words may be told: those of a position are its legal actions.
+        vocabulary: Words of the current decision, for a ``Discrete`` space.
+        talk: Whether the answer may contain a message to teammates.
+        listed: Whether the schema may list the words; words of a position reveal its legal actions.
     """
     if vocabulary is not None and not listed:
         action: dict[str, Any] = {"type": "string"}
@@ -114,9 +116,9 @@ def _value(space: Space) -> dict[str, Any]:
 
 
 def _entry(space: Space, low: NDArray[Any], high: NDArray[Any]) -> dict[str, Any]:
-    """What each number of a list may be; within which bounds, of whole numbers that all have the same."""
+    """Return the schema of each number of a list, with bounds for integers whose bounds are all equal."""
     if space.kind == "Box" and not np.issubdtype(np.dtype(space.dtype), np.integer):
-        return {"type": "number"}  # which the grammars of servers do not bound
+        return {"type": "number"}  # servers' grammars do not enforce bounds of floats
     if not low.size or (low != low.flat[0]).any() or (high != high.flat[0]).any():
         return {"type": "integer"}
     return {"type": "integer", "minimum": int(low.flat[0]), "maximum": int(high.flat[0])}

@@ -1,4 +1,4 @@
-"""Pictures in messages: what records keep of them."""
+"""Converts images in messages to the form of records: digest and size."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any, Final, NamedTuple
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 _JPEG: Final = b"\xff\xd8"
 _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""JPEG markers that begin a frame and so hold its size."""
+"""JPEG markers that begin a frame and therefore contain the image's size."""
 
 
 class Picture(NamedTuple):
-    """What a record says of a picture.
+    """Digest and size of an image, for a record.
 
     Attributes:
-        sha256: Of its file's bytes.
-        width: Pixels; 0 where the file does not say.
-        height: Pixels; 0 where the file does not say.
+        sha256: SHA-256 of the file's bytes.
+        width: Width in pixels; 0 if it cannot be read from the file.
+        height: Height in pixels; 0 if it cannot be read from the file.
     """
 
     sha256: str
@@ -31,7 +31,7 @@ class Picture(NamedTuple):
 
 
 def picture(part: Mapping[str, Any]) -> Picture | None:
-    """What a part of a message shows; ``None`` for a part that is no picture."""
+    """Return the digest and size of the image in a part of a message; ``None`` for other parts."""
     address = part.get("image_url")
     if not isinstance(address, Mapping):
         return None
@@ -46,7 +46,7 @@ def _picture(url: str) -> Picture:
 
 
 def data_of(url: str) -> bytes:
-    """The bytes of a ``data:`` URL; of another one, the URL itself."""
+    """Return the bytes in a ``data:`` URL; for any other URL, the URL as bytes."""
     head, _, tail = url.partition(",")
     if head.startswith("data:") and head.endswith(";base64"):
         try:

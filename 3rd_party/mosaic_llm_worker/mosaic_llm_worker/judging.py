@@ -1,4 +1,4 @@
-"""From the replies to one question to the action that is played: of a model now, or of a recording."""
+"""Chooses the action to play from the replies to one prompt, of a model or of a recording."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from mosaic_llm_worker.votes import majority
 from mosaic_worker.worker import Decision
 
 SUMMARY_TURN: Final = 1
-"""The turn of a decision's calls in which notes are written, not an answer."""
+"""Turn number of the call within a decision in which the model writes notes instead of an answer."""
 _CUT: Final = frozenset({"length", "max_tokens", "model_length"})
 
 
 class Judged(NamedTuple):
-    """What several replies to one question come to.
+    """The result of several replies to one prompt.
 
     Attributes:
-        reading: Of the reply that counts; of the first where none can be used.
-        at: Which reply that is.
-        name: Its action in words; empty where none can be used.
-        votes: Usable replies by the action that they name.
+        reading: Reading of the chosen reply; of the first reply if none is usable.
+        at: Index of that reply.
+        name: Word of the action; empty if no reply is usable.
+        votes: Number of usable replies by the action that they name.
     """
 
     reading: Reading
@@ -35,13 +35,13 @@ class Judged(NamedTuple):
 def judge(
     reader: Reader, decision: Decision, replies: Sequence[Completion], name: Callable[[Any], str]
 ) -> Judged:
-    """The action that most replies name; where none can be used, what is wrong with the first.
+    """Return the action that most replies name; if no reply is usable, the problem of the first one.
 
     Args:
-        reader: Of the slot.
-        decision: What was asked.
-        replies: At least one, in the order in which they were asked for.
-        name: An action in words.
+        reader: Reader of the slot.
+        decision: The decision.
+        replies: At least one reply, in the order of the requests.
+        name: Returns the word of an action.
     """
     readings = [_read(reader, decision, reply) for reply in replies]
     usable = [at for at, reading in enumerate(readings) if not reading.problem]
@@ -53,12 +53,12 @@ def judge(
 
 
 def action_name(reader: Reader, action: Any, choices: Sequence[tuple[int, str]] = ()) -> str:
-    """An action in words.
+    """Return the word of an action.
 
     Args:
-        reader: Of the slot.
-        action: Of its space.
-        choices: Legal actions in words, where these depend on the position.
+        reader: Reader of the slot.
+        action: Action of the slot's space.
+        choices: (action, word) of the legal actions, if words depend on the position.
     """
     if reader.space.kind != "Discrete":
         return written(action)

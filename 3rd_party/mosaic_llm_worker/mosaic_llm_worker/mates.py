@@ -1,4 +1,4 @@
-"""What team-mates say, as a reader understands it: programs write what they send as their language has it."""
+"""Converts messages of teammates to readable text; BDI programs write their messages in their own syntax."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Final
 _SENT: Final = re.compile(
     r"\.send\((?P<to>[A-Za-z]\w*), (?P<force>\w+), (?P<sent>.+)\)|\.broadcast\((?P<act>\w+), (?P<told>.+)\)"
 )
-"""``.send(green_0, tell, ball(2, 3))`` or ``.broadcast(tell, ball(2, 3))``, a line to each."""
+"""A line of a BDI agent's message: ``.send(green_0, tell, ball(2, 3))`` or ``.broadcast(tell, ball(2,
+3))``.
+"""
 _MEANS: Final = {
     "tell": "{who} tells {whom}: {what}",
     "untell": "{who} tells {whom} that this holds no longer: {what}",
@@ -21,10 +23,10 @@ _MEANS: Final = {
 
 
 def in_words(message: str) -> Iterator[str]:
-    """The lines of one message, ``"green_1: I go left"``.
+    """Yield the lines of a message as text, for example ``"green_1: I go left"``.
 
     Args:
-        message: Who says it, then what; a BDI agent writes a line to each literal that it sends.
+        message: Sender, colon, text; a BDI agent writes one line for each literal that it sends.
     """
     who, colon, said = message.partition(": ")
     lines = [" ".join(line.split()) for line in said.splitlines()] if colon else []
@@ -38,5 +40,5 @@ def in_words(message: str) -> Iterator[str]:
 
 
 def _force(found: re.Match[str]) -> str:
-    """What kind of message it is."""
+    """Return the performative of a message, for example ``tell``."""
     return found["force"] or found["act"]

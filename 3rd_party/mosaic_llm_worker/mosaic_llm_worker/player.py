@@ -32,7 +32,7 @@ from mosaic_worker.worker import (
 )
 
 _KEPT_REPLY: Final = 4_000
-"""Characters of a refused reply that go into the next prompt and into the row of the decision."""
+"""Largest number of characters of a refused reply in the next prompt and in the decision's record."""
 _LONGEST_SAID: Final = 300
 _USUAL: Final = {"naive": 5, "structured": 20, "few_shot": 60, "robust": 80, "chain_of_thought": 250}
 """Usual tokens of a reply by strategy, for an estimate before the first paid call."""
@@ -75,7 +75,7 @@ class Player:
                 slot.action_space,
                 slot.action_meanings,
                 slot.env_id,
-                numbered=False,  # a list without numbers does not say at which number counting begins
+                numbered=False,  # a list without numbers does not say whether counting begins at 0 or 1
                 hides_legal=settings.hide_legal,
             )
             # One per agent that the slot may play, because after a seat swap, sides and aims differ.
@@ -182,7 +182,7 @@ class Player:
             Fatal: No call to the server can succeed.
         """
         form = self._form(decision, memory)
-        # The call for the notes belongs to the decision too and keeps its number.
+        # The call for the notes is also part of the decision and keeps its own number.
         turns = [0, *range(SUMMARY_TURN + 1, SUMMARY_TURN + self.settings.samples)]
         places = [replace(place, turn=turn) for turn in turns]
         calls = [self._call(decision, memory, each, messages, form) for each in places]
@@ -307,7 +307,7 @@ class Player:
 
     @cached_property
     def _demonstrated(self) -> tuple[list[Message], str]:
-        """Messages of the demonstrated episodes, and the text before the slot's own episode.
+        """Return the messages of the demonstrated episodes, and the text before the slot's own episode.
 
         Both are the same for each agent that the slot plays.
         """

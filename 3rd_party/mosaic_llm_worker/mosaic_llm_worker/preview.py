@@ -1,9 +1,9 @@
-"""Shows the prompt that a slot would send now: ``python -m mosaic_llm_worker.preview``.
+"""Prints the prompt that a slot would send now: ``python -m mosaic_llm_worker.preview``.
 
-One JSON object on stdin, ``{"settings": {…}, "slot": {agent, env, action_meanings, action_space, briefing,
-team, teammates, opponents, names, example_turns}, "decision": {text, messages, choices, mask, step}}``; one
-JSON line on stdout, ``{"messages": […], "tokens": estimate}`` or ``{"error": "a sentence"}``. No server is
-asked.
+The program reads one JSON object from stdin, ``{"settings": {…}, "slot": {agent, env, action_meanings,
+action_space, briefing, team, teammates, opponents, names, example_turns}, "decision": {text, messages,
+choices, mask, step}}``. It prints one JSON line, ``{"messages": […], "tokens": estimate}`` or ``{"error": "a
+sentence"}``. It contacts no server.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from mosaic_worker.worker import LoadError, Slot
 
 
 def preview(asked: dict[str, Any]) -> dict[str, Any]:
-    """The prompt of a first turn.
+    """Return the prompt of a first turn.
 
     Args:
-        asked: As the module says.
+        asked: The JSON object that the module's description defines.
 
     Returns:
-        The messages and about how many tokens they have, or why there are none.
+        The messages and an estimate of their tokens, or an error.
     """
     try:
         # A prompt needs neither a key nor a recording.
@@ -50,12 +50,12 @@ def preview(asked: dict[str, Any]) -> dict[str, Any]:
     except LoadError as exc:
         return {"error": str(exc)}
     except (KeyError, TypeError, ValueError) as exc:
-        return {"error": f"the question is not complete: {type(exc).__name__}: {exc}"}
+        return {"error": f"the request is not complete: {type(exc).__name__}: {exc}"}
     return {"messages": messages, "tokens": estimate_tokens(messages)}
 
 
 def _nowhere(record: dict[str, Any]) -> None:
-    """A preview makes no calls."""
+    """Do nothing, because a preview makes no calls."""
 
 
 def _slot(data: dict[str, Any], settings: dict[str, Any]) -> Slot:
@@ -76,10 +76,10 @@ def _slot(data: dict[str, Any], settings: dict[str, Any]) -> Slot:
 
 
 def main(answering: Callable[[Any], dict[str, Any]] = preview) -> int:
-    """Answer one question from stdin on stdout.
+    """Answer one request from stdin on stdout and return the exit status.
 
     Args:
-        answering: Makes the answer of what was asked.
+        answering: Returns the answer to a request.
     """
     try:
         asked = json.load(sys.stdin)

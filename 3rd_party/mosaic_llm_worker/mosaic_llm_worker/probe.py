@@ -1,8 +1,8 @@
-"""``python -m mosaic_llm_worker.probe``: is there a server, does it take the key, which models has it?
+"""Checks a server: ``python -m mosaic_llm_worker.probe`` reports its reachability, its key and its models.
 
-One JSON object comes on stdin: ``{"settings": {…}, "key": "…", "try": false}``; with ``try`` the model is
-asked for one word. One line of JSON goes to stdout: ``{"ok", "sentence", "models", "latency_ms"}``. The
-key is in neither the command line nor the answer.
+The program reads one JSON object from stdin: ``{"settings": {…}, "key": "…", "try": false}``; with ``try`` it
+also asks the model for one word. It prints one line of JSON: ``{"ok", "sentence", "models", "latency_ms"}``.
+The key is in neither the command line nor the answer.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings, said
 _QUESTION: Final = [{"role": "user", "content": "Answer with the one word: ready"}]
 _FEW_TOKENS: Final = 16
 _SHOWN: Final = 60
-"""Characters of the model's word."""
+"""Largest number of characters of the model's word that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """What is to be tried."""
+    """Settings, key and kind of a check."""
 
     settings: ServerSettings
     key: str
@@ -38,16 +38,16 @@ class _Trial:
 
 
 def _read_trial(text: str) -> _Trial:
-    """What came on stdin.
+    """Read the request from stdin.
 
     Raises:
-        ServerError: It cannot be tried.
+        ServerError: The request is invalid.
     """
     try:
         request = as_object(json.loads(text))
     except ValueError:
-        raise ServerError("what came on stdin is no JSON object") from None
-    # Settings of a whole worker come as they are; what is no server's business is left out.
+        raise ServerError("the input on stdin is no JSON object") from None
+    # The settings may be those of a whole worker; settings that do not concern the server are ignored.
     given = as_object(request.get("settings"))
     known = {name: value for name, value in given.items() if name in ServerSettings.model_fields}
     known |= {"cassette": "off", "dry_run": False}
@@ -81,7 +81,7 @@ async def _try_server(trial: _Trial, server: ChatServer, began: float) -> dict[s
     except ServerError:
         if not trial.ask_model:
             raise
-        models = []  # some servers chat and list nothing
+        models = []  # some servers chat but list no models
     chosen = trial.settings.model_id
     sentence = f"The server at {trial.settings.url} answers and lists {len(models)} model" + "s" * (
         len(models) != 1
@@ -102,7 +102,7 @@ def _answer(ok: bool, sentence: str, models: list[str], latency_ms: float | None
 
 
 def look(text: str) -> Mapping[str, Any]:
-    """Try what a request asks for, and say how it went."""
+    """Check the server in a request and return the result."""
     try:
         return asyncio.run(_look(_read_trial(text)))
     except ServerError as error:
@@ -111,7 +111,7 @@ def look(text: str) -> Mapping[str, Any]:
 
 
 def main() -> None:
-    """Read one request from stdin, answer it on stdout."""
+    """Read one request from stdin and print the answer."""
     print(json.dumps(look(sys.stdin.read())))
 
 

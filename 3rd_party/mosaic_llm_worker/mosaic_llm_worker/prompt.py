@@ -20,7 +20,7 @@ from mosaic_worker.worker import Decision, Slot
 
 _MARKS: Final = re.compile(r"<(\s*/?\s*(?:observation|messages)\b)", re.IGNORECASE)
 _MOST_LISTED: Final = 80
-"""Largest number of legal moves in the prompt; of a longer list, a selection is named."""
+"""Largest number of legal moves in a prompt; of a longer list, the prompt names a selection."""
 _LISTED: Final = "Legal moves:"
 _APART: Final = "\n---\n"
 _DRAWN: Final = (
@@ -54,7 +54,7 @@ class Prompter:
         self._examples_of = examples_of or slot.agent_id
         self._templates = Templates(settings.prompt_folder)
         self._names = settings.names
-        # The texts about the game use the names that actions and objects have in this run.
+        # The texts about the game use the names of actions and objects of this run.
         self._game = self._templates.game(slot.env_id).renamed(self._names)
         self.talks = settings.talk and bool(slot.teammates)
         words = {
@@ -202,7 +202,7 @@ class Prompter:
                 lines += [asked, answer, ""]
         if not lines:
             raise PromptError(
-                f"few_shot shows turns of {self._slot.env_id}, and none came with this slot: choose another "
+                f"few_shot shows turns of {self._slot.env_id}, but the slot has none: choose another "
                 "strategy, or write [[examples]] into games/NAME.toml of a prompt_folder"
             )
         return "\n".join([_DRAWN, *lines]).strip()

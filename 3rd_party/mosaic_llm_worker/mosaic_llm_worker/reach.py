@@ -28,7 +28,7 @@ def why_silent(settings: ServerSettings, key: str) -> str:
     if settings.cassette == "replay" and not settings.dry_run:
         return ""
     if settings.client_name in NEEDS_KEY and not key and not settings.base_url:
-        return ""  # a dry run has no keys; any other was refused already
+        return ""  # a dry run has no keys; any other run without a key was refused before
     if settings.dry_run and settings.base_url and not _is_on_this_machine(settings.base_url):
         return ""
     # Workers load their slots in a thread whose own event loop may run.
@@ -65,12 +65,12 @@ async def _asked(server: ChatServer, settings: ServerSettings) -> str:
             await server.models()
             return ""
         except Refused:
-            return ""  # it understood the question, and has no such list
+            return ""  # the server understood the request but has no list of models
         except ServerError as error:
             if not error.fatal and error.kind not in ("failed", "timeout"):
                 return ""
             if error.fatal and settings.dry_run:
-                return ""  # it refuses the key that a dry run does not have
+                return ""  # the server refuses the missing key of a dry run
             reason = error.reason
             if error.fatal:
                 break

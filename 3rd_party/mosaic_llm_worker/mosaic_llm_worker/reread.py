@@ -1,9 +1,9 @@
-"""Reads recorded replies anew: ``python -m mosaic_llm_worker.reread``.
+"""Reads recorded replies again: ``python -m mosaic_llm_worker.reread``.
 
-One JSON object on stdin, ``{"settings": {…}, "slot": {agent, env, action_meanings, action_space},
-"decisions": [{text, choices, mask, attempts}]}``; ``attempts`` holds the recorded calls of each time that was
-asked. One JSON line on stdout, ``{"readings": [{attempt, action, reply} or {problem, reply}, …]}`` or
-``{"error": "a sentence"}``. No server is asked.
+The program reads one JSON object from stdin, ``{"settings": {…}, "slot": {agent, env, action_meanings,
+action_space}, "decisions": [{text, choices, mask, attempts}]}``; ``attempts`` contains the recorded calls of
+each attempt. It prints one JSON line, ``{"readings": [{attempt, action, reply} or {problem, reply}, …]}`` or
+``{"error": "a sentence"}``. It contacts no server.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Decision
 
 SHOWN: Final = 300
-"""Characters of a reply that an answer holds."""
+"""Largest number of characters of a reply in the output."""
 
 Attempt: TypeAlias = Sequence[Mapping[str, Any]]
 Outcome = tuple[Any, str, str]
-"""An action as plain data, or ``None``; why there is none; the reply that counts."""
+"""Action as plain data, or ``None``; the reason if there is none; the chosen reply."""
 
 
 def reread(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What today's reader makes of recorded replies.
+    """Return the actions that the current version reads from recorded replies.
 
     Args:
-        asked: As the module says.
+        asked: The JSON object that the module's description defines.
     """
     return answered(asked, _judge_of)
 
@@ -42,17 +42,17 @@ def reread(asked: Mapping[str, Any]) -> dict[str, Any]:
 def answered(
     asked: Mapping[str, Any], judge_of: Callable[[Mapping[str, Any]], Callable[[Decision, Attempt], Outcome]]
 ) -> dict[str, Any]:
-    """The readings of all decisions: of each the first attempt that gives an action.
+    """Return the readings of all decisions: for each decision, the first attempt with an action.
 
     Args:
-        asked: As the module says.
-        judge_of: Makes of the question what judges the calls of one attempt.
+        asked: The JSON object that the module's description defines.
+        judge_of: Makes from the request the function that judges the calls of one attempt.
     """
     try:
         judged = judge_of(asked)
         decisions = [(decision_of(each), each["attempts"]) for each in asked["decisions"]]
     except (KeyError, TypeError, ValueError) as exc:
-        return {"error": f"the question is not complete: {type(exc).__name__}: {exc}"}
+        return {"error": f"the request is not complete: {type(exc).__name__}: {exc}"}
     return {"readings": [_first_usable(judged, *each) for each in decisions]}
 
 
@@ -68,7 +68,9 @@ def _first_usable(
 
 
 def replies_of(calls: Attempt) -> tuple[list[Completion], str]:
-    """The replies that came, in the order of their turns; and why the first of the others did not."""
+    """Return the replies of an attempt in the order of their turns, and the first error of a call without a
+    reply.
+    """
     ordered = sorted(calls, key=lambda call: int(call.get("turn") or 0))
     errors = [str(call["error"]) for call in ordered if call.get("error")]
     return [completion_of(c) for c in ordered if not c.get("error")], errors[0] if errors else ""

@@ -51,134 +51,151 @@ class ServerSettings(BaseModel):
     # A refused value is never repeated: it may be a key in the wrong place.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
 
-    client_name: ClientName = Field("openai", title="Provider", description="Whose interface is spoken.")
+    client_name: ClientName = Field(
+        "openai", title="Provider", description="Provider of the model, which determines the API of requests."
+    )
     model_id: str = Field(
         "",
         title="Model",
-        description="As the server calls it; empty: the only one that the server has.",
+        description="Name of the model on the server; empty: the server's only model.",
         max_length=300,
     )
     fallback_models: list[str] = Field(
         default_factory=list[str],
         max_length=10,
         title="Fallback models",
-        description="Models of the same provider that are asked in this order where the model cannot answer.",
+        description="Models of the same provider that are called in this order if the model cannot answer.",
     )
     fallback_on: list[Failure] = Field(
         ["busy", "failed", "timeout"],
         title="Fall back when",
-        description="The failures after which, with all retries, the next model is asked: busy, failed, "
-        "timeout, missing (there is no such model), refused (it does not want the request).",
+        description="Failures after which, when all retries are used, the next model is called: busy, "
+        "failed, timeout, missing (there is no such model), refused (the request is "
+        "refused).",
     )
-    base_url: str = Field("", title="Base URL", description="Where the server is; empty: the provider's own.")
+    base_url: str = Field(
+        "", title="Base URL", description="Address of the server; empty: the provider's own address."
+    )
     api_key: str = Field(
         "",
         title="Key",
-        description="Where the key is kept (keyring:NAME or env:NAME); the key itself is never a setting.",
+        description="Reference to the stored key (keyring:NAME or env:NAME); the key itself is never a "
+        "setting.",
     )
     temperature: float | None = Field(
-        0.0, ge=0, le=2, title="Temperature", description="0: the likeliest words; none: the server's own."
+        0.0,
+        ge=0,
+        le=2,
+        title="Temperature",
+        description="Temperature of sampling; 0: always the likeliest token; none: the server's default.",
     )
     top_p: float | None = Field(
         None,
         gt=0,
         le=1,
         title="Top p",
-        description="Words are drawn from the likeliest that have this share of the probability; none: the "
-        "server's own. With it, a temperature of 0 is left out, and is the server's own.",
+        description="Sample from the likeliest tokens that together have this probability; none: the "
+        "server's default. A temperature of 0 is then replaced by the server's default.",
     )
     reasoning_effort: Effort | None = Field(
         None,
         title="Reasoning effort",
-        description="How long a reasoning model thinks; none: as it does by itself.",
+        description="Reasoning effort of a reasoning model; none: the model's own.",
     )
     reasoning_tokens: int = Field(
         0,
         ge=0,
         le=1_000_000,
         title="Reasoning tokens",
-        description="Tokens that it may think for before each reply, beside max_tokens (Anthropic, "
-        "OpenRouter); 0: not said.",
+        description="Limit of the reasoning tokens before each reply, in addition to max_tokens "
+        "(Anthropic, OpenRouter); 0: the provider's default.",
     )
     prompt_caching: bool = Field(
         False,
         title="Prompt caching",
-        description="Asks Anthropic, also through OpenRouter, to keep what every prompt of an episode begins "
-        "with: writing it costs a quarter more, reading it a tenth. Other servers do it by themselves.",
+        description="Let Anthropic (also by OpenRouter) cache the constant beginning of an episode's "
+        "prompts: writing costs 25 % more, reading 90 % less. Other servers cache by "
+        "themselves.",
     )
     extra_body: dict[str, Any] = Field(
         default_factory=dict[str, Any],
         title="Extra parameters",
-        description="Added to every request as they are; nothing that the worker sets, and no secret.",
+        description="Parameters added to every request; not those that the worker sets itself, and no "
+        "secrets.",
     )
     seed: int | None = Field(
         None,
         ge=0,
         lt=2**63,
         title="Seed",
-        description="Mixed into the seeds that requests are sent with, which come from episode and step.",
+        description="Added to the seeds of requests, which also depend on episode and step.",
     )
     max_tokens: int = Field(
-        512, ge=1, le=1_000_000, title="Max reply tokens", description="Tokens that one reply may have."
+        512, ge=1, le=1_000_000, title="Max reply tokens", description="Largest number of tokens of a reply."
     )
     timeout_s: float = Field(
-        60.0, gt=0, le=3600, title="Timeout", description="Seconds that one request may take."
+        60.0, gt=0, le=3600, title="Timeout", description="Time limit of a request in seconds."
     )
     requests_per_minute: int = Field(
         0,
         ge=0,
         le=1_000_000,
-        title="Requests a minute",
-        description="To this model, by all on this machine that ask it with a limit, and by all parts of a "
-        "run that is played on several; 0: no limit.",
+        title="Requests per minute",
+        description="Limit of requests to this model, shared by all slots on this machine and by all "
+        "shards of a run; 0: no limit.",
     )
     retries: int = Field(
         4,
         ge=0,
         le=20,
         title="Retries",
-        description="How often a request is sent again when the server is busy or does not answer.",
+        description="Largest number of retries when the server is busy or does not answer.",
     )
     token_budget: int = Field(
         0,
         ge=0,
         title="Token budget",
-        description="Tokens of this slot, in and out together, in the whole run; 0: no limit.",
+        description="Limit of this slot's input and output tokens in the whole run; 0: no limit.",
     )
     money_budget_usd: float = Field(
-        0.0, ge=0, title="Money budget", description="US dollars of this slot in the whole run; 0: no limit."
+        0.0,
+        ge=0,
+        title="Money budget",
+        description="Limit of this slot's cost in the whole run, in US dollars; 0: no limit.",
     )
     episode_token_limit: int = Field(
         0,
         ge=0,
-        title="Tokens an episode",
-        description="Tokens of this slot in one episode, which ends there, truncated; 0: no limit.",
+        title="Tokens per episode",
+        description="Tokens of this slot at which an episode is truncated; 0: no limit.",
     )
     episode_cost_limit_usd: float = Field(
         0.0,
         ge=0,
-        title="Cost of an episode",
-        description="US dollars of this slot in one episode, which ends there, truncated; 0: no limit.",
+        title="Cost per episode",
+        description="Cost of this slot in US dollars at which an episode is truncated; 0: no limit.",
     )
     episode_time_limit_s: float = Field(
         0.0,
         ge=0,
-        title="Time of an episode",
-        description="Seconds after which the slot makes no further call and the episode ends, truncated; "
-        "0: no limit.",
+        title="Time per episode",
+        description="Seconds after which an episode is truncated and the slot makes no further call in "
+        "it; 0: no limit.",
     )
     cassette: Literal["record", "replay", "resume", "off"] = Field(
         "record",
         title="Recording",
-        description="record: prompts and replies are kept in calls.jsonl; replay: replies come from "
-        "cassette_file and no server is asked; resume: those that it holds come from there, others are asked "
-        "for; off: only numbers are kept.",
+        description="record: prompts and replies are recorded in calls.jsonl; replay: replies come from "
+        "cassette_file, and no request is sent; resume: as replay, but requests without a "
+        "recorded reply are sent; off: only numbers are recorded.",
     )
     cassette_file: str = Field(
-        "", title="Recorded calls", description="The calls.jsonl that is replayed.", max_length=4096
+        "", title="Recorded calls", description="File calls.jsonl of the run to replay.", max_length=4096
     )
     dry_run: bool = Field(
-        False, title="Dry run", description="Write down the prompt and its estimated price; ask no model."
+        False,
+        title="Dry run",
+        description="Record the prompts and their estimated price without calling a model.",
     )
 
     @field_validator("base_url")
@@ -190,16 +207,16 @@ class ServerSettings(BaseModel):
             parts = urlsplit(value)
             _ = parts.port
         except ValueError:
-            raise ValueError("is no address: write it as http://host:port/v1") from None
+            raise ValueError("is not a valid address: write it as http://host:port/v1") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("must begin with http:// or https:// and name a host")
         if parts.username or parts.password or parts.fragment:
             raise ValueError(
-                "must hold neither a name, a password nor anything behind '#': keys go to api_key"
+                "must contain no user name, no password and no fragment ('#'): keys go to api_key"
             )
         for name, given in parse_qsl(parts.query, keep_blank_values=True):
             if is_secret_key(name) or is_key(given) or name.lower() in _SIGNED:
-                raise ValueError("holds something secret behind '?': keys go to api_key")
+                raise ValueError("contains a secret after '?': keys go to api_key")
         base, _, query = value.partition("?")
         return f"{base.rstrip('/')}?{query}" if query else base.rstrip("/")
 
@@ -218,7 +235,7 @@ class ServerSettings(BaseModel):
             raise ValueError(f"cassette {self.cassette!r} needs cassette_file, the calls.jsonl of a run")
         models = [self.model_id, *self.fallback_models]
         if self.fallback_models and (not all(models) or len(set(models)) < len(models)):
-            raise ValueError("fallback_models names other models than model_id, each once")
+            raise ValueError("fallback_models must name other models than model_id, each once")
         if problem := self._thinking_problem():
             raise ValueError(problem)
         reasons = bool(self.reasoning_effort or self.reasoning_tokens)
@@ -231,7 +248,7 @@ class ServerSettings(BaseModel):
         if tokens and client not in THINKS_BY_TOKENS:
             return f"reasoning_tokens cannot be said to {client}: set reasoning_effort instead"
         if client == "openrouter" and tokens and effort:
-            return "openrouter takes either reasoning_effort or reasoning_tokens: give one of the two"
+            return "openrouter accepts either reasoning_effort or reasoning_tokens: set only one of them"
         if client != "anthropic":
             return ""
         if effort and effort not in _ANTHROPIC_EFFORTS:
@@ -239,7 +256,7 @@ class ServerSettings(BaseModel):
         if tokens and tokens < _LEAST_THOUGHT:
             return f"anthropic takes reasoning_tokens from {_LEAST_THOUGHT}"
         if tokens and self.temperature not in (None, 0.0, 1.0):
-            return "anthropic thinks at its own temperature alone: leave temperature out"
+            return "anthropic reasons only at its default temperature: leave temperature out"
         return ""
 
     @property

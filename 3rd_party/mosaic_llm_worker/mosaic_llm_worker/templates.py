@@ -121,10 +121,11 @@ class Templates:
         return once.strip(), always.strip()
 
     def game(self, env_id: str) -> Game:
-        """The file whose patterns fit the environment; own ones before the defaults, ``any.toml`` last.
+        """Return the texts for an environment, from the first file whose patterns match: user files,
+        defaults, ``any.toml``.
 
         Raises:
-            PromptError: A file has mistakes.
+            PromptError: A file is invalid.
         """
         for folder in self._folders:
             for path in sorted(folder.glob("games/*.toml")):
@@ -142,7 +143,7 @@ class Templates:
 
     def _read_template(self, path: Path) -> str:
         try:
-            # What a file of prompts leads to would be sent to a model's server.
+            # The content of a prompt file is sent to a model's server.
             folder = next(f for f in (*self._folders, DEFAULTS) if path.is_relative_to(f))
             return read_file(path, inside=folder, links=folder == DEFAULTS).decode("utf-8")
         except (OSError, UnicodeDecodeError) as exc:
@@ -172,10 +173,10 @@ def filled(text: str, where: str, **words: object) -> str:
     except KeyError as exc:
         known = ", ".join(f"${word}" for word in sorted(words)) or "none"
         raise PromptError(
-            f"{where} has the placeholder ${exc.args[0]}, which there is not; there are: {known}"
+            f"{where} has the placeholder ${exc.args[0]}, which does not exist; there are: {known}"
         ) from None
     except ValueError:
-        raise PromptError(f"{where} has a $ that begins no placeholder; write $$ for a dollar sign") from None
+        raise PromptError(f"{where} has a $ without a placeholder; write $$ for a dollar sign") from None
 
 
 def tidy(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Several replies to one question: the action that most of them name is played."""
+"""Counts votes: of several replies to one prompt, the action that most replies name is played."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 
 def majority(names: Sequence[str]) -> tuple[int, dict[str, int]]:
-    """Which reply is played.
+    """Return the reply to play and the votes.
 
     Args:
-        names: The action of each usable reply in words, in the order in which they were asked for.
+        names: Word of the action of each usable reply, in the order of the requests.
 
     Returns:
-        The place of the first reply with the most votes, where several have as many of the one that was named
-        first; and the votes by action.
+        Index of the first reply with the most votes (of actions with equal votes, the one that was named
+        first), and the votes by action.
     """
     votes = Counter(names)
     most = max(votes.values())

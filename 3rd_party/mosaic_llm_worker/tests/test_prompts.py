@@ -133,8 +133,8 @@ def test_few_shot_without_examples_is_refused_with_a_way_out() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("turn.txt", "$observations", "turn.txt has the placeholder $observations, which there is not"),
-        ("system.txt", "costs $5", "has a $ that begins no placeholder"),
+        ("turn.txt", "$observations", "turn.txt has the placeholder $observations, which does not exist"),
+        ("system.txt", "costs $5", "has a $ without a placeholder"),
         ("games/mine.toml", "environments = [", "is not valid TOML"),
         ("games/mine.toml", 'environments = ["*"]\nhint = "x"', "'hint' is missing or not known"),
     ],

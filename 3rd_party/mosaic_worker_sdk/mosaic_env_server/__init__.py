@@ -1,9 +1,9 @@
 """Serves environments to MOSAIC from a separate interpreter or machine.
 
-It serves any Gymnasium, PettingZoo or old gym environment that an importable function or class makes,
-without further code. It needs numpy and protobuf. The player starts ``python -m mosaic_env_server``;
-``python -m mosaic_env_server.remote`` waits for players on other machines. The messages are described in
-``docs/environment_server.md``.
+The server can serve any Gymnasium, PettingZoo or old gym environment that an importable function or class
+creates, without further code. It needs numpy and protobuf. The player is the program that steps the
+environments. The player starts ``python -m mosaic_env_server``; ``python -m mosaic_env_server.remote`` waits
+for players on other machines. ``docs/environment_server.md`` describes the messages.
 
 An environment may offer more than its interface. If the environment, or one that it wraps, has one of
 these methods, a player can call it:

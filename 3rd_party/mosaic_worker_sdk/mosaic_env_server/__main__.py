@@ -17,8 +17,10 @@ from mosaic_worker.launch import die_with_parent, end_process
 from mosaic_worker.link import JsonLink, SocketLink
 from mosaic_worker.pb import environment_pb2 as pb
 
-_kept: List[ServerLink] = []
-"""Keeps the connection open until the process ends; its end tells the player that the process has ended."""
+_open_links: List[ServerLink] = []
+"""Links of this process, referenced so that they stay open: to the player, a closed link means an ended
+process.
+"""
 
 
 def arguments_of(named: Optional[List[str]]) -> Optional[Mapping[str, str]]:
@@ -38,15 +40,17 @@ def arguments_of(named: Optional[List[str]]) -> Optional[Mapping[str, str]]:
 
 def _arguments(argv: Optional[List[str]]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m mosaic_env_server")
-    parser.add_argument("name", nargs="?", default="", help="for the reader of ps")
+    parser.add_argument("name", nargs="?", default="", help="shown by ps, otherwise unused")
     parser.add_argument("--fd", type=int, help="connected socket; without it JSON lines on stdin/stdout")
-    parser.add_argument("--frames", type=int, help="shared memory for pictures")
-    parser.add_argument("--parent", type=int, help="pid to die with")
+    parser.add_argument("--frames", type=int, help="descriptor of shared memory for images")
+    parser.add_argument(
+        "--parent", type=int, help="pid of the player; this process ends when the player ends"
+    )
     parser.add_argument(
         "--env",
         action="append",
         metavar="NAME=module:factory",
-        help="serve this by its name, and nothing else",
+        help="serve only environments with such a name; may be repeated",
     )
     return parser.parse_args(argv)
 
@@ -61,8 +65,8 @@ def main(argv: Optional[List[str]] = None) -> int:
         link = SocketLink(socket.socket(fileno=args.fd), pb.ToEnvironment)
     else:
         link = JsonLink(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"), pb.ToEnvironment)
-    _kept.append(link)
-    os.dup2(2, 1)  # libraries print; the protocol's stdout is ours alone
+    _open_links.append(link)
+    os.dup2(2, 1)  # libraries print to stdout, which is reserved for the protocol
     memory = None if args.frames is None else FrameMemory(args.frames)
     return EnvironmentServer(link, Entries(arguments_of(args.env)), memory).run()
 

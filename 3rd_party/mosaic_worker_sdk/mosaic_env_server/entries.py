@@ -33,19 +33,21 @@ class Entries:
         entry = name
         if self._named is not None:
             if name not in self._named:
-                raise LookupError(f"{name} is not served here; served are {', '.join(sorted(self._named))}")
+                raise LookupError(
+                    f"{name} is not served here; this server has {', '.join(sorted(self._named))}"
+                )
             entry = self._named[name]
         factory = resolve(entry)
         return factory(**_fitting(factory, arguments))
 
 
 def resolve(entry: str) -> Callable[..., Any]:
-    """Import ``module:factory`` and return the factory; the part after the colon may have dots.
+    """Import the module in ``module:factory`` and return the factory, whose name may contain dots.
 
     Raises:
         ValueError: ``entry`` has another form.
         ImportError: There is no such module.
-        AttributeError: The module has nothing of that name.
+        AttributeError: The module has no such attribute.
     """
     module, colon, path = entry.partition(":")
     if not (module and colon and path):
@@ -63,7 +65,7 @@ def _fitting(factory: Callable[..., Any], arguments: Mapping[str, Any]) -> Dict[
     except (TypeError, ValueError):
         return dict(arguments)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        # `api` is an argument of ours: no factory's **kwargs expects it.
+        # MOSAIC adds `api`, which a factory with **kwargs does not expect.
         return {key: value for key, value in arguments.items() if key != "api"}
     taken = {parameter.name for parameter in parameters}
     return {key: v for key, v in arguments.items() if key in taken or key not in ("render_mode", "api")}

@@ -65,12 +65,12 @@ class FrameMemory:
         """
         if self.size != size:
             if os.fstat(self.fd).st_size < size:
-                raise ValueError(f"{size} bytes of shared memory were announced, and are not there")
+                raise ValueError(f"{size} bytes of shared memory were announced but do not exist")
             self._remap(size)
         assert self._map is not None
         count = int(np.prod(shape, dtype=np.int64))
         if count > size:
-            raise ValueError(f"a picture of {count} bytes in {size}")
+            raise ValueError(f"an image of {count} bytes does not fit into {size} bytes")
         return np.frombuffer(self._map, np.uint8, count).reshape(shape).copy()
 
     def _remap(self, size: int) -> None:

@@ -1,4 +1,4 @@
-"""Served environments: sends their spaces once, then their state after every reset and step."""
+"""Serves environments: sends their spaces once, then their state after every reset and step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mosaic_worker.learning.action_masks import mask_method
 from mosaic_worker.pb import environment_pb2 as pb
 
 ANSWERS = ("text", "facts", "briefing", "success", "scores")
-"""Names of optional requests; an environment answers each with a method ``mosaic_<name>``."""
+"""Names of optional requests; an environment supports a request by a method ``mosaic_<name>``."""
 _OF_AN_AGENT = frozenset({"text", "facts", "briefing"})
 _ALL = "__all__"
 _LATER = "an action came for agent number {}, and there are {}"
@@ -34,10 +34,10 @@ class Instance:
         self._places: Dict[Any, int] = {}
         self._codecs: List[Tuple[Codec, Codec]] = []
 
-    # -- what it is
+    # -- description
 
     def made(self) -> pb.Made:
-        """Return the description that the player gets once, when the environment is made."""
+        """Return the description that is sent to the player once, when the environment has been created."""
         env = self.env
         return pb.Made(
             api=self.api,
@@ -73,7 +73,7 @@ class Instance:
             self._codecs.append((Codec(describe(observes)), Codec(describe(acts))))
         return place
 
-    # -- what it does
+    # -- requests
 
     def reset(self, seed: Optional[int], options: Optional[Mapping[str, Any]]) -> pb.State:
         """Begin an episode."""
@@ -88,7 +88,8 @@ class Instance:
         return None if getattr(self.env, "render_mode", None) is None else self.env.render()
 
     def ask(self, name: str, place: int) -> str:
-        """Call the method ``mosaic_<name>`` of the environment and return its result as JSON.
+        """Call the environment's method ``mosaic_<name>`` for the agent with index ``place``; return its
+        result as JSON.
 
         Raises:
             LookupError: The environment has no such method.
@@ -152,7 +153,7 @@ class Single(Instance):
         return pb.State(agents=[shown])
 
     def _with_mask(self, info: Mapping[str, Any]) -> Mapping[str, Any]:
-        # Its player reads legal actions in the info: a method is not reached from there.
+        # The player reads legal actions from the info, because it cannot call a method of the environment.
         return info if self._mask is None else {**info, "action_mask": self._mask()}
 
 
@@ -174,7 +175,7 @@ class Several(Instance):
         return list(listed)
 
     def _close_state(self, state: pb.State) -> pb.State:
-        """Add the agents that have joined since the last state to a state and return the state."""
+        """Add agents that have joined since the last state to ``state`` and return it."""
         for place in range(self._told, len(self.keys)):
             state.joined.append(self._agent(place))
         self._told = len(self.keys)

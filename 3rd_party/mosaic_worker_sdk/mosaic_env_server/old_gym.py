@@ -1,6 +1,6 @@
 """Wraps environments of old gym so that they have Gymnasium's interface.
 
-What changed between them: https://gymnasium.farama.org/introduction/migration_guide/
+The differences are described at https://gymnasium.farama.org/introduction/migration_guide/
 """
 
 from __future__ import annotations

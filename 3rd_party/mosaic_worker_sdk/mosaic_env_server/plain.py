@@ -14,7 +14,7 @@ from mosaic_worker.limits import dtype_of
 LOST = "EnvironmentLost"
 """Kind of an error after which the simulation is lost and the episode must be restarted.
 
-The exception has ``mosaic_lost``. The kind of any other error is the name of its exception.
+An exception has this kind if it has the attribute ``mosaic_lost``; otherwise its kind is its class name.
 """
 _ARRAY = "__array__"
 
@@ -22,8 +22,8 @@ _ARRAY = "__array__"
 def dumps(value: Any) -> str:
     """Return JSON text; arrays keep their type, and values that JSON cannot represent become strings."""
     try:
-        return json.dumps(value, default=_said, skipkeys=True)
-    except (ValueError, TypeError, RecursionError):  # a ring, or keys that cannot be compared
+        return json.dumps(value, default=_to_plain, skipkeys=True)
+    except (ValueError, TypeError, RecursionError):  # a cyclic value, or keys that cannot be compared
         return json.dumps(str(value))
 
 
@@ -39,12 +39,12 @@ def loads(text: str) -> Any:
         ValueError: ``text`` is no JSON, or contains an invalid array.
     """
     try:
-        return json.loads(text, object_hook=_heard)
+        return json.loads(text, object_hook=_from_plain)
     except (KeyError, TypeError) as exc:
-        raise ValueError(f"no value: {exc}") from exc
+        raise ValueError(f"not a valid value: {exc}") from exc
 
 
-def _said(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         array = cast("NDArray[Any]", value)
         if array.dtype.hasobject:
@@ -58,7 +58,7 @@ def _said(value: Any) -> Any:
     return str(value)
 
 
-def _heard(found: Dict[str, Any]) -> Any:
+def _from_plain(found: Dict[str, Any]) -> Any:
     if _ARRAY not in found:
         return found
     dtype = dtype_of(found["dtype"], texts=True)

@@ -1,8 +1,9 @@
-"""``python -m mosaic_env_server.remote --env NAME=module:factory`` waits for players on other machines.
+"""``python -m mosaic_env_server.remote --env NAME=module:factory`` serves players on other machines.
 
-Served is what is named, and nothing else. Each connection gets a process of its own; a player must show the
-token, which comes from an environment variable or a file, never from the command line. Without TLS, messages
-and token travel in the open: use that on a private network only. Needs ``pip install mosaic-worker[grpc]``.
+The server serves only the environments that are named. Each connection gets its own process. A player must
+send the token, which the server reads from an environment variable or a file, never from the command line.
+Without TLS, messages and token are sent unencrypted; use this only in a private network. Needs ``pip install
+mosaic-worker[grpc]``.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ def _failed(reason: str) -> bytes:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Serve until SIGTERM or SIGINT; returns the exit status, 2 where the call was wrong."""
+    """Serve until SIGTERM or SIGINT and return the exit status, 2 if the command is invalid."""
     parser = argparse.ArgumentParser(prog="python -m mosaic_env_server.remote")
     parser.add_argument(
         "--env",
         action="append",
         metavar="NAME=module:factory",
         required=True,
-        help="what is served; repeat it",
+        help="an environment to serve; may be repeated",
     )
     add_listening(parser, _PORT)
     args = parse(parser, argv)
@@ -42,7 +43,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     command = [sys.executable, "-m", "mosaic_env_server", "remote"]
     for text in args.env:
         command += ["--env", text]
-    return listen(args, command, "the server of environments", _failed, SERVICE)
+    return listen(args, command, "the environment server", _failed, SERVICE)
 
 
 if __name__ == "__main__":

@@ -57,12 +57,12 @@ class EnvironmentServer:
                     if message.hello.protocol != PROTOCOL:
                         return 2
                 self._carry_out(message)
-        except ValueError as exc:  # not a message: nothing that follows can be trusted
+        except ValueError as exc:  # an invalid message, after which no further message can be trusted
             with suppress(OSError):
                 self._link.send(pb.FromEnvironment(failed=str(exc)))
             return 2
         except OSError:
-            return 0  # the player is gone
+            return 0  # the player has disconnected
         finally:
             self._close_all()
 
@@ -98,7 +98,7 @@ class EnvironmentServer:
             if what == "close":
                 self._close(number)
             return pb.Report(instance=number)
-        except Exception as exc:  # the border to third-party environments
+        except Exception as exc:  # code of third-party environments
             lost = getattr(exc, "mosaic_lost", False)
             kind = LOST if lost and what == "step" else type(exc).__name__
             return pb.Report(instance=number, error=with_place(one_line(exc), exc), kind=kind)
@@ -143,5 +143,5 @@ class EnvironmentServer:
 
     def _close_all(self) -> None:
         for number in list(self._instances):
-            with suppress(Exception):  # no player is there to hear of an error
+            with suppress(Exception):  # no player is connected that could get the error
                 self._close(number)

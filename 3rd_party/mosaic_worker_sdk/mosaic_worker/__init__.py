@@ -5,8 +5,9 @@
 ...     def select_actions(self, batch):
 ...         return [0] * len(batch)
 
-The package needs numpy and protobuf only, so that it fits into any worker's environment. Its names are
-imported when they are first asked for: what needs one module of it pays for no other.
+The package needs only numpy and protobuf, so that it can be installed in the Python environment of any
+worker. Each public name is imported at its first use; a program that uses one module does not import the
+others.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Members of zip archives, read within the limits of :mod:`mosaic_worker.limits`."""
+"""Reads members of zip archives within the limits of :mod:`mosaic_worker.limits`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def check_members(archive: zipfile.ZipFile, names: Sequence[str], most: int) -> 
     for name in names:
         member = archive.getinfo(name)
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ValueError(f"its member {name!r} is packed by a method that is not read (bzip2, LZMA)")
+            raise ValueError(f"its member {name!r} is compressed with bzip2 or LZMA, which are not supported")
         if member.file_size > SPREAD + RATIO * member.compress_size:
             raise ValueError(
                 f"its member {name!r} unpacks to {member.file_size:,} bytes from {member.compress_size:,}"
@@ -30,7 +30,7 @@ def check_members(archive: zipfile.ZipFile, names: Sequence[str], most: int) -> 
 
 
 def read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
-    """Read a member of an archive, at most as many bytes as its header declares.
+    """Read a member of an archive, up to the number of bytes that its header declares.
 
     Raises:
         ValueError: As for :func:`check_members`, or the member's size differs from the declared one.
@@ -40,7 +40,7 @@ def read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
     with archive.open(name) as member:
         data = member.read(size + 1)
     if len(data) != size:
-        raise ValueError(f"its member {name!r} has not the size that it says")
+        raise ValueError(f"the size of its member {name!r} differs from the declared one")
     return data
 
 

@@ -1,4 +1,4 @@
-"""Records the model calls of custom workers in the same way as those of the language model worker."""
+"""Records model calls of custom workers in the format of the language model worker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def recorded_call(
     messages: Sequence[Mapping[str, Any]],
     turn: int = 0,
 ) -> Generator[Dict[str, Any], None, None]:
-    """Record a call in ``calls.jsonl``, even if it fails, because it may cost money anyway.
+    """Record a model call in ``calls.jsonl``, also if the call fails, because a failed call may cost money.
 
     Args:
         host: The worker's host.

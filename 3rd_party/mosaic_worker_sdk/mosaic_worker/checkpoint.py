@@ -19,7 +19,7 @@ from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError
 
 FORMAT_VERSION = 3
-"""Format version of joint policies. A policy without parts is written as ``_WHOLE_VERSION``."""
+"""Format version of joint policies; a policy without parts is written in format ``_WHOLE_VERSION``."""
 _WHOLE_VERSION = 2
 DESCRIPTION = "policy.json"
 WEIGHTS = "model.safetensors"
@@ -29,7 +29,7 @@ _LARGEST_DESCRIPTION = 8 * 2**20
 _FOREIGN = (".pt", ".pth", ".zip", ".pkl", ".pickle", ".ckpt", ".bin", ".joblib", ".cleanrl_model")
 _TRAIN = "Train one with `mosaic train`, or bring one with `mosaic policies add`"
 _FIRST_WORKER = "cleanrl_worker"
-"""Id of the worker that wrote every file of format 1; such a file does not name its worker."""
+"""Id of the worker that wrote all files of format 1; files of that format do not name their worker."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,9 @@ class PolicyDescription:
         )
 
     def played_instead(self, agent: str, own: str) -> PolicyDescription:
-        """Return the policy for an agent after a seat swap, or that of the slot's own agent ``own``."""
+        """Return the policy that plays ``agent`` after a seat swap, or that of the slot's own agent
+        ``own``.
+        """
         try:
             return self.played_by(agent)
         except LoadError:
@@ -194,8 +196,8 @@ class PolicyDescription:
     def played_by(self, agent: str, part: Optional[str] = None) -> PolicyDescription:
         """Return the policy that plays an agent: that of ``part``, else its own, else that of its kind.
 
-        ``green_1`` is of the kind ``green``. If the policy has ``green_0`` and no other agent of that
-        kind, the policy of ``green_0`` plays ``green_1``. A policy without parts plays any agent.
+        For example, ``green_1`` is of the kind ``green``: if the policy has ``green_0`` and no other agent of
+        that kind, the policy of ``green_0`` plays ``green_1``. A policy without parts plays any agent.
 
         Args:
             agent: Name of the agent that is played.
@@ -218,7 +220,7 @@ class PolicyDescription:
 
     @property
     def shown_space(self) -> Space:
-        """Space of the observations that the worker gets, after preprocessing."""
+        """Observation space of the worker, after preprocessing."""
         return self.observation_space if self.input_space is None else self.input_space
 
     def to_json(self) -> Dict[str, Any]:
@@ -279,10 +281,12 @@ def _no_settings() -> Dict[str, Any]:
 def _described(data: Mapping[str, Any]) -> PolicyDescription:
     version = data["format_version"]
     if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
-        raise ValueError(f"its format_version is {version!r} and this MOSAIC reads 1 to {FORMAT_VERSION}")
+        raise ValueError(
+            f"its format_version is {version!r} and this version of MOSAIC reads 1 to {FORMAT_VERSION}"
+        )
     first = version == 1
     if first and data["preprocessing"]:
-        raise ValueError(f"it asks for preprocessing that format 1 does not know: {data['preprocessing']!r}")
+        raise ValueError(f"it names preprocessing that format 1 does not have: {data['preprocessing']!r}")
     evaluation, mean = data["evaluation"], data["evaluation"]["mean_return"]
     if data["weights"]["file"] != WEIGHTS:
         raise ValueError(f"its weights are in {data['weights']['file']!r} where {WEIGHTS} is needed")
@@ -331,7 +335,7 @@ def _step(step: Any) -> Mapping[str, Any]:
 
 
 def save_checkpoint(folder: Path, description: PolicyDescription, weights: bytes) -> PolicyDescription:
-    """Write a checkpoint so that the folder holds a complete one at every moment.
+    """Write a checkpoint in such an order that the folder contains a complete one at every moment.
 
     The new weights are first written beside the old ones. Then the new description, which holds
     their hash, replaces the old one. Last, the new weights replace the old ones. If the hash does
@@ -450,7 +454,7 @@ def _content_of(path: Path, limit: int) -> Optional[bytes]:
     except FileNotFoundError:
         return None
     except UnsafeFileError as error:
-        raise LoadError(f"{path} is not read: {error.strerror}. Put the file itself there") from error
+        raise LoadError(f"{path} is not read: {error.strerror}. Replace it by a regular file") from error
     except OSError as error:
         raise LoadError(f"{path} cannot be read: {error.strerror}. Check its permissions") from error
 

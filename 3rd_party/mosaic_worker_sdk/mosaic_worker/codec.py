@@ -30,11 +30,13 @@ from mosaic_worker.spaces import Space, take
 Parts = Tuple[bytes, ...]
 _U32 = struct.Struct("<I")
 MAX_EMPTY = 1 << 16
-"""Largest number of elements of a ``Sequence`` whose elements take no bytes; a larger count is damaged."""
+"""Largest element count of a ``Sequence`` whose elements occupy no bytes; data with a larger count is
+damaged.
+"""
 MOST_ELEMENTS = 1 << 18
 """Largest number of elements of all sequences in one value.
 
-Without this limit, nested sequences could multiply elements that take no bytes.
+Without this limit, nested sequences could multiply elements that occupy no bytes.
 """
 
 
@@ -91,7 +93,9 @@ def _guarded(encode: Callable[[Any], bytes], space: Space) -> Callable[[Any], by
         except NotInSpace:
             raise
         except _STRANGE as exc:
-            raise NotInSpace(f"a {type(value).__name__} is no value of a {space.kind} space ({exc})") from exc
+            raise NotInSpace(
+                f"a {type(value).__name__} is not a value of a {space.kind} space ({exc})"
+            ) from exc
 
     return guarded
 
@@ -379,7 +383,7 @@ class Codec:
                 out.append(next(encoders)(inner))
 
     def decode(self, parts: Sequence[bytes]) -> Any:
-        """Return the value that :meth:`encode` has turned into ``parts``."""
+        """Return the value that :meth:`encode` encoded as ``parts``."""
         if len(parts) != len(self.leaves):
             raise NotInSpace(f"{len(parts)} parts where {len(self.leaves)} are needed")
         for part, size in zip(parts, self._sizes):
@@ -449,7 +453,7 @@ class Codec:
         return self.join([self.encode(item) for item in items])
 
     def pack(self, value: Any) -> bytes:
-        """Encode a value as one ``bytes``, the format of elements inside ``Sequence`` and ``OneOf``."""
+        """Encode a value as a single ``bytes``, in the format of elements of ``Sequence`` and ``OneOf``."""
         parts = self.encode(value)
         sized = zip(parts, self._sizes)
         return b"".join(p if size is not None else _U32.pack(len(p)) + p for p, size in sized)

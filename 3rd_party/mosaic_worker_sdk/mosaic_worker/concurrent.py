@@ -1,4 +1,4 @@
-"""Base class of workers that wait for a server; they make many decisions in parallel as coroutines."""
+"""Base class of workers that wait for a server and make many decisions in parallel, as coroutines."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Reply = Callable[[Batch, Any], None]
 class AsyncWorker(Worker):
     """Base class of workers whose decisions wait for another program (a model server, an engine).
 
-    Override :meth:`decide`. All methods of a worker except :meth:`load` run in one event loop in a
-    separate thread, so they need no locks. :meth:`load` runs in the main thread while no decision is
-    in progress for its slot. A decision that the host no longer needs is canceled, because its episode
-    is over or the host asks the slot again in that episode.
+    Override :meth:`decide`. All methods of a worker except :meth:`load` run in one event loop in a separate
+    thread, so they need no locks. :meth:`load` runs in the main thread while its slot has no decision in
+    progress. A decision is canceled when its episode ends or the host sends the slot a new decision of the
+    same episode.
     """
 
     in_flight = 32
@@ -41,7 +41,7 @@ class AsyncWorker(Worker):
         raise NotImplementedError
 
     async def aclose(self) -> None:
-        """Close connections before the process ends."""
+        """Close connections before the worker process ends."""
 
 
 class Decider:
@@ -57,7 +57,7 @@ class Decider:
         self._worker, self._reply = worker, reply
         self._failures = FailureLog(_log)
         self._tasks: Set[asyncio.Task[None]] = set()
-        self._wanted: Dict[Tuple[int, int], asyncio.Task[None]] = {}
+        self._in_progress: Dict[Tuple[int, int], asyncio.Task[None]] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="decisions", daemon=True)
         self._thread.start()
@@ -76,7 +76,7 @@ class Decider:
 
     def _end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
         for end in ends:
-            self._give_up((slot.index, end.episode))
+            self._cancel((slot.index, end.episode))
         self._worker.on_episode_end(slot, ends)
 
     def results(self, results: Any) -> None:
@@ -90,15 +90,15 @@ class Decider:
     def _begin_deciding(self, batch: Batch) -> None:
         for i in range(len(batch)):
             one = batch.only(i)
-            place = (batch.slot.index, one.episodes[0])
-            self._give_up(place)
-            task = self._wanted[place] = self._loop.create_task(self._decide(one))
+            key = (batch.slot.index, one.episodes[0])
+            self._cancel(key)
+            task = self._in_progress[key] = self._loop.create_task(self._decide(one))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    def _give_up(self, place: Tuple[int, int]) -> None:
-        """Cancel the open decision of a slot in an episode, which the host no longer needs."""
-        task = self._wanted.pop(place, None)
+    def _cancel(self, key: Tuple[int, int]) -> None:
+        """Cancel the decision in progress of the slot and episode in ``key``, if there is any."""
+        task = self._in_progress.pop(key, None)
         if task is not None:
             task.cancel()
 
@@ -109,7 +109,7 @@ class Decider:
             raise
         except PolicyFailed as exc:
             result = exc
-        except Exception as exc:  # the border to the author's code
+        except Exception as exc:  # code of the worker's author, which may raise anything
             self._failures.add("decide raised", exc)
             result = exc
         self._reply(one, result)
@@ -126,7 +126,7 @@ class Decider:
         done: Future[None] = asyncio.run_coroutine_threadsafe(_as_coroutine(work), self._loop)
         try:
             done.result(_CLOSING_S)
-        except Exception as exc:  # the worker is about to end anyway
+        except Exception as exc:  # the worker is about to end, so the error is only logged
             _log.warning("closing: %s: %s", type(exc).__name__, exc)
 
     async def _end_all(self) -> None:

@@ -1,4 +1,4 @@
-"""Makes the environments in which workers train, from a Gymnasium id or ``module:factory``."""
+"""Creates the environments in which workers train, from a Gymnasium id or ``module:factory``."""
 
 # Values returned by environments are untyped.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, Optional, Sequence
 
 
 def make_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
-    """Make a Gymnasium environment.
+    """Create a Gymnasium environment.
 
     Args:
         env_id: An id of Gymnasium's registry; ``module:ID`` for an id that the module registers when it
@@ -40,12 +40,12 @@ def make_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
         return masks_in_info(gymnasium.make(env_id, **keywords))
     made = factory(**(keywords if _takes(factory, "render_mode") else {}))
     if not isinstance(made, gymnasium.Env):
-        raise ValueError(f"{env_id} makes no Gymnasium environment: {type(made).__name__}")
+        raise ValueError(f"{env_id} gave a {type(made).__name__}, not a Gymnasium environment")
     return masks_in_info(made)
 
 
 def make_parallel_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
-    """Make an environment whose agents act simultaneously, with PettingZoo's Parallel interface.
+    """Create an environment whose agents act simultaneously, with PettingZoo's Parallel interface.
 
     Args:
         env_id: ``module:factory`` for a function or class of the module; or a name that MOSAIC knows,
@@ -66,7 +66,7 @@ def make_parallel_environment(env_id: str, render_mode: Optional[str] = None) ->
     if factory is not None:
         made = factory(**(keywords if _takes(factory, "render_mode") else {}))
         if not (hasattr(made, "possible_agents") and callable(getattr(made, "observation_space", None))):
-            raise ValueError(f"{env_id} makes no PettingZoo Parallel environment: {type(made).__name__}")
+            raise ValueError(f"{env_id} gave a {type(made).__name__}, not a PettingZoo Parallel environment")
         return made
     return _of_mosaic("gym_gui.envs.parallel", "make_parallel", env_id, render_mode)
 
@@ -74,7 +74,7 @@ def make_parallel_environment(env_id: str, render_mode: Optional[str] = None) ->
 def open_learner_session(
     env_id: str, pool: Sequence[str], hold: Callable[[Path], Any], **keywords: Any
 ) -> Any:
-    """Open a session of MOSAIC's engine in which a training decides for one agent and the pool for the rest.
+    """Open a session of MOSAIC's engine in which a training controls one agent and the pool plays the others.
 
     Args:
         env_id: A name that MOSAIC knows, with MOSAIC installed beside the worker; or ``module:factory``.
@@ -94,7 +94,7 @@ def open_learner_session(
 
 
 def _of_mosaic(module: str, function: str, *arguments: Any, **keywords: Any) -> Any:
-    """Call a function of MOSAIC and return its result; raise its errors as ``ValueError``."""
+    """Call a function of MOSAIC and return its result; convert its errors to ``ValueError``."""
     errors: Any = mosaic_module("gym_gui.core.errors")
     try:
         return getattr(mosaic_module(module), function)(*arguments, **keywords)
@@ -103,13 +103,13 @@ def _of_mosaic(module: str, function: str, *arguments: Any, **keywords: Any) -> 
 
 
 def mosaic_module(name: str) -> Any:
-    """Import a module of MOSAIC; if MOSAIC is not installed, from the folder that contains this package.
+    """Import a module of MOSAIC; if MOSAIC is not installed, import it from the folder that contains this
+    package.
 
-    A worker's own interpreter then imports only the package ``gym_gui``. It does not import the packages
-    installed beside it, because their versions differ from its own.
+    The interpreter of a worker then imports only the package ``gym_gui``. It does not import the packages
+    that are installed beside ``gym_gui``, because their versions differ from those of the interpreter.
 
-    Raises:
-        ImportError: MOSAIC, or a dependency of the module, is not there.
+    Raises: ImportError: MOSAIC, or a dependency of the module, is not installed.
     """
     try:
         return import_module(name)

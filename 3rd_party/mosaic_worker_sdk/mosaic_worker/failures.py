@@ -1,4 +1,4 @@
-"""Describes exceptions from third-party code: their message and the line of that code they came from."""
+"""Describes exceptions of third-party code by their message and the line of code that raised them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import FrozenSet, List, NamedTuple, Optional, Sequence, Set, Tuple
 _OURS = frozenset({"mosaic_worker", "mosaic_env_server", "gym_gui"})
 _INSTALLED_IN = frozenset({"site-packages", "dist-packages"})
 _MAX_WORDS = 1000
-_MAX_TOLD = 100
+_MAX_LOGGED = 100
 
 
 class _Frame(NamedTuple):
@@ -25,7 +25,9 @@ class _Frame(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Place of the frame: ``my_policy.py, line 12, in select_action``; library files with folders."""
+        """Location of the frame, for example ``my_policy.py, line 12, in select_action``; a library file has
+        its folders.
+        """
         inside = "" if self.function == "<module>" else f", in {self.function}"
         return f"{_short(self.path)}, line {self.line}{inside}"
 
@@ -34,13 +36,13 @@ def one_line(error: BaseException) -> str:
     """Return the message of an exception on one line, or the name of its type if it has no message."""
     try:
         words = " ".join(str(error).split())
-    except Exception:  # a stranger's __str__
+    except Exception:  # code of the exception's author
         words = ""
     return words[:_MAX_WORDS] or type(error).__name__
 
 
 def described(error: BaseException, ours: Sequence[str] = ()) -> str:
-    """Describe an exception on one line, with the line of the author's own code that it came through.
+    """Describe an exception on one line, with the innermost line of the author's own code in its traceback.
 
     Args:
         error: The exception, as it was caught.
@@ -81,7 +83,9 @@ def traceback_text(error: BaseException) -> str:
 
 
 def own_part(error: Optional[BaseException]) -> Optional[BaseException]:
-    """Return an exception with its traceback from the author's first line; ``None`` without such a line."""
+    """Return an exception whose traceback begins at the author's first line; ``None`` if it has no such
+    line.
+    """
     if error is None or not place_of(error):
         return None
     return error.with_traceback(_first_other(error))
@@ -97,7 +101,7 @@ def _first_other(error: BaseException) -> Optional[TracebackType]:
 class FailureLog:
     """Writes each failure of third-party code to a log once, with its traceback.
 
-    The same line often fails in many episodes; the record of each episode has the one-line description.
+    One line of code often fails in many episodes; the record of each episode has the one-line description.
 
     Args:
         logger: Logger for the failures.
@@ -105,25 +109,25 @@ class FailureLog:
 
     def __init__(self, logger: logging.Logger) -> None:
         self._logger = logger
-        self._told: Set[Tuple[str, str]] = set()
+        self._logged: Set[Tuple[str, str]] = set()
 
     def add(self, what: str, error: BaseException) -> str:
-        """Log a failure unless the same kind of exception was logged for the same place before.
+        """Log a failure, unless the same kind of exception at the same location was logged before.
 
-        An exception of another process (``elsewhere``) is logged without its traceback, which has only
-        lines of this process, and once per message.
+        An exception of another process (``elsewhere``) is logged once per message, without its traceback,
+        which has only lines of this process.
 
         Returns:
             The exception as :func:`described` returns it.
         """
-        said = described(error)
+        description = described(error)
         elsewhere = bool(getattr(error, "elsewhere", False))
-        key = (type(error).__name__, said if elsewhere else place_of(error))
-        if key not in self._told and len(self._told) < _MAX_TOLD:
-            self._told.add(key)
+        key = (type(error).__name__, description if elsewhere else place_of(error))
+        if key not in self._logged and len(self._logged) < _MAX_LOGGED:
+            self._logged.add(key)
             trace = "" if elsewhere else f"\n{traceback_text(error)}"
-            self._logger.error("%s: %s%s", what, said, trace)
-        return said
+            self._logger.error("%s: %s%s", what, description, trace)
+        return description
 
 
 def _frames(trace: Optional[TracebackType]) -> List[_Frame]:
@@ -141,7 +145,7 @@ def _package(trace: TracebackType) -> str:
 
 @lru_cache(maxsize=1)
 def _library_folders() -> FrozenSet[str]:
-    # Not before something fails: Python reads for it how it was built, half a megabyte.
+    # Called only after a failure: Python reads its build configuration for this, half a megabyte.
     paths = sysconfig.get_paths()
     folders = [paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")]
     return frozenset([*folders, *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])])
@@ -157,7 +161,7 @@ def _is_installed(path: str) -> bool:
 
 
 def _short(path: str) -> str:
-    """Return a short name of a file, without the folders that depend on this machine."""
+    """Return a short name of a file, without the folders that are specific to this machine."""
     if path.startswith("<"):
         return {"<stdin>": "the prompt"}.get(path, path)
     file = Path(path)

@@ -1,4 +1,4 @@
-"""Converts Gymnasium spaces to the SDK's descriptions of spaces and back.
+"""Converts Gymnasium spaces to the SDK's space descriptions and back.
 
 Gymnasium is imported only when a space is built.
 """
@@ -23,11 +23,10 @@ _LIBRARIES = ("gymnasium.spaces", "gym.spaces")
 def describe(space: Any) -> Space:
     """Describe a Gymnasium space.
 
-    A space that Gymnasium does not define, or a subclass that holds other values than its base,
-    is described as ``Custom``.
+    A space class that Gymnasium does not define, or a subclass whose values differ from those of its base
+    class, is described as ``Custom``.
 
-    Raises:
-        ValueError: ``space`` is no Gymnasium space.
+    Raises: ValueError: ``space`` is no Gymnasium space.
     """
     if isinstance(space, Space):
         return space
@@ -54,8 +53,8 @@ def describe(space: Any) -> Space:
 def kind_of(space: Any) -> str:
     """Return the name of the Gymnasium class that ``space`` is an instance of, or ``"Custom"``.
 
-    A subclass with a ``contains`` or ``sample`` of its own may hold other values than its
-    base (MultiGrid's ``MissionSpace`` derives from ``MultiDiscrete`` and holds missions).
+    A subclass with its own ``contains`` or ``sample`` may have other values than its base class; for example,
+    MultiGrid's ``MissionSpace`` derives from ``MultiDiscrete`` and its values are missions.
     """
     for cls in type(space).__mro__:
         if cls.__module__.startswith(_LIBRARIES):
@@ -131,7 +130,7 @@ def _discrete(s: Space, element: Any) -> Any:
 
 
 def _opaque(name: str) -> Any:
-    """Return a space that stands for a custom space: it has the same name and contains every value."""
+    """Return a stand-in for a custom space, with the same name; it contains every value."""
     from gymnasium import spaces
 
     class Opaque(spaces.Space):  # type: ignore[type-arg]  # generic only in later versions

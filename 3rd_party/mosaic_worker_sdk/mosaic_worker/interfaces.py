@@ -8,7 +8,7 @@ APIS = ("gymnasium", "aec", "parallel")
 
 
 def spaces_of(env: Any, name: str) -> Any:
-    """Return the attribute that gives the spaces of an environment: a space, function, dict or ``None``.
+    """Return the attribute of an environment that defines its spaces: a space, function, dict or ``None``.
 
     Args:
         env: The environment.
@@ -33,7 +33,7 @@ def api_of(env: Any) -> str:
     if hasattr(env, "num_envs") and (hasattr(env, "single_action_space") or hasattr(env, "step_wait")):
         raise ValueError(
             f"{type(env).__name__} is a vector environment, which steps several copies at once. Name what "
-            "makes one of them: as many as are needed are played side by side"
+            "creates a single copy; MOSAIC creates as many copies as it needs"
         )
     if callable(getattr(env, "last", None)) and callable(getattr(env, "agent_iter", None)):
         return "aec"

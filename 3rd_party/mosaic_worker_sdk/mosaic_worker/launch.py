@@ -1,7 +1,7 @@
-"""Makes a worker process end together with its host, then replaces itself by the worker.
+"""Makes a worker process end together with its host, then replaces the process by the worker's program.
 
-``launch.py PARENT_PID PROGRAM ARG…`` is a script for workers that are not written in Python. The
-process ends with its host only on Linux; elsewhere the worker still notices the end of its input.
+``launch.py PARENT_PID PROGRAM ARG…`` is a script for workers that are not written in Python. The process ends
+with its host only on Linux; on other systems the worker detects the end of its host by the end of its input.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _PR_SET_PDEATHSIG = 1
 def die_with_parent(parent: int) -> None:
     """Make the kernel kill this process when ``parent`` ends.
 
-    The kernel sends the signal when the thread that started this process ends (prctl(2)), so a
-    host starts workers from its main thread.
+    The kernel sends the signal when the thread that started this process ends (prctl(2)), so a host must
+    start workers from its main thread.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -29,11 +29,11 @@ def die_with_parent(parent: int) -> None:
 
 
 def end_process(status: int) -> NoReturn:
-    """End this process now, after the functions that :mod:`atexit` knows.
+    """End this process immediately, after the functions registered with :mod:`atexit` have run.
 
-    Python would wait for every thread that is not a daemon. An environment or a policy may leave such a
-    thread behind, and then the program that has started this process would have to kill it. Python would
-    also free every object, which takes half a second with torch.
+    A normal exit of Python waits for every thread that is not a daemon. An environment or a policy may leave
+    such a thread running, and the program that started this process would then have to kill it. A normal exit
+    also frees every object, which takes half a second with torch.
 
     Args:
         status: Exit status of the process.
@@ -47,7 +47,7 @@ def end_process(status: int) -> NoReturn:
 
 
 def main(argv: List[str]) -> None:
-    """Replace this process by the program in ``argv``; on failure, exit with a line on stderr."""
+    """Replace this process by the program in ``argv``; on failure, print a line to stderr and exit."""
     die_with_parent(int(argv[1]))
     try:
         os.execvp(argv[2], argv[2:])

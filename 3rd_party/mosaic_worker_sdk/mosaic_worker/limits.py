@@ -1,7 +1,7 @@
-"""Limits of the memory for reading data from others: descriptions, archives, compressed bytes.
+"""Limits the memory for reading untrusted data: descriptions, archives, compressed bytes.
 
-A small file may require any amount of memory: zeros compress a thousandfold, and a shape of three
-numbers may stand for gigabytes. Each reader takes from a budget before it allocates memory.
+A small file may require any amount of memory: zeros compress a thousandfold, and a shape of three numbers may
+describe an array of gigabytes. Each reader subtracts from a budget before it allocates memory.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any, Generator, List, Sequence, cast
 import numpy as np
 
 LARGEST_SPACE = 64 * 2**20
-"""Largest size in bytes of one value of a space whose description was received."""
+"""Largest size in bytes of one value of a space whose description comes from another program."""
 MOST_SPACES = 10_000
-"""Largest number of spaces in a received description, including nested ones."""
+"""Largest number of spaces in a description from another program, including nested ones."""
 SPREAD = 64 * 2**20
-"""Bytes that compressed data of any size may unpack to."""
+"""Size in bytes that compressed data may always unpack to, whatever its compressed size."""
 RATIO = 32
-"""Largest ratio of unpacked to compressed size beyond :data:`SPREAD`; weights hardly compress."""
+"""Largest ratio of unpacked to compressed size above :data:`SPREAD` bytes; weights hardly compress."""
 ROOM = 512 * 2**20
-"""Bytes of memory that reading a file may take in addition to a multiple of the file's size."""
+"""Bytes of memory that reading a file may use in addition to a multiple of the file's size."""
 _TIMES = 8
 
 _DTYPE = re.compile(
@@ -48,7 +48,7 @@ def dtype_of(name: object, *, texts: bool = False) -> np.dtype[Any]:
     """
     if isinstance(name, str) and (_DTYPE.fullmatch(name) or (texts and _TEXTS.fullmatch(name))):
         return np.dtype(name)
-    raise ValueError(f"{str(name)[:40]!r} is no type of numbers")
+    raise ValueError(f"{str(name)[:40]!r} is not a numeric dtype")
 
 
 def shape_of(given: Any) -> Sequence[int]:
@@ -70,7 +70,7 @@ def size_of(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
 
 
 class Budget:
-    """Counts down an amount and raises when it is used up.
+    """Counts down an amount and raises an error when it is used up.
 
     Args:
         left: The amount that may be taken.
@@ -115,8 +115,8 @@ def inflated(data: bytes, most: int) -> bytes:
 def memory_for(path: Path) -> Generator[None, None, None]:
     """Limit the memory of this process, while it reads a file, to a multiple of the file's size.
 
-    This is the last line of defense, for readers of other libraries. Memory that the process already
-    uses, for example for torch, does not count. Only Linux has this limit; elsewhere there is none.
+    This is the last safeguard for files that other libraries read. Memory that the process already uses, for
+    example for torch, does not count. Only Linux has this limit; other systems have none.
 
     Args:
         path: The file, or a folder whose files are read.

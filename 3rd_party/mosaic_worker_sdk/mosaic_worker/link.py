@@ -1,8 +1,8 @@
-"""Blocking connections that carry one message at a time.
+"""Blocking connections that carry messages between two programs.
 
-Two carriers transport the same messages: frames on a socket (the default between processes of one
-machine) and JSON lines on stdin/stdout (for programs in another language). Workers use a link to
-their host, and both a served environment and its player use one.
+Two carriers transport the same messages: frames on a socket (the default between processes of one machine)
+and JSON lines on stdin and stdout (for programs in another language). A worker has a link to its host; an
+environment server and the program that plays its environments have one too.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ PROTOCOL = 1
 """Version of the messages; a peer with another version is refused."""
 
 MAX_FRAME = 1 << 28
-"""Largest frame that is accepted, 256 MiB, so that a damaged length cannot use up the memory."""
+"""Largest accepted frame, 256 MiB, so that a damaged length cannot exhaust the memory."""
 
 ADMITTED = "mosaic-admitted"
-"""Header by which a worker on another machine accepts a host; the host sends nothing before."""
+"""Header by which a worker on another machine accepts a host; the host sends no message before it arrives."""
 
 GRPC_OPTIONS = (
     ("grpc.max_receive_message_length", MAX_FRAME),

@@ -1,4 +1,4 @@
-"""Wrappers that apply the steps of :mod:`mosaic_worker.preprocessing`; most are Gymnasium's."""
+"""Wrappers that apply the preprocessing steps of :mod:`mosaic_worker.preprocessing`; most are Gymnasium's."""
 
 # Gymnasium's wrappers are typed only in part.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -49,7 +49,7 @@ class Playback(gymnasium.Env):  # type: ignore[type-arg]  # generic only in late
 
 
 def apply(env: Env, step: Mapping[str, Any]) -> Env:
-    """Wrap an environment so that one more step is applied to its observations.
+    """Wrap an environment so that one preprocessing step is applied to its observations.
 
     Args:
         env: A ``gymnasium.Env``.
@@ -65,7 +65,7 @@ def apply(env: Env, step: Mapping[str, Any]) -> Env:
 
 
 class OnEntry(gymnasium.Wrapper):  # type: ignore[type-arg]
-    """Applies a step to one entry of a ``Dict``; the other entries stay unchanged.
+    """Applies a preprocessing step to one entry of a ``Dict``; the other entries stay unchanged.
 
     Args:
         env: A ``gymnasium.Env``.
@@ -79,7 +79,7 @@ class OnEntry(gymnasium.Wrapper):  # type: ignore[type-arg]
         super().__init__(env)
         self._path = _path_to(env.observation_space, step["key"])
         entry = functools.reduce(operator.getitem, self._path, env.observation_space)
-        # The step's wrapper wraps an environment whose observations are this entry.
+        # The wrapper of the step wraps an environment whose observations are this entry.
         self._entry = apply(Playback(entry), {key: value for key, value in step.items() if key != "key"})
         after = _with(env.observation_space.spaces, self._path, self._entry.observation_space)
         self.observation_space = _dict_of(after)
@@ -97,27 +97,29 @@ class OnEntry(gymnasium.Wrapper):  # type: ignore[type-arg]
 
 
 def _path_to(space: Any, key: str) -> List[str]:
-    """Return the names that lead to an entry; a name itself may contain a slash, as after ``keep``."""
+    """Return the names that lead to a nested entry; a name may itself contain a slash, as after the step
+    ``keep``.
+    """
     path: List[str] = []
     rest = key
     while rest:
         known: List[str] = list(space.spaces) if isinstance(space, spaces.Dict) else []
         name = rest if rest in known else rest.partition("/")[0]
         if name not in known:
-            raise ValueError(f"there is no entry {key!r}; here are {', '.join(known) or 'none'}")
+            raise ValueError(f"there is no entry {key!r}; the entries are: {', '.join(known) or 'none'}")
         path.append(name)
         space, rest = space[name], "" if name == rest else rest.partition("/")[2]
     return path
 
 
 def _with(entries: Mapping[str, Any], path: Sequence[str], value: Any) -> Dict[str, Any]:
-    """Return a copy of ``entries`` in which the value at ``path`` is replaced."""
+    """Return a copy of ``entries`` in which ``value`` replaces the value at ``path``."""
     first, rest = path[0], path[1:]
     return {**entries, first: _with(entries[first], rest, value) if rest else value}
 
 
 def _dict_of(entries: Mapping[str, Any]) -> Any:
-    """Return a ``Dict`` space made from a mapping of spaces that :func:`_with` returned."""
+    """Return a ``Dict`` space made from the mapping of spaces that :func:`_with` returned."""
     return spaces.Dict(
         {key: _dict_of(space) if type(space) is dict else space for key, space in entries.items()}
     )
@@ -151,9 +153,11 @@ def _keep(env: Env, step: Mapping[str, Any]) -> Env:
         space = env.observation_space
         for depth, key in enumerate(keys):
             if not isinstance(space, spaces.Dict):
-                raise ValueError(f"{'/'.join(keys[:depth]) or 'it'} is no Dict and has no {key!r}")
+                raise ValueError(f"{'/'.join(keys[:depth]) or 'it'} is no Dict and has no entry {key!r}")
             if key not in space.spaces:
-                raise ValueError(f"there is no {path!r}; here are {', '.join(map(str, space.spaces))}")
+                raise ValueError(
+                    f"there is no entry {path!r}; the entries are: {', '.join(map(str, space.spaces))}"
+                )
             space = space[key]
         kept[path] = space
 
@@ -171,7 +175,7 @@ def _flatten(env: Env, _: Mapping[str, Any]) -> Env:
     except NotImplementedError:  # a custom space's
         numbers = False
     if not numbers:
-        raise ValueError("not everything in it can be made numbers; select the part that can first")
+        raise ValueError("some of its entries cannot be converted to numbers; select the others first")
     return FlattenObservation(env)
 
 
@@ -179,7 +183,7 @@ def _one_hot(env: Env, step: Mapping[str, Any]) -> Env:
     space, sizes = env.observation_space, step["sizes"]
     if isinstance(space, (spaces.Discrete, spaces.MultiDiscrete)):
         if sizes is not None:
-            raise ValueError("it says itself how many values there are; leave 'sizes' out")
+            raise ValueError("the space defines its number of values; leave 'sizes' out")
         return FlattenObservation(env)
     shape: Tuple[int, ...] = _box(env).shape
     if not shape or space.dtype.kind not in "iu":
@@ -234,9 +238,9 @@ def area_resize(before: Sequence[int], after: Tuple[int, int]) -> Callable[[NDAr
 
 
 def _overlaps(before: int, after: int) -> NDArray[np.float64]:
-    """Return how much of each old pixel is in each new pixel, shape (after, before).
+    """Return the share of each input pixel in each output pixel along one axis, shape (after, before).
 
-    The unit is 1/after of an old pixel.
+    The unit is 1/after of an input pixel.
     """
     new, old = np.arange(after)[:, None] * before, np.arange(before)[None, :] * after
     return np.clip(np.minimum(new + before, old + after) - np.maximum(new, old), 0, None).astype(np.float64)
@@ -270,7 +274,7 @@ def _rescale(env: Env, step: Mapping[str, Any]) -> Env:
     if not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
         raise ValueError("its bounds are infinite; use normalize")
     if (space.low == space.high).any():
-        raise ValueError("some of its bounds are equal: there is nothing to spread")
+        raise ValueError("some of its lower and upper bounds are equal, so it cannot be rescaled")
     if step["low"] >= step["high"]:
         raise ValueError(f"'low' ({step['low']:g}) must be less than 'high' ({step['high']:g})")
     if space.dtype.kind != "f":
@@ -298,8 +302,8 @@ def _normalize(env: Env, step: Mapping[str, Any]) -> Env:
 def _append(env: Env, step: Mapping[str, Any]) -> Env:
     space, values = _box(env), np.asarray(step["values"], np.float32)
     if len(space.shape) != 1 or values.ndim != 1:
-        raise ValueError("it takes a vector, and a list of numbers to put behind it")
-    # No float32 is further away than the bounds of a Box may be.
+        raise ValueError("it takes a vector and a list of numbers to append")
+    # A bound that float32 cannot represent becomes infinite, which excludes no float32 observation.
     low, high = (np.concatenate([np.float32(bound), values]) for bound in (space.low, space.high))
 
     def appended(seen: NDArray[Any]) -> NDArray[np.float32]:

@@ -1,9 +1,9 @@
-"""Opens files in folders that another user may have made: runs, policies, trainings.
+"""Opens files in folders that another user may have created: runs, policies, trainings.
 
-The path to such a folder may contain a link. Inside the folder, only regular files and folders are
-opened, and no links: a link would make this program read, overwrite or truncate a file elsewhere, and
-a named pipe would make it wait for ever. A refusal is an :class:`UnsafeFileError`, whose ``strerror``
-says so in a sentence, so that code that handles an ``OSError`` reports it as well.
+The path to such a folder may contain a link. Inside the folder, only regular files and folders are opened,
+and no links: a link would make this program read, overwrite or truncate a file elsewhere, and a named pipe
+would make it wait forever. A refusal is an :class:`UnsafeFileError`, whose ``strerror`` is a sentence, so
+that code that handles an ``OSError`` reports the reason too.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def open_file(
         _require_regular(found.st_mode, Path(path).name, str(path))
         if mode != "rb" and found.st_nlink > 1:
             raise _unsafe(
-                path, f"{Path(path).name} has a second name (a hard link), which would be changed too"
+                path, f"{Path(path).name} has a second name (a hard link), whose content would change too"
             )
         if mode == "wb":
             os.ftruncate(handle, 0)
@@ -102,7 +102,7 @@ def read_file(
         OSError: As for :func:`open`.
     """
     with open_file(path, inside=inside, links=links) as file:
-        # The size is checked first: a sparse file may have any size and costs its sender nothing.
+        # The size is checked first: a sparse file may have any size at no cost to its sender.
         data = file.read(limit + 1) if os.fstat(file.fileno()).st_size <= limit else None
     if data is None or len(data) > limit:
         size = f"{limit // 2**20} MiB" if limit >= 2**20 else f"{limit} bytes"
@@ -123,7 +123,7 @@ def check_file(path: AnyPath, *, inside: Optional[AnyPath] = None, links: bool =
 def check_folder(folder: AnyPath) -> None:
     """Check that a folder and its subfolders contain only regular files and folders.
 
-    Use this for folders that libraries or other programs write to.
+    Use this function for folders that libraries or other programs write to.
 
     Raises:
         UnsafeFileError: The folder contains something else, for example a link.
@@ -212,7 +212,7 @@ def replace_file(
                     os.fsync(file.fileno())
             os.replace(pending, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
-            with suppress(OSError):  # a full disk needs the space back
+            with suppress(OSError):  # the space may be needed on a full disk
                 os.unlink(pending, dir_fd=folder)
             raise
 
@@ -341,10 +341,10 @@ def _require_regular(mode: int, name: str, path: str) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if stat.S_ISLNK(mode):
-        raise _unsafe(path, f"{name} is a link, and no link is followed out of a folder")
+        raise _unsafe(path, f"{name} is a link, and no link is followed")
     kinds = ((stat.S_ISFIFO, "a named pipe"), (stat.S_ISSOCK, "a socket"))
     kind = next((word for is_it, word in kinds if is_it(mode)), "a device")
-    raise _unsafe(path, f"{name} is {kind}, no regular file")
+    raise _unsafe(path, f"{name} is {kind}, not a regular file")
 
 
 def _unsafe(path: AnyPath, sentence: str) -> UnsafeFileError:

@@ -1,15 +1,15 @@
-"""Preprocessing of observations before a policy gets them, described as a list of steps.
+"""Describes the preprocessing of observations for a policy as a list of steps, and applies the steps.
 
-A trained policy gets the same kind of observations wherever it plays, because its ``policy.json``
-lists the steps that were applied to observations in training:
+A trained policy gets the same kind of observations in every environment, because its ``policy.json`` lists
+the steps that were applied to observations in training:
 
 >>> steps = check_steps([{"step": "select", "key": "image"}, {"step": "frame_stack", "size": 4}])
 >>> [step["step"] for step in steps]
 ['select', 'frame_stack']
 
 Training applies the steps to its environment (:func:`wrap`). A slot applies them to the stream of
-observations that its agent gets (:class:`Pipeline`). Both use the same wrappers, those of Gymnasium if
-it has them. A stream wraps an environment whose next observation the caller sets.
+observations that its agent gets (:class:`Pipeline`). Both use the same wrappers, which are Gymnasium's where
+Gymnasium has one. A stream wraps an environment whose next observation the caller sets.
 
 ============= ================================================ =================================
 step          options                                          does
@@ -50,7 +50,7 @@ Step = Dict[str, Any]
 
 
 class PreprocessingError(ValueError):
-    """Steps are invalid or cannot be applied; the message is one sentence for the user."""
+    """Steps are invalid or cannot be applied; the message is one sentence."""
 
 
 # -- checking ----------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def _check_step(given: Any, where: str) -> Step:
     name = written.pop("step", None)
     if not isinstance(name, str):
         raise PreprocessingError(
-            f'{where} must name itself, as in {{"step": "flatten"}}; it is {given!r:.60}'
+            f'{where} must have its name under "step", as in {{"step": "flatten"}}, not {given!r:.60}'
         )
     if name not in _OPTIONS:
         raise PreprocessingError(f"{where}: there is no step {name!r}{_nearest(name, list(_OPTIONS))}")
@@ -122,7 +122,7 @@ def _nearest(word: str, known: Sequence[str]) -> str:
 
 def _key(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise ValueError(f"must be a name, or a place in a Tuple, not {value!r:.60}")
+        raise ValueError(f"must be a name, or an index into a Tuple, not {value!r:.60}")
     return value
 
 
@@ -266,22 +266,28 @@ _COUNTS: Dict[str, Any] = {"type": "integer", **_ONE_TO_MANY}
 _MEANINGS: Dict[str, str] = {
     "select": "one entry of a Dict or Tuple",
     "keep": "only some entries of a Dict",
-    "flatten": "everything in one vector",
-    "one_hot": "a 1 among 0s for each whole number",
-    "grayscale": "an RGB picture in one channel",
-    "resize": "a picture in another size",
+    "flatten": "the whole observation as one vector",
+    "one_hot": "a one-hot vector for each integer",
+    "grayscale": "an RGB image as one channel",
+    "resize": "an image of another size",
     "transpose": "another order of axes: height, width, channels to channels first",
-    "frame_stack": "the last observations together",
-    "rescale": "from the space's bounds to these",
-    "normalize": "less the mean, over the deviation",
-    "append": "a vector and these numbers behind it",
+    "frame_stack": "the last observations stacked",
+    "rescale": "scaled from the space's bounds to low and high",
+    "normalize": "minus the mean, divided by the standard deviation",
+    "append": "a vector followed by these numbers",
     "dtype": "another element type",
 }
 _OPTIONS: Dict[str, Dict[str, _Option]] = {
-    "select": {"key": _option(_key, ["string", "integer"], "Entry", "Its name, or its place in a Tuple")},
+    "select": {
+        "key": _option(_key, ["string", "integer"], "Entry", "Name of the entry, or its index in a Tuple")
+    },
     "keep": {
         "keys": _option(
-            _paths, "array", "Entries", "Names; an inner one as observation/image", items={"type": "string"}
+            _paths,
+            "array",
+            "Entries",
+            "Names of entries; a nested entry as observation/image",
+            items={"type": "string"},
         )
     },
     "flatten": {},
@@ -290,14 +296,14 @@ _OPTIONS: Dict[str, Dict[str, _Option]] = {
             _maybe(_list_of(_count)),
             ["array", "null"],
             "Sizes",
-            "For an array: values of each channel",
+            "For an array: number of values of each channel",
             None,
             items=_COUNTS,
         )
     },
     "grayscale": {
         "keep_dim": _option(
-            _flag, "boolean", "Keep the axis", "Of the one channel that is left", default=False
+            _flag, "boolean", "Keep the axis", "Keep the axis of the single remaining channel", default=False
         )
     },
     "resize": {
@@ -308,16 +314,18 @@ _OPTIONS: Dict[str, Dict[str, _Option]] = {
             _one_of("area", "opencv"),
             "string",
             "Method",
-            "area gives the same bytes everywhere; opencv is Gymnasium's",
+            "area gives the same bytes on every machine; opencv is Gymnasium's method",
             "area",
             enum=["area", "opencv"],
         ),
     },
     "transpose": {
-        "axes": _option(_axes, "array", "Axes", "In their new order", [2, 0, 1], items={"type": "integer"})
+        "axes": _option(
+            _axes, "array", "Axes", "Axes in their new order", [2, 0, 1], items={"type": "integer"}
+        )
     },
     "frame_stack": {
-        "size": _option(_count, "integer", "Size", "Observations, the newest last", **_ONE_TO_MANY),
+        "size": _option(_count, "integer", "Size", "Number of observations, the newest last", **_ONE_TO_MANY),
         "padding": _option(
             _one_of("reset", "zero"),
             "string",
@@ -327,7 +335,11 @@ _OPTIONS: Dict[str, Dict[str, _Option]] = {
             enum=["reset", "zero"],
         ),
         "axis": _option(
-            _maybe(_integer), ["integer", "null"], "Joined along", "An axis; none: a new first one", None
+            _maybe(_integer),
+            ["integer", "null"],
+            "Joined along",
+            "Axis along which observations are joined; none: a new first axis",
+            None,
         ),
     },
     "rescale": {
@@ -339,11 +351,11 @@ _OPTIONS: Dict[str, Dict[str, _Option]] = {
         "var": _option(_variances, "array", "Variance"),
         "epsilon": _option(_positive, "number", "Epsilon", "Added to the variance", 1e-8, exclusiveMinimum=0),
         "clip": _option(
-            _maybe(_positive), ["number", "null"], "Clip", "Furthest from 0; none: no limit", None
+            _maybe(_positive), ["number", "null"], "Clip", "Largest absolute value; none: no limit", None
         ),
     },
     "append": {"values": _option(_numbers, "array", "Numbers")},
-    "dtype": {"dtype": _option(_dtype, "string", "Element type", "NumPy's name: float32")},
+    "dtype": {"dtype": _option(_dtype, "string", "Element type", "NumPy's name, for example float32")},
 }
 STEPS = tuple(_OPTIONS)
 """Names of all steps."""
@@ -351,7 +363,7 @@ ENTRY = _option(
     _maybe(_entry),
     ["string", "null"],
     "Entry",
-    "Of a Dict, an inner one as observation/image; the others stay as they are. None: all of it",
+    "Entry of a Dict, nested: observation/image; other entries stay unchanged. None: the whole observation",
     None,
 )
 
@@ -409,7 +421,7 @@ def wrap(env: Any, steps: Any) -> Any:
         before = env.observation_space
         try:
             with warnings.catch_warnings():
-                # A Box warns when its bounds become float32; the author of the step knows that.
+                # A Box warns when its bounds become float32, which the author of the step has chosen.
                 warnings.filterwarnings("ignore", ".*precision lowered by casting")
                 env = observation_wrappers.apply(env, step)
         except (ValueError, TypeError, KeyError, IndexError, ImportError, AssertionError) as error:
@@ -417,7 +429,7 @@ def wrap(env: Any, steps: Any) -> Any:
             raise PreprocessingError(
                 f"preprocessing step {i} ({step['step']}) does not fit {_short(before)}: {words}"
             ) from error
-        except Exception as error:  # Gymnasium's own, which is not imported here: a missing package
+        except Exception as error:  # Gymnasium's exceptions, without importing Gymnasium here
             words = " ".join(str(error).split())
             raise PreprocessingError(f"preprocessing step {i} ({step['step']}): {words}") from error
     return env

@@ -1,10 +1,10 @@
-"""``python -m mosaic_worker.remote WORKER_ID --entry pkg.module:Class`` waits for hosts on other machines.
+"""``python -m mosaic_worker.remote WORKER_ID --entry pkg.module:Class`` serves hosts on other machines.
 
-It sends the same messages as other carriers in a bidirectional gRPC stream
-(``pip install mosaic-worker[grpc]``). Each connection gets its own worker process, as on the host's
-machine, so connections cannot disturb each other, and a process takes all it has loaded with it when it
-ends. A host must send the token, which comes from an environment variable or a file, never from the
-command line. Without TLS, messages and token are sent unencrypted; use this only in a private network.
+The server exchanges the same messages as the other carriers, in a bidirectional gRPC stream (``pip install
+mosaic-worker[grpc]``). Each connection gets its own worker process, so that connections cannot disturb each
+other and the memory of a process is freed when its connection ends. A host must send the token, which the
+server reads from an environment variable or a file, never from the command line. Without TLS, messages and
+token are sent unencrypted; use this only in a private network.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class WorkerServer:
         self, command: Sequence[str], token: str, farewell: Optional[Callable[[str], bytes]] = None
     ) -> None:
         if len(token) < 16:
-            raise ValueError(f"the token has {len(token)} characters; take at least 16 random ones")
+            raise ValueError(f"the token has {len(token)} characters; use at least 16 random ones")
         self._command, self._token = list(command), token
         self._farewell = farewell or _failed
         self._places = threading.Semaphore(PLACES)
@@ -66,7 +66,7 @@ class WorkerServer:
         if not hmac.compare_digest(shown.encode(), f"Bearer {self._token}".encode()):
             context.abort(grpc.StatusCode.UNAUTHENTICATED, "wrong token")
         if not self._places.acquire(blocking=False):
-            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"all {PLACES} places are taken")
+            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"all {PLACES} connections are in use")
         try:
             context.send_initial_metadata(((ADMITTED, "yes"),))
             yield from self._serve(requests, context)
@@ -105,7 +105,7 @@ def _feed(requests: Iterator[bytes], sock: socket.socket) -> None:
 
 
 def _shut(sock: socket.socket, how: int) -> None:
-    with suppress(OSError):  # it is closed already
+    with suppress(OSError):  # the socket may be closed already
         sock.shutdown(how)
 
 
@@ -193,23 +193,25 @@ def serve(
 def add_listening(parser: argparse.ArgumentParser, port: int) -> None:
     """Add the options of a listening program: its address, token and TLS files."""
     parser.add_argument("--listen", default=f"localhost:{port}", metavar="HOST:PORT")
-    parser.add_argument("--token-file", type=Path, help=f"else the variable {TOKEN_VARIABLE}")
-    parser.add_argument("--tls-cert", type=Path, help="PEM certificate chain")
-    parser.add_argument("--tls-key", type=Path, help="PEM private key")
+    parser.add_argument(
+        "--token-file", type=Path, help=f"file with the token; by default the variable {TOKEN_VARIABLE}"
+    )
+    parser.add_argument("--tls-cert", type=Path, help="file with the PEM certificate chain")
+    parser.add_argument("--tls-key", type=Path, help="file with the PEM private key")
 
 
 def parse(parser: argparse.ArgumentParser, argv: Optional[List[str]]) -> argparse.Namespace:
     """Parse a command line with the options of :func:`add_listening`; exit the program on a wrong one."""
     args = parser.parse_args(argv)
     if (args.tls_cert is None) != (args.tls_key is None):
-        parser.error("--tls-cert and --tls-key go together")
+        parser.error("--tls-cert and --tls-key must be given together")
     return args
 
 
 def _token(file: Optional[Path]) -> str:
     if file is not None:
         return file.read_text(encoding="utf-8").strip()
-    return os.environ.pop(TOKEN_VARIABLE, "")  # not for children of the worker
+    return os.environ.pop(TOKEN_VARIABLE, "")  # removed, so that children of the worker do not inherit it
 
 
 def main(argv: Optional[List[str]] = None) -> int:

@@ -1,4 +1,4 @@
-"""Renames the actions and objects of a game in texts, so that each slot may use other names."""
+"""Renames actions and objects of a game in texts, so that each slot may use other words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Runs a :class:`~mosaic_worker.worker.Worker` that a link connects to a host."""
+"""Connects a :class:`~mosaic_worker.worker.Worker` to its host: converts messages to calls and results to
+messages.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,9 @@ class _LinkHost:
             future.set_result(None)
             return future
         number = next(self._numbers)
-        self._announced[number] = future  # before the message is sent: the answer comes in another thread
+        self._announced[number] = (
+            future  # set before the message is sent, because the answer arrives in another thread
+        )
         about = pb.Announce(number=number, slot=slot.index, episode=episode, tokens=tokens, usd=usd)
         self._link.send(pb.FromWorker(announce=about))
         return future
@@ -103,7 +107,7 @@ class _Forward(logging.Handler):
             entry = pb.Log(level=record.levelno, logger=record.name, text=text)
             self._link.send(pb.FromWorker(log=entry))
         except OSError:
-            pass  # the host is gone; the main loop is about to notice
+            pass  # the connection is closed; the main loop detects this
 
 
 class Runtime:
@@ -139,7 +143,7 @@ class Runtime:
             return self._serve()
         except (EOFError, BrokenPipeError, ConnectionResetError):
             return 0
-        except Exception as exc:  # the border to the author's code: say it, then end
+        except Exception as exc:  # code of the worker's author: report its error, then end
             return self._fail(exc)
         finally:
             self._stop.set()
@@ -174,7 +178,7 @@ class Runtime:
         root.addHandler(forward)
         root.setLevel(logging.INFO)
         if hello.heartbeat_s > 0:
-            threading.Thread(target=self._beat, args=(hello.heartbeat_s,), daemon=True).start()
+            threading.Thread(target=self._send_heartbeats, args=(hello.heartbeat_s,), daemon=True).start()
         worker.host = self._host = _LinkHost(self._link, self._pending, notes=hello.notes)
         self._decider = worker.decider(self._send_one)
         try:
@@ -201,7 +205,7 @@ class Runtime:
         )
         self._link.send(pb.FromWorker(welcome=welcome))
 
-    def _beat(self, period: float) -> None:
+    def _send_heartbeats(self, period: float) -> None:
         while not self._stop.wait(period):
             try:
                 self._link.send(pb.FromWorker(alive=pb.Alive()))
@@ -232,19 +236,19 @@ class Runtime:
             self._slots[load.slot] = slot, Codec(slot.observation_space), Codec(slot.action_space)
         except LoadError as exc:
             reply.error = str(exc) or "the slot cannot be played"
-        except Exception as exc:  # the border to the author's code
+        except Exception as exc:  # code of the worker's author
             reply.error = self._failures.add("load failed", exc)
         self._link.send(pb.FromWorker(loaded=reply))
 
     def _with_others(self, work: pb.Work) -> List[pb.Work]:
-        """Return ``work`` and, of every other slot, the next work that has arrived by now."""
+        """Return ``work``, and of every other slot the next work message that has already arrived."""
         while (message := self._link.arrived()) is not None:
             self._pending.append(message)
         taken: Dict[int, pb.Work] = {work.slot: work}
         left: List[pb.ToWorker] = []
-        for place, message in enumerate(self._pending):
+        for index, message in enumerate(self._pending):
             if message.WhichOneof("body") != "work":
-                left += self._pending[place:]  # work after this message stays behind it
+                left += self._pending[index:]  # work after this message waits behind it
                 break
             if message.work.slot in taken:
                 left.append(message)
@@ -254,7 +258,7 @@ class Runtime:
         return list(taken.values())
 
     def _work(self, worker: Worker, works: Sequence[pb.Work]) -> None:
-        batches = [batch for work in works if (batch := self._told(worker, work)) is not None]
+        batches = [batch for work in works if (batch := self._pass_on(worker, work)) is not None]
         if batches:
             self._link.send_all([pb.FromWorker(replies=reply) for reply in self._replies(worker, batches)])
 
@@ -266,7 +270,7 @@ class Runtime:
                 return [_replies(*each) for each in zip(batches, decided, codecs)]
             except (EOFError, ConnectionError):
                 raise
-            except Exception:  # the border to the author's code: the loop below finds the slot that failed
+            except Exception:  # code of the worker's author: the loop below finds the slot that failed
                 _log.debug("decided slot by slot after all", exc_info=True)
         return [
             reply
@@ -274,8 +278,10 @@ class Runtime:
             for reply in _answer(worker, batch, codec, self._failures)
         ]
 
-    def _told(self, worker: Worker, work: pb.Work) -> Optional[Batch]:
-        """Pass results, ends and starts to the worker; return the batch that the worker must decide now."""
+    def _pass_on(self, worker: Worker, work: pb.Work) -> Optional[Batch]:
+        """Pass results, ends and starts to the worker; return the batch to be decided, or ``None`` if there
+        is none.
+        """
         slot, observation_codec, action_codec = self._slots[work.slot]
         decider = self._decider
         if work.HasField("results"):
@@ -303,9 +309,9 @@ class Runtime:
         else:
             try:
                 reply = _replies(batch, result if isinstance(result, Actions) else [result], codec)
-            except Exception as exc:  # the border to the author's code: no action of this space
+            except Exception as exc:  # code of the worker's author: no action of this space
                 reply = _broken(batch, exc)
-        with contextlib.suppress(OSError):  # the host is gone; the main loop is about to notice
+        with contextlib.suppress(OSError):  # the connection is closed; the main loop detects this
             self._link.send(pb.FromWorker(replies=reply))
 
 
@@ -396,7 +402,7 @@ def _answer(worker: Worker, batch: Batch, codec: Codec, failures: FailureLog) ->
         return [_replies(batch, worker.select_actions(batch), codec)]
     except (EOFError, ConnectionError):
         raise
-    except Exception as exc:  # the border to the author's code
+    except Exception as exc:  # code of the worker's author
         if len(batch) > 1:
             return [
                 reply for i in range(len(batch)) for reply in _answer(worker, batch.only(i), codec, failures)

@@ -25,13 +25,13 @@ KINDS = (*FIXED, "Text", "Dict", "Tuple", "Sequence", "Graph", "OneOf", "Custom"
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """A space as in Gymnasium, read from its JSON form.
+    """A space as in Gymnasium, as plain data.
 
     Attributes:
         kind: One of :data:`KINDS`; the Gymnasium class name, ``Custom`` for any other class.
         dtype: Element type of ``FIXED`` kinds.
         shape: Array shape of ``FIXED`` kinds; ``()`` for ``Discrete``.
-        low: Lower bounds of a ``Box``, of its shape.
+        low: Lower bounds of a ``Box``, an array of ``shape``.
         high: Upper bounds of a ``Box``, of its shape.
         n: Number of values of a ``Discrete``.
         start: Smallest value of a ``Discrete``.
@@ -69,7 +69,7 @@ class Space:
 
     @functools.cached_property
     def leaves(self) -> Tuple[Tuple[str, Space], ...]:
-        """(path, space) of every leaf, in wire order; the path of a lone leaf is ``""``."""
+        """Pairs of path and space of every leaf, in wire order; the path of a single leaf is ``""``."""
         return tuple(_leaves(self, ""))
 
     def to_json(self) -> Dict[str, Any]:
@@ -103,7 +103,7 @@ def _leaves(space: Space, path: str) -> Iterator[Tuple[str, Space]]:
 
 
 def _bound(values: Optional[NDArray[Any]]) -> Any:
-    """Return a scalar if all entries are equal, else a nested list; infinities become strings."""
+    """Return bounds as a scalar if all are equal, else as a nested list; infinities become strings."""
     array = np.asarray(values)
     if not array.size:
         return 0
@@ -169,7 +169,7 @@ def _to_json(s: Space) -> Dict[str, Any]:
 
 
 class _Budgets:
-    """Budgets of one description: bytes of its values and number of its spaces."""
+    """Budgets for reading one description: bytes of a value of the space, and number of its nested spaces."""
 
     def __init__(self) -> None:
         self.size = Budget(LARGEST_SPACE, "the bytes of its values are")
@@ -225,7 +225,7 @@ def take(space: Space, stacked: Stacked, i: int) -> Any:
 
 
 def words_of(space: Space, *, bounds: bool = False) -> str:
-    """Return a space as text; ``bounds`` adds the bounds of a Box, also of a nested one."""
+    """Return a space as text; ``bounds`` adds the bounds of a ``Box``, also of a nested one."""
     if space.kind == "Discrete":
         return f"Discrete({space.n}{f', start={space.start}' if space.start else ''})"
     if space.kind == "MultiDiscrete" and space.nvec is not None:

@@ -1,4 +1,4 @@
-"""Names of the squares and moves of board games, for environments and for workers that search."""
+"""Names of the squares and moves of board games, for environments and for workers with a game tree search."""
 
 from __future__ import annotations
 

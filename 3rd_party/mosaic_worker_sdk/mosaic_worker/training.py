@@ -1,10 +1,10 @@
-"""Reports that a training writes to its run folder, and requests that it reads from there.
+"""Writes the reports of a training to its run folder and reads the requests to it from there.
 
-A training opens no connection to another program. It appends to files, and readers (the trainer
-daemon, a terminal, a person with ``tail -f``) follow the files. A slow or missing reader does not
-slow the training. Requests reach the training in the same way, through a file that it reads.
+A training opens no connection to another program. It appends to files, and readers (the trainer daemon, a
+terminal, ``tail -f``) follow the files. A slow or missing reader does not slow the training. Requests also
+reach the training through a file.
 
-One JSON object per line:
+Each file has one JSON object per line:
 
 ========================  ==================================================================
 ``events.jsonl``          ``{"event": NAME, "t": UNIX_SECONDS, …}``, see :class:`TrainingRun`
@@ -120,7 +120,7 @@ class TrainingRun:
         self._step = 0
         self._began = self._flushed = clock()
         self._paused_s = 0.0
-        self._told = self._spoke = -math.inf
+        self._progress_at = self._printed_at = -math.inf
         self._marks: Deque[Any] = deque()
 
     # -- what happens --------------------------------------------------------------------
@@ -163,8 +163,10 @@ class TrainingRun:
             step=step,
             pid=os.getpid(),
         )
-        how = "Training" if not step else f"Going on from step {step:,} with"
-        more = f" ({asked:,} asked for, in whole rollouts)" if asked not in (0, total_steps) else ""
+        how = "Training" if not step else f"Continuing from step {step:,} with"
+        more = (
+            f" ({asked:,} requested, rounded up to whole rollouts)" if asked not in (0, total_steps) else ""
+        )
         steps = f"{total_steps:,} steps{more}"
         self._print(f"{how} {algorithm} in {env_id}, seed {seed}, {steps} → {self.folder}")
 
@@ -214,7 +216,7 @@ class TrainingRun:
             mean_return: Mean return of the evaluation; ``None`` if there was none.
         """
         self._step = int(step)
-        self._tell_progress()
+        self._report_progress()
         wall_s = round(self._elapsed(), 2)
         mean = None if mean_return is None else _finite(mean_return)
         self.event("done", status=status, step=int(step), mean_return=mean, wall_s=wall_s)
@@ -228,7 +230,7 @@ class TrainingRun:
             kind: ``usage`` or ``failed``.
             message: The reason, as one sentence for the user.
         """
-        with suppress(OSError):  # the error may be that the disk is full
+        with suppress(OSError):  # the disk may be full, which may be the error itself
             self.event("error", kind=kind, message=message)
         if self._spoken is not None:
             with suppress(OSError):
@@ -252,11 +254,11 @@ class TrainingRun:
         """
         self._step = int(step)
         now = self._clock()
-        if now - self._told >= _PROGRESS_S:
-            self._tell_progress()
+        if now - self._progress_at >= _PROGRESS_S:
+            self._report_progress()
         elif now - self._flushed >= _FLUSH_S or self._metrics.size + self._episodes.size > _FLUSH_BYTES:
             self.flush()
-        self._hear()
+        self._handle_requests()
         if self._save_wanted or now - self._saved >= self._save_every_s:
             self._save(save)
         if self._paused:
@@ -301,7 +303,7 @@ class TrainingRun:
         for lines in (self._metrics, self._episodes, self._events):
             try:
                 lines.flush()
-            except OSError as error:  # the other files get less data, which may still fit on the disk
+            except OSError as error:  # the other files have less data, which may still fit on the disk
                 problem = problem or error
         if problem is not None:
             raise problem
@@ -315,7 +317,7 @@ class TrainingRun:
 
     # -- inside --------------------------------------------------------------------------
 
-    def _hear(self) -> None:
+    def _handle_requests(self) -> None:
         for command in self._control.new():
             if command == "stop":
                 self.stop_requested = True
@@ -336,7 +338,7 @@ class TrainingRun:
         self._print(f"paused at step {self._step:,}")
         while self._paused and not self.stop_requested:
             time.sleep(_PAUSE_LOOK_S)
-            self._hear()
+            self._handle_requests()
             if self._save_wanted:
                 self._save(save)
         self._paused = False
@@ -348,9 +350,9 @@ class TrainingRun:
     def _elapsed(self) -> float:
         return self._clock() - self._began - self._paused_s
 
-    def _tell_progress(self) -> None:
+    def _report_progress(self) -> None:
         now, step = self._clock(), self._step
-        self._told = now
+        self._progress_at = now
         self._marks.append((now, step))
         while len(self._marks) > 2 and now - self._marks[0][0] > _WINDOW_S:
             self._marks.popleft()
@@ -369,8 +371,8 @@ class TrainingRun:
             elapsed_s=round(elapsed, 2),
             remaining_s=None if left is None else round(left, 2),
         )
-        if now - self._spoke >= _SPOKEN_S:
-            self._spoke = now
+        if now - self._printed_at >= _SPOKEN_S:
+            self._printed_at = now
             shown = "—" if mean is None else f"{mean:.1f}"
             rest = "" if left is None else f"  {left:4.0f} s left"
             self._print(f"{step:>9,}/{self._total:,} steps  return {shown:>7}  {rate:6.0f} steps/s{rest}")
@@ -381,8 +383,8 @@ class TrainingRun:
         try:
             print(text, file=self._spoken, flush=True)
         except OSError as error:
-            # The reader of the output is gone, and the training has no audience left; on a full disk,
-            # the text is no loss.
+            # The reader of the output has ended, so no message reaches it; on a full disk, the text is no
+            # loss.
             self.stop_requested = self.stop_requested or isinstance(error, BrokenPipeError)
             self._spoken = None
             _silence(sys.stdout)
@@ -390,7 +392,7 @@ class TrainingRun:
 
 def _silence(stream: TextIO) -> None:
     """Redirect a stream to the null device, so that Python can flush it without an error at exit."""
-    with suppress(OSError, ValueError):  # a stream without a descriptor holds nothing
+    with suppress(OSError, ValueError):  # a stream without a descriptor has no buffer to flush
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)

@@ -1,12 +1,12 @@
 """Reads the data in a pickle without running any code that the pickle names.
 
-A pickle is a program: loading it without restrictions runs any code that its author chose. This
-module rebuilds only numbers, text, plain containers and numeric arrays. Objects of classes that the
-caller names become :class:`Record`, which holds the object's data and runs nothing. Anything else
-is refused, and the error names it.
+A pickle is a program: loading it without restrictions runs any code that its author chose. This module
+rebuilds only numbers, text, plain containers and numeric arrays. Objects of classes that the caller names
+become :class:`Record`, which stores the object's data and runs no code. A pickle with any other content is
+refused, and the error names that content.
 
-No class, function or buffer of the file reaches NumPy's own unpickling either, because NumPy trusts
-its input: dtypes are rebuilt from their names, and arrays only if their bytes fit their shape.
+NumPy's own unpickling trusts its input, so this module does not use it: dtypes are rebuilt from their names,
+and arrays only if their bytes fit their shape.
 """
 
 # What a pickle holds is untyped.
@@ -54,11 +54,11 @@ _TIMES = 8
 _EACH = 64
 """Approximate size in bytes of an entry of a container."""
 _EMPTY = 512
-"""Bytes that every call counts in addition to the size of its arguments."""
+"""Bytes that every call costs in addition to the size of its arguments."""
 
 
 class UnpicklingRefused(ValueError):
-    """A pickle needs more than plain data, or is damaged; the message is one sentence."""
+    """A pickle contains more than plain data, or is damaged; the message is one sentence."""
 
 
 class Record:
@@ -113,7 +113,7 @@ def read_pickle(data: bytes, classes: Iterable[str] = ()) -> Any:
         UnpicklingRefused: The pickle needs anything else, or is damaged; no code of it was run.
     """
     _survey(data)
-    _left.room = Budget(COPIES + _TIMES * len(data), "what it would copy is")
+    _left.room = Budget(COPIES + _TIMES * len(data), "the data that it would copy is")
     try:
         return _settled(_Reader(data, classes).load(), {})
     except UnpicklingRefused:
@@ -133,7 +133,7 @@ _left = threading.local()
 def _charge(amount: int) -> None:
     """Take bytes from the budget of this thread's pickle; call this before memory is allocated.
 
-    The budget is thread-local because an array or an object cannot get a budget as an argument.
+    The budget is thread-local because an array or object that is being rebuilt has no argument for it.
     """
     try:
         _left.room.take(_EMPTY + amount)
@@ -153,11 +153,11 @@ def _survey(data: bytes) -> None:
             if opcode.name in _PUTS and not 0 <= int(argument) <= count:
                 _refuse("its memory slots are out of order")
             if opcode.name in ("PERSID", "BINPERSID", "EXT1", "EXT2", "EXT4", "NEXT_BUFFER"):
-                _refuse(f"it refers to something outside of itself ({opcode.name})")
+                _refuse(f"it refers to data outside the file ({opcode.name})")
     except UnpicklingRefused:
         raise
     except Exception as error:
-        raise UnpicklingRefused(f"it is no whole pickle ({error})") from error
+        raise UnpicklingRefused(f"it is not a complete pickle ({error})") from error
 
 
 class _Reader(pickle.Unpickler):
@@ -175,7 +175,7 @@ class _Reader(pickle.Unpickler):
             return found
         mentioned = name in self._exact or (self._prefixes and name.startswith(self._prefixes))
         if not mentioned and not _SCALAR.fullmatch(name):
-            _refuse(f"it needs {name}, which only arrays and plain data may not bring along")
+            _refuse(f"it needs {name}, which is not part of plain data or arrays")
         if name not in self._records:
             self._records[name] = type("Record", (Record,), {"name": name})
         return self._records[name]
@@ -331,7 +331,7 @@ def _settled(value: Any, seen: Dict[int, Any]) -> Any:
         return value.dtype
     if isinstance(value, type) and issubclass(value, Record):
         return ClassName(value.name)
-    # Visit each object once, or shared parts of a small file would be visited billions of times.
+    # Visit each object once; otherwise, shared parts of a small file could be visited billions of times.
     if id(value) in seen:
         return seen[id(value)]
     if isinstance(value, (tuple, set, frozenset)):
@@ -342,7 +342,7 @@ def _settled(value: Any, seen: Dict[int, Any]) -> Any:
             value[i] = _settled(item, seen)
     elif isinstance(value, dict):
         if getattr(value, "__dict__", None):
-            _refuse("it gives a container attributes of its own")
+            _refuse("it sets attributes of a plain container")
         for key, item in _entries(value):
             dict.__setitem__(value, _key(key), _settled(item, seen))
     elif isinstance(value, Record):

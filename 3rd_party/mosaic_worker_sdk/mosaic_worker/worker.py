@@ -70,7 +70,7 @@ class Slot:
 
         Args:
             agent_id: ``agent_id`` of the :class:`EpisodeStart`; the slot's own if seats are not swapped.
-            told: ``seat`` of the :class:`EpisodeStart`, given for an agent that joined during an episode.
+            told: ``seat`` of the :class:`EpisodeStart`, set for an agent that joined during an episode.
         """
         seat = told or self.seats.get(agent_id)
         return self if seat is None else replace(self, agent_id=agent_id, **seat._asdict())
@@ -284,7 +284,7 @@ class Batch:
 
 
 class Invalid(NamedTuple):
-    """Takes the place of an action if there was an answer but it cannot be played.
+    """Replaces an action if the policy answered but its answer cannot be played.
 
     Attributes:
         reason: What was wrong, in one sentence; the engine may ask again and pass this reason.
@@ -392,9 +392,9 @@ class BatchDecider(Protocol):
 class Worker:
     """Base class of workers. Override what you need; only :meth:`select_actions` is required.
 
-    One object lives in one process. It may fill several slots (a link group loads its
-    file once); by default each slot has a process of its own. Calls come one at a time,
-    in order, from the main thread.
+    A worker process has one object of this class. The object may fill several slots (the slots of a link
+    group share a process and load a file once); by default each slot has its own process. Methods are called
+    one at a time, in order, from the main thread.
 
     Attributes:
         host: Requests to the host; set before :meth:`load`.
@@ -428,7 +428,7 @@ class Worker:
         return None
 
     def load(self, slot: Slot) -> str | None:
-        """Get ready to play ``slot``: read the checkpoint, check that the spaces fit.
+        """Prepare to play ``slot``: read the checkpoint and check that its spaces fit the slot.
 
         Returns:
             A short name of the policy for the record (for example ``"ppo:cartpole"``), or ``None``.
@@ -476,18 +476,18 @@ class Worker:
 class PolicyFailed(Exception):
     """The policy cannot go on, so its episode fails; the message is a sentence for the user.
 
-    Any other exception of a worker fails the episode too, but as a fault of the worker's program:
-    the reason then has the exception's name, and the log has the traceback.
+    Any other exception of a worker fails the episode too, but as an error in the worker's program: the reason
+    then contains the exception's name, and the log contains the traceback.
     """
 
 
 class LimitReached(PolicyFailed):
-    """The policy would exceed a limit of tokens, money or time. The message has the figures.
+    """The policy would exceed a limit of tokens, money or time; the message names the amounts.
 
     Attributes:
-        own: Whether each episode has this limit for itself: the episode is then truncated at this step
-            and counts. Otherwise episodes share the budget: the episode is then left unplayed, and
-            played when the budget is larger.
+        own: Whether the limit applies to each episode separately: the episode is then truncated at this step
+            and counts. Otherwise episodes share the budget: the episode is then left unplayed, and is
+            played when a larger budget is set.
     """
 
     own = True

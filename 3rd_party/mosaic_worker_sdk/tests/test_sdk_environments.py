@@ -93,7 +93,7 @@ def test_whoever_can_draw_is_told_to() -> None:
 @pytest.mark.parametrize(
     ("env_id", "error", "words"),
     [
-        ("sdk_poles:nothing", ValueError, "makes no Gymnasium environment: int"),
+        ("sdk_poles:nothing", ValueError, "gave a int, not a Gymnasium environment"),
         ("sdk_poles:missing", gymnasium.error.NameNotFound, "missing"),
         ("sdk_no_such:plain", ImportError, "sdk_no_such"),
     ],

@@ -86,7 +86,7 @@ def test_a_limit_cuts_an_episode_off_each_time() -> None:
 
 
 def test_an_agent_that_is_not_known_is_named() -> None:
-    with pytest.raises(ConfigError, match="not known here: long"):
+    with pytest.raises(ConfigError, match="without preprocessing steps: long"):
         JointEnv(Pair(), {"short": ()})
 
 

@@ -209,14 +209,18 @@ def test_opencv_is_gymnasiums_wrapper_or_said_to_be_missing() -> None:
     [
         ("flatten", VECTOR, "is a list of steps"),
         (3, VECTOR, "is a list of steps"),
-        ([None], VECTOR, "step 1 must name itself"),
-        ([{"size": 4}], VECTOR, "step 1 must name itself"),
+        ([None], VECTOR, "step 1 must have its name under"),
+        ([{"size": 4}], VECTOR, "step 1 must have its name under"),
         (["color_reduction_v0"], VECTOR, "SuperSuit's color_reduction_v0 is 'grayscale' here"),
         (["flaten"], VECTOR, "there is no step 'flaten'; did you mean 'flatten'?"),
         (["zzzz"], VECTOR, "there are select, keep, flatten"),
         ([{"step": "resize", "shap": [4, 4]}], IMAGE, "has no option 'shap'; did you mean 'shape'?"),
         ([{"step": "flatten", "x": 1}], IMAGE, "has no option 'x'; there are key"),
-        ([{"step": "transpose", "key": "view"}], spaces.Dict(image=IMAGE), "no entry 'view'; here are image"),
+        (
+            [{"step": "transpose", "key": "view"}],
+            spaces.Dict(image=IMAGE),
+            "no entry 'view'; the entries are: image",
+        ),
         ([{"step": "transpose", "key": "image/red"}], spaces.Dict(image=IMAGE), "no entry 'image/red'"),
         ([{"step": "flatten", "key": 3}], spaces.Dict(image=IMAGE), "key must be the name of an entry"),
         ([{"step": "rescale", "key": "image"}], IMAGE, "no entry 'image'"),
@@ -233,7 +237,11 @@ def test_opencv_is_gymnasiums_wrapper_or_said_to_be_missing() -> None:
         ([{"step": "grayscale", "keep_dim": 1}], IMAGE, "keep_dim must be true or false"),
         ([{"step": "select", "key": "imag"}], spaces.Dict(image=IMAGE), "it has no 'imag'; it has image"),
         ([{"step": "select", "key": "image"}], IMAGE, "leave this step out"),
-        ([{"step": "keep", "keys": ["imag"]}], spaces.Dict(image=IMAGE), "no 'imag'; here are image"),
+        (
+            [{"step": "keep", "keys": ["imag"]}],
+            spaces.Dict(image=IMAGE),
+            "no entry 'imag'; the entries are: image",
+        ),
         ([{"step": "keep", "keys": ["image/x"]}], spaces.Dict(image=IMAGE), "image is no Dict"),
         ([{"step": "keep", "keys": "image"}], spaces.Dict(image=IMAGE), "must be a list of names"),
         ([{"step": "keep", "keys": ["a", "a"]}], spaces.Dict(a=IMAGE), "name each entry once"),
@@ -243,8 +251,8 @@ def test_opencv_is_gymnasiums_wrapper_or_said_to_be_missing() -> None:
         ([{"step": "transpose", "axes": [0, 0, 1]}], IMAGE, "must name every axis"),
         (["transpose"], VECTOR, "it has 1 axes"),
         (["rescale"], spaces.Box(-np.inf, np.inf, (2,)), "its bounds are infinite"),
-        ([{"step": "append", "values": [1]}], IMAGE, "it takes a vector, and a list of numbers"),
-        ([{"step": "append", "values": [[1]]}], VECTOR, "it takes a vector, and a list of numbers"),
+        ([{"step": "append", "values": [1]}], IMAGE, "it takes a vector and a list of numbers"),
+        ([{"step": "append", "values": [[1]]}], VECTOR, "it takes a vector and a list of numbers"),
         ([{"step": "rescale", "low": 1, "high": 0}], IMAGE, "must be less than"),
         ([{"step": "normalize", "mean": [0, 0], "var": 1}], VECTOR, "'mean' is of shape (2,)"),
         ([{"step": "normalize", "mean": 0, "var": -1}], VECTOR, "var must not be negative"),
@@ -254,7 +262,7 @@ def test_opencv_is_gymnasiums_wrapper_or_said_to_be_missing() -> None:
         ([{"step": "dtype", "dtype": "object"}], VECTOR, "must be a type of numbers"),
         ([{"step": "dtype", "dtype": "strange"}], VECTOR, "is no element type"),
         ([{"step": "dtype", "dtype": "uint8"}], spaces.Box(-1, 300, (2,)), "uint8 cannot hold"),
-        (["flatten"], spaces.Sequence(VECTOR), "select the part that can"),
+        (["flatten"], spaces.Sequence(VECTOR), "select the others first"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(steps: Any, space: Any, words: str) -> None:
@@ -315,5 +323,5 @@ def test_a_custom_space_beside_what_is_selected_does_not_matter() -> None:
     space = spaces.Dict(image=IMAGE, mission=Mission(None, None))
     steps = [{"step": "select", "key": "image"}]
     assert Pipeline(steps, describe(space)).input_space == IMAGE
-    with pytest.raises(PreprocessingError, match="select the part"):
+    with pytest.raises(PreprocessingError, match="select the others first"):
         Pipeline(["flatten"], describe(space))

@@ -236,7 +236,7 @@ def test_who_reads_along_is_told_in_words(tmp_path: Path) -> None:
         run.start("ppo", "X", 1, 2000, step=1000)
         run.advance(1500, never)
         run.done("stopped", 1500, 3.0)
-    assert "Going on from step 1,000 with ppo in X, seed 1, 2,000 steps" in spoken.getvalue()
+    assert "Continuing from step 1,000 with ppo in X, seed 1, 2,000 steps" in spoken.getvalue()
     assert "stopped after 1,500 steps" in spoken.getvalue()
     assert rows(tmp_path, EVENTS)[0]["step"] == 1000
 

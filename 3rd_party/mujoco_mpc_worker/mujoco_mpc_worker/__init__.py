@@ -1,1 +1,1 @@
-"""Model-predictive control on MuJoCo as a worker."""
+"""Worker that plays by model-predictive control on MuJoCo."""

@@ -24,7 +24,9 @@ _SHARES = 0.5 ** np.arange(7.0)
 _AT_ONCE = 16 * 2**20
 """Largest size of the reward's inputs in memory for second derivatives, in bytes."""
 _STRIDE = 6
-"""Steps that the line search simulates at once; between them, the linear model predicts the feedback."""
+"""Number of steps that the line search simulates at once; between them, the linear model predicts the
+feedback.
+"""
 _REGULAR = (1e-6, 1e-3, 1e8)
 """Smallest, initial and largest regularization."""
 
@@ -61,12 +63,12 @@ class ILQG(Planner):
         super()._set_up(simulation, settings)
 
     def _check_budget(self) -> None:
-        """Raise an error if the budget is too small for one round; a round's plans are few."""
+        """Check that the budget is large enough for one round of a few plans."""
         settings = self.settings
         least = 1 + self._derivative_cost + len(_SHARES)
         if not settings.budget_ms and settings.rollouts < least:
             raise LoadError(
-                f"one round of ilqg costs {least} rollouts here: set rollouts to {least} or more, "
+                f"one round of ilqg needs {least} rollouts for this model: set rollouts to {least} or more, "
                 "or plan with cem"
             )
 
@@ -107,8 +109,8 @@ class ILQG(Planner):
                 return states
             self._plan = self._at_rest()
         raise PolicyFailed(
-            "the rollout at rest diverged, or what it earns is no number: from this state on the simulation "
-            "breaks, or the task file's targets and weights are out of all bounds"
+            "the rollout at rest diverged, or its return is not a number: from this state on the simulation "
+            "breaks, or the task file's targets and weights are far out of range"
         )
 
     def _derive(self, states: Array) -> Quadratic:
@@ -253,14 +255,17 @@ def bounded_step(hessian: Array, gradient: Array, low: Array, high: Array) -> tu
 
 
 def _controls_first(x: Array, nu: int) -> Array:
-    """Roll the second axis of (steps, n + nu, …), so that the controls move from its end to its start."""
+    """Rotate the second axis of (steps, n + nu, …), so that the controls move from its end to its
+    beginning.
+    """
     return np.roll(x, nu, axis=1)
 
 
 def _solved(a: Array, b: Array) -> Array:
-    """Solve a linear system; return NaN if ``a`` is singular, which more regularization mends.
+    """Solve a linear system; return NaN if ``a`` is singular, which a larger regularization corrects.
 
-    By LAPACK itself: with its checks, ``np.linalg.solve`` takes four times as long for systems so small.
+    This calls LAPACK directly, because ``np.linalg.solve`` with its checks takes four times as long for such
+    small systems.
     """
     _, _, x, singular = dgesv(a, b)
     return np.full(b.shape, np.nan) if singular else x

@@ -1,4 +1,4 @@
-"""The worker that plays by model-predictive control."""
+"""Worker that plays by model-predictive control."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PLACE = re.compile(r"go to\((-?[\d.]+) m, (-?[\d.]+) m\)")
 
 
 def make_planner(simulation: Simulation, settings: Settings, seed: int) -> Planner:
-    """Make the planner that the settings name.
+    """Make the planner that is named in the settings.
 
     Raises:
         LoadError: The budget is too small for the planner.
@@ -40,7 +40,7 @@ def make_planner(simulation: Simulation, settings: Settings, seed: int) -> Plann
 
 
 class Decided(NamedTuple):
-    """An action, with its plan's expected reward and course and the rewards of all plans."""
+    """An action with its plan's expected reward and course, and the rewards of all plans."""
 
     action: Any
     value: float
@@ -49,7 +49,7 @@ class Decided(NamedTuple):
 
     @property
     def told(self) -> dict[str, Any] | None:
-        """Data to record with the action, or ``None``."""
+        """Data to record with the action; ``None`` if there is none."""
         points, planned = self.foreseen
         told = {"plan_points": points, "scores": self.scores, "planned": planned}
         return {name: value for name, value in told.items() if value} or None
@@ -61,7 +61,7 @@ class _Player:
     def __init__(self, slot: Slot) -> None:
         if not slot.simulator:
             raise LoadError(
-                "there is no simulator to plan with: this worker plays MuJoCo's environments only"
+                "there is no simulator for planning: this worker plays only MuJoCo's environments"
             )
         given = slot.settings
         settings = Settings(**{f.name: given[f.name] for f in fields(Settings) if f.name in given})
@@ -71,9 +71,7 @@ class _Player:
         self._file = str(given.get("task_file") or "")
         self._aims = _aims(slot)
         if self._file and self._aims:
-            raise LoadError(
-                "a task_file says what to plan for, and so does the manager: leave one of them out"
-            )
+            raise LoadError("both task_file and the manager define the goal of plans: leave one of them out")
         if not self._file and not self._aims and given.get("aim", "task") == "task":
             self._file = task_file_for(str(slot.simulator.get("task")))
         task = Task(self._file) if self._file else None
@@ -84,7 +82,7 @@ class _Player:
         self.simulation.traced(self._trace)
         self.settings = make_planner(
             self.simulation, settings, 0
-        ).settings  # refused before anything is played
+        ).settings  # invalid settings are refused before the first episode
         self._plans: dict[int, tuple[Planner, int, Decided | None]] = {}
 
     @property
@@ -97,7 +95,7 @@ class _Player:
     def _refuse_other_actions(self) -> None:
         space, low, high = self._space, self.simulation.low, self.simulation.high
         if space.kind != "Box" or space.shape != low.shape:
-            raise LoadError(f"plans are of {len(low)} controls, and the slot's actions are not")
+            raise LoadError(f"plans have {len(low)} controls, but the slot's actions have another size")
         if not (np.allclose(np.asarray(space.low), low) and np.allclose(np.asarray(space.high), high)):
             raise LoadError(
                 f"the slot's actions go from {space.low} to {space.high}, its simulator's from {low} "
@@ -112,9 +110,9 @@ class _Player:
 
     def decide(self, decision: Decision) -> Decided:
         planner, step, decided = self._plans[decision.episode]
-        if decided is None or decision.step != step:  # asked again, it plans nothing new
+        if decided is None or decision.step != step:  # a repeated request gets the same plan
             if decision.state is None:
-                raise PolicyFailed("the session has sent no state of its simulator")
+                raise PolicyFailed("the session sent no simulator state")
             if self._aims:
                 self.simulation.plan_for(self._aims[int(decision.observation["option"])])
             action = planner.act(decision.step, decision.state).astype(self._space.dtype or np.float32)
@@ -135,8 +133,8 @@ def _aims(slot: Slot) -> list[Reward]:
         match = _PLACE.fullmatch(option)
         if match is None:
             raise LoadError(
-                "below a manager it goes to places on the ground, 'go to(1 m, -1 m)', as runners have them "
-                f"that see where they are; {option!r} of {slot.env_id!r} it cannot carry out"
+                "with a manager, the worker can only go to positions on the ground, 'go to(1 m, -1 m)', as "
+                f"in runners that observe their position; it cannot execute {option!r} of {slot.env_id!r}"
             )
         found.append(going_to((float(match[1]), float(match[2]))))
     return found

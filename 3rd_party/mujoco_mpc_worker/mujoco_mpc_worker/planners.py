@@ -1,7 +1,7 @@
-"""Plans by sampling: splines of controls change a plan, and copies of the simulator try the results.
+"""Plans by sampling: splines of controls change a plan, and copies of the simulator evaluate the results.
 
-The plan itself has a control for each step. The next step starts from it unchanged, so that repeated spline
-fits do not degrade it.
+A plan has a control for each step. The next step starts from the unchanged plan, so that repeated spline fits
+do not degrade it.
 
 Predictive sampling is Howell et al., Predictive Sampling (arXiv 2212.00541); CEM as in Pinneri et al.
 (arXiv 2008.06389) without colored noise; MPPI is Williams et al. (arXiv 1509.01149).
@@ -25,13 +25,15 @@ Spline = Literal["zero", "linear", "cubic"]
 _AHEAD_S, _AHEAD = 0.8, (10, 1000)
 """Default horizon: seconds, and the smallest and largest number of steps."""
 _EVERY = 8
-"""One of this many plans repeats earlier controls."""
+"""One of this many plans repeats earlier controls of the plan."""
 _SCALES = (0.04, 2.0)
 """Smallest and largest change of predictive sampling, as a share of ``noise``."""
 _ROUND = 512 * 2**20
 """Largest size of a round's plans, in bytes."""
 _COPIES = 6
-"""Arrays of a plan's size that exist while it is made, such as its changes and the plan they are added to."""
+"""Number of arrays of a plan's size that exist while it is made, such as its changes and the original
+plan.
+"""
 MOST_CONTROLS = 8
 """Largest number of a plan's controls in the record."""
 
@@ -56,7 +58,7 @@ def short(numbers: Array, figures: int = 4) -> list[float]:
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a planner; names are those of the worker's settings."""
+    """Settings of a planner; their names are those of the worker's settings."""
 
     planner: str = "predictive_sampling"
     horizon: int = 0
@@ -134,7 +136,7 @@ class Planner:
         self._check_budget()
 
     def _check_budget(self) -> None:
-        """Raise an error if a round's plans, which are made together, would not fit into memory.
+        """Check that the plans of a round, which are made together, fit into memory.
 
         Their simulation is divided into portions: see :meth:`Simulation.returns`.
         """
@@ -143,8 +145,8 @@ class Planner:
         plans, rounds = settings.rounds[0], len(settings.rounds)
         if plans > most:
             raise LoadError(
-                f"a round of {plans} plans of {settings.horizon} steps of {controls} controls takes more "
-                f"than the {_ROUND >> 20} MB it may: set rollouts to {most * rounds} or less, iterations to "
+                f"a round of {plans} plans of {settings.horizon} steps of {controls} controls needs more "
+                f"than {_ROUND >> 20} MB: set rollouts to {most * rounds} or less, iterations to "
                 f"{-(-settings.rollouts // most)} or more, or a shorter horizon"
             )
 

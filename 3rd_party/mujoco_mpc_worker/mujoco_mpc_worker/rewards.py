@@ -1,7 +1,7 @@
 """Rewards of Gymnasium's MuJoCo tasks, computed for many trajectories at once.
 
-Each function computes the environment's own reward, with the constants of that environment; tests compare the
-two on random states.
+Each function computes the environment's own reward with the constants of that environment; tests compare both
+on random states.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Constants = Mapping[str, Any]
 _EFFORT = 0.01
-"""Cost of the squared controls on the way to a place, in m."""
+"""Cost of the squared controls on the way to a position, in meters."""
 
 
 class Steps(NamedTuple):
@@ -40,7 +40,7 @@ class Steps(NamedTuple):
 
 
 class Paid(NamedTuple):
-    """Rewards of steps, (...), and whether they end the episode, (...)."""
+    """Rewards of steps, shape (...), and whether they end the episode, shape (...)."""
 
     reward: Array
     ends: Flags
@@ -121,11 +121,11 @@ def _reacher(steps: Steps, c: Constants) -> Paid:
 
 
 def going_to(place: Sequence[float]) -> Reward:
-    """Return a reward for approaching a place: minus the distance in m.
+    """Return a reward for approaching a position: minus the distance in meters.
 
-    The model's first numbers must be its position on the ground.
+    The first numbers of the model's state must be its position on the ground.
 
-    The environment's bounds of the height, where it has such, say whether the body has fallen.
+    If the environment has bounds of the height, they determine whether the body has fallen.
     """
 
     def paid(steps: Steps, c: Constants) -> Paid:
@@ -147,4 +147,4 @@ REWARDS: Mapping[str, Reward] = {
     "reacher_v5": _reacher,
     "swimmer_v5": _runner,
 }
-"""Rewards by the environment's module."""
+"""Reward functions by the environment's module."""

@@ -26,8 +26,8 @@ def compiled(about: Mapping[str, Any]) -> Any:
     theirs, ours = f"{about.get('engine')} {about.get('version')}", f"mujoco {mujoco.__version__}"
     if theirs != ours:
         raise LoadError(
-            f"the session simulates with {theirs}, this worker with {ours}, and one's plans are not "
-            f"the other's: install mujoco=={about.get('version')} for the worker"
+            f"the session simulates with {theirs}, this worker with {ours}, and plans of one are not valid "
+            f"in the other: install mujoco=={about.get('version')} for the worker"
         )
     try:
         model: Any = mujoco.MjModel.from_xml_string(str(about["model"]))
@@ -40,7 +40,7 @@ def compiled(about: Mapping[str, Any]) -> Any:
     digest = about.get("model_sha256")
     if digest and digest != hashlib.sha256(binary.tobytes()).hexdigest():
         raise LoadError(
-            "the environment's model has been changed since it was read from its file, so that plans made in "
-            "a copy of the file would be wrong: have the environment load a file that says what it plays"
+            "the environment's model has been changed since it was read from its file, so plans in "
+            "a copy of the file would be wrong: let the environment load a file with the changed model"
         )
     return model

@@ -30,7 +30,7 @@ _FEW = 50
 _AT_ONCE = 64 * 2**20
 """Largest size of states and their derived data in memory, in bytes."""
 _COPIES = 3
-"""Copies of a state: the simulated one, and its parts for the reward."""
+"""Number of copies of a state: the simulated one, and its components for the reward."""
 
 
 class Rollouts(NamedTuple):
@@ -122,8 +122,8 @@ class Simulation:
             reward = task.reward(model, reward)
         if reward is None:
             raise LoadError(
-                f"the reward of {about.get('task')} is not known here: name a task_file, which says what to "
-                f"plan for (docs/control.md); known are {', '.join(REWARDS)}"
+                f"the reward of {about.get('task')} is not known: name a task_file with the goal of "
+                f"plans (docs/control.md); known rewards are those of {', '.join(REWARDS)}"
             )
         skip = int(about["frame_skip"])
         self._set_up(model, reward, about["constants"], skip, threads, step_ms, survival)
@@ -159,8 +159,9 @@ class Simulation:
         limited = np.asarray(model.actuator_ctrllimited, np.bool_)
         self.low: Array = np.where(limited, model.actuator_ctrlrange[:, 0], -1.0)
         self.high: Array = np.where(limited, model.actuator_ctrlrange[:, 1], 1.0)
-        # Diverging plans are dropped by their reward; MuJoCo would log each to a file in the current folder.
-        mujoco.set_mju_user_warning(_unsaid)
+        # Diverging plans are dropped by their reward; MuJoCo would write a log file for each to the current
+        # folder.
+        mujoco.set_mju_user_warning(_discard)
         self._threads = threads or len(os.sched_getaffinity(0))
         self._pool: Any = Rollout(nthread=self._threads)
         self._alone: Any = Rollout(nthread=0)
@@ -172,7 +173,9 @@ class Simulation:
         self._applied = self._unapplied
 
     def _coarsened(self, frame_skip: int, longest: float) -> int:
-        """Use the longest allowed simulator step; return the number of these per environment step."""
+        """Use the largest allowed simulator step; return the number of simulator steps per environment
+        step.
+        """
         options, cheap = self.model.opt, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
         steps = min(frame_skip, math.ceil(self.seconds / longest - 1e-9))
         if steps < frame_skip or options.integrator == mujoco.mjtIntegrator.mjINT_RK4:
@@ -217,7 +220,7 @@ class Simulation:
             what = _APPLIED
             outside = np.broadcast_to(self._applied, (*controls.shape[:2], self._applied.size))
             controls = np.concatenate((controls, outside), axis=2)
-        alone = controls.shape[0] * controls.shape[1] < _FEW  # waking threads would take longer
+        alone = controls.shape[0] * controls.shape[1] < _FEW  # starting threads would take longer
         states, sensors = (self._alone if alone else self._pool).rollout(
             self.model,
             self._data[:1] if alone else self._data,
@@ -241,7 +244,7 @@ class Simulation:
 
     def _whole(self, start: Array, states: Array) -> Flags:
         due = start[0] + states.shape[1] * self.seconds
-        # A broken simulation restarts or stands still, which its time shows.
+        # A broken simulation restarts or stops, which its time shows.
         return np.isfinite(states).all((1, 2)) & (np.abs(states[:, -1, 0] - due) < self.seconds / 2)
 
     def returns(self, state: Array, actions: Array) -> Array:
@@ -263,8 +266,8 @@ class Simulation:
         earned, whole = (np.concatenate(each) for each in zip(*portions, strict=True))
         if not np.isfinite(earned).any():
             raise PolicyFailed(
-                f"what {len(actions)} rollouts earn is no number: the reward that plans are for, or the task "
-                "file's targets and weights, are out of all bounds here"
+                f"the returns of {len(actions)} rollouts are not numbers: the reward of plans, or the task "
+                "file's targets and weights, are far out of range"
                 if whole.any()
                 else f"all {len(actions)} rollouts diverged: from this state on the simulation breaks"
             )
@@ -278,18 +281,20 @@ class Simulation:
     def _earned(self, start: Array, found: Rollouts, actions: Array) -> Array:
         rewards, over = self._rewarded(start, found, actions)
         total = np.sum(rewards, axis=1) + self._survival * ~over
-        # A plan that breaks after the episode's end has already earned everything.
+        # A plan that diverges after the episode's end already has all its rewards.
         sane = (found.whole | over) & np.isfinite(total)
         return np.where(sane, total, -np.inf)
 
     def _rewarded(self, start: Array, found: Rollouts, actions: Array) -> tuple[Array, Flags]:
-        """What each step of plans earns, (plans, horizon), and which of them end the episode, (plans,)."""
+        """Return the reward of each step of plans, (plans, horizon), and which plans end the episode,
+        (plans,).
+        """
         nq = int(self.model.nq)
         first = np.broadcast_to(start[1 : 1 + nq], (len(actions), 1, nq))
         before = np.concatenate((first, found.states[:, :-1, 1 : 1 + nq]), axis=1)
         paid = self._paid(before, found.states, actions, found.sensors)
         over = np.cumsum(paid.ends, axis=1)
-        # The step that ends an episode is paid, those behind it are not.
+        # The step that ends an episode has a reward; later steps have none.
         lives = np.concatenate((np.zeros((len(actions), 1)), over[:, :-1]), axis=1) == 0
         return np.where(lives, paid.reward, 0.0), over[:, -1] > 0
 
@@ -300,7 +305,7 @@ class Simulation:
             return self._reward(Steps(before, qpos, qvel, actions, self.seconds, sensors), self._constants)
 
     def step(self, states: Array, actions: Array) -> Stepped:
-        """One step of the environment from each state.
+        """Do one environment step from each state.
 
         Args:
             states: ``mjSTATE_FULLPHYSICS``, (steps, size).
@@ -316,7 +321,7 @@ class Simulation:
         return Stepped(ends, inputs, paid.reward, paid.ends)
 
     def rewards(self, inputs: Array) -> Array:
-        """What steps earn of which this is known, (..., inputs) as in :class:`Stepped`."""
+        """Return the rewards of steps from the reward's inputs, (..., inputs) as in :class:`Stepped`."""
         sizes = np.cumsum([self.model.nq, self.model.nq, self.model.nv, self.model.nu])
         before, qpos, qvel, actions, sensors = np.split(inputs, sizes, axis=-1)
         with np.errstate(all="ignore"):
@@ -324,29 +329,29 @@ class Simulation:
             return self._reward(steps, self._constants).reward
 
     def follow(self, start: Array, plan: Array) -> tuple[Array, float]:
-        """States along one plan, its start ahead, (horizon + 1, size), and what it earns."""
+        """Return the states along one plan, with its start first, (horizon + 1, size), and its return."""
         found = self.rollouts(start, plan[None])
         (earned,) = self._earned(start, found, plan[None])
         return np.concatenate((start[None], found.states[0])), float(earned)
 
     def matters(self, inputs: Array) -> Flags:
-        """Which of a step's inputs its reward reads, (inputs,): those without which it is no number."""
+        """Return which of a step's inputs the reward reads, (inputs,): without them, it is not a number."""
         return np.isnan(self.rewards(np.where(np.eye(len(inputs), dtype=np.bool_), np.nan, inputs)))
 
     def closed_loop(
         self, start: Array, controls: Controls, plans: int, horizon: int, stride: int
     ) -> tuple[Array, Array, Array]:
-        """Simulate plans whose controls depend on where they are.
+        """Simulate plans whose controls depend on the state.
 
         Args:
-            start: As :meth:`start` returns it.
-            controls: Decides for ``stride`` steps at a time.
-            plans: How many.
-            horizon: Steps.
-            stride: Steps that are simulated at once.
+            start: State returned by :meth:`start`.
+            controls: Returns the controls of ``stride`` steps at a time.
+            plans: Number of plans.
+            horizon: Number of steps.
+            stride: Number of steps simulated at once.
 
         Returns:
-            Controls, (plans, horizon, nu); states, (plans, horizon + 1, size); what plans earn, (plans,).
+            Controls, (plans, horizon, nu); states, (plans, horizon + 1, size); returns, (plans,).
         """
         states: list[Array] = [np.tile(start, (plans, 1, 1))]
         actions: list[Array] = []
@@ -361,13 +366,13 @@ class Simulation:
         return done, paths, self._earned(start, found, done)
 
     def course(self, state: Array, plans: Array, trace: str, count: int) -> Course:
-        """Where plans lead from a state on.
+        """Return the courses of plans from a state.
 
         Args:
             state: ``mjSTATE_INTEGRATION``.
             plans: (plans, horizon, nu).
-            trace: What of the first to follow, as :meth:`traced` knows it.
-            count: Of steps that are told, at least one.
+            trace: Name of the point of the first plan to follow, see :meth:`traced`.
+            count: Number of steps in the result, at least one.
         """
         start = self.start(state)
         found = self.rollouts(start, plans)
@@ -415,5 +420,5 @@ class Simulation:
         self._alone.close()
 
 
-def _unsaid(_: str) -> None:
+def _discard(_: str) -> None:
     """Discard a warning of MuJoCo."""

@@ -1,4 +1,4 @@
-"""Reads a task file, which defines a reward by weighted terms and bounds; it holds only data."""
+"""Reads a task file, which defines a reward by weighted terms and bounds; the file contains only data."""
 
 # MuJoCo has no types.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -23,7 +23,7 @@ from mosaic_worker.worker import LoadError
 from mujoco_mpc_worker.rewards import Array, Constants, Flags, Paid, Reward, Steps
 
 _OURS = Path(__file__).parent / "tasks"
-"""Folder of task files for tasks whose own reward is bad for planning."""
+"""Folder of task files for tasks whose own reward is unsuitable for planning."""
 _LARGEST = 1_000_000
 """Largest size of a file, in bytes."""
 _AXES = {"x": 0, "y": 1, "z": 2}
@@ -101,10 +101,10 @@ class Task:
         self._alive = self._number(table, "alive", "", 0.0)
         self._own = self._number(table, "reward", "", 0.0)
         if not self._terms:
-            raise self._wrong("terms", "there is none, so that every plan is as good as any other")
+            raise self._wrong("terms", "there is none, so all plans would be equally good")
 
     def measure(self, spec: Any) -> None:
-        """Add sensors to a model for everything that the file reads, before the model is compiled."""
+        """Add sensors to a model for all quantities that the file reads, before the model is compiled."""
         for source in self._sources():
             if source.kind not in _PLACES:
                 continue
@@ -139,7 +139,7 @@ class Task:
         if not self._own:
             return added
         if own is None:
-            raise self._wrong("reward", "the environment's own reward is not known here: leave this out")
+            raise self._wrong("reward", "the environment's own reward is not known: leave this key out")
 
         def paid(steps: Steps, constants: Constants) -> Paid:
             (theirs, ends), (ours, over) = own(steps, constants), added(steps, constants)
@@ -184,7 +184,7 @@ class Task:
         return f"task file: {what} of {kind} {name}"
 
     def _numbered(self, model: Any, source: _Source, name: str) -> int:
-        """The number of a joint, sensor, body, site or geom in a model."""
+        """Return the number of a joint, sensor, body, site or geom in a model."""
         kind = _PLACES.get(source.kind, ("joint" if source.kind in ("qpos", "qvel") else "sensor", ""))[0]
         what = getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}")
         number = int(mujoco.mj_name2id(model, what, name))
@@ -219,12 +219,12 @@ class Task:
         if len(less) != len(places):
             raise self._wrong(
                 f"{source.where}.from",
-                f"{source.origin} has {len(less)} numbers, and {source.name} {len(places)}",
+                f"{source.origin} has {len(less)} numbers, but {source.name} has {len(places)}",
             )
         return lambda s: s.sensors[..., places] - s.sensors[..., less]
 
     def _measured(self, model: Any, source: _Source, name: str) -> list[int]:
-        """Where what is measured stands among all that is."""
+        """Return the indices of a source's measurements among all sensor data."""
         kind, what = _PLACES.get(source.kind, ("", ""))
         sensor = model.sensor(self._sensor_name(kind, what, name) if kind else name)
         first, size = int(sensor.adr[0]), int(sensor.dim[0])
@@ -259,7 +259,7 @@ class Task:
         low = self._number(table, "low", where, -math.inf)
         high = self._number(table, "high", where, math.inf)
         if not low < high or (math.isinf(low) and math.isinf(high)):
-            raise self._wrong(where, "needs low, high or both, the lower one first")
+            raise self._wrong(where, "needs low, high or both, with low below high")
         return _Bound(self._source(table, where), low, high)
 
     def _source(self, table: Mapping[str, Any], where: str) -> _Source:
@@ -274,7 +274,7 @@ class Task:
         if axis and axis not in _AXES:
             raise self._wrong(f"{where}.axis", f"must be x, y or z, not {axis!r}")
         if kind in ("qpos", "qvel") and (axis or origin):
-            raise self._wrong(where, "axis and from belong to places, and a joint has one number")
+            raise self._wrong(where, "axis and from are for positions, but a joint has one number")
         return _Source(kind, str(table[kind]), axis, origin, where)
 
     def _tables(self, table: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
@@ -295,7 +295,7 @@ class Task:
         for key in table:
             if key not in known:
                 near = difflib.get_close_matches(key, known, 1)
-                fix = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+                fix = f"did you mean {near[0]}?" if near else f"known keys are {', '.join(known)}"
                 raise self._wrong(f"{where}.{key}".lstrip("."), f"is not known; {fix}")
 
     def _wrong(self, where: str, says: str) -> LoadError:
@@ -303,7 +303,7 @@ class Task:
 
 
 def _is_number(value: Any) -> bool:
-    # Comparing keeps NaN, infinity and integers too long for a float out.
+    # The comparison excludes NaN, infinity and integers too large for a float.
     return (
         isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
     )
@@ -315,7 +315,10 @@ def _read(path: Path) -> Mapping[str, Any]:
         table: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except OSError as error:
         raise LoadError(f"the task file {path} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:  # TOMLDecodeError, JSONDecodeError and bad UTF-8 are such
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # these include TOMLDecodeError, JSONDecodeError and invalid UTF-8
         raise LoadError(f"{path.name} is neither TOML nor JSON: {error}") from error
     if not isinstance(table, dict):
         raise LoadError(f"{path.name}: must be a table with terms, not {type(table).__name__}")

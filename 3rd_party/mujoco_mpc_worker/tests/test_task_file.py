@@ -148,9 +148,7 @@ def test_the_environments_own_reward_may_count_too(tmp_path: Path) -> None:
     assert twice == pytest.approx(2 * alone), "and the fall ends both"
     slower = written(tmp_path, "reward = 2.0\n" + term.format(weight=1.0), "slower.toml")
     assert planned(env, slower, step_ms=4).returns(state, actions)[0] < twice
-    with pytest.raises(
-        LoadError, match=r"nothing\.toml: reward: the environment's own reward is not known here"
-    ):
+    with pytest.raises(LoadError, match=r"nothing\.toml: reward: the environment's own reward is not known"):
         planned(
             env_of("Ant-v5"), written(tmp_path, 'reward = 1\n[[terms]]\nqvel = "hip_1"\n', "nothing.toml")
         )
@@ -158,7 +156,7 @@ def test_the_environments_own_reward_may_count_too(tmp_path: Path) -> None:
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "task.toml")
-    with pytest.raises(LoadError, match="is a named pipe, no regular file"):
+    with pytest.raises(LoadError, match="is a named pipe, not a regular file"):
         Task(str(tmp_path / "task.toml"))
 
 
@@ -170,5 +168,5 @@ def test_differences_are_of_things_of_one_size(tmp_path: Path) -> None:
         f"{sensors}</mujoco>"
     )
     task = Task(str(written(tmp_path, '[[terms]]\nsensor = "turn"\nfrom = "place"')))
-    with pytest.raises(LoadError, match=r"terms\[0\].from: place has 3 numbers, and turn 4"):
+    with pytest.raises(LoadError, match=r"terms\[0\].from: place has 3 numbers, but turn has 4"):
         task.reward(model, None)

@@ -1,1 +1,1 @@
-"""Search and CFR by OpenSpiel as a worker."""
+"""Worker that plays games by search and by CFR, with OpenSpiel."""

@@ -15,7 +15,7 @@ import pyspiel
 from mosaic_worker.squares import placed_word
 
 Square = tuple[int, int]
-"""Column and row, counted from 1, from the left and from below."""
+"""Column and row, counted from 1, from the left and from the bottom."""
 Pieces = Mapping[Square, int]
 """Number of the player whose piece is on each square: 0 moves first in a game."""
 
@@ -57,7 +57,7 @@ class Stones:
     def set_up(self, shown: Shown) -> Any | None:
         """Return a state with the shown board; ``None`` if no course of the game leads there.
 
-        Earlier moves are not shown, so a ko or a forbidden repetition is not known.
+        Earlier moves are not shown, so a ko or a forbidden repetition is unknown.
         """
         pieces, mover = _pieces_in(shown.facts), self.mover(shown)
         if mover is None:
@@ -95,7 +95,9 @@ class Stones:
             return placed_word(self._kind, self._rows, (0, action))
         row, column = divmod(action, self._columns)
         if self._kind == "go":
-            row = self._rows - 1 - row  # go counts rows from below, and a pass would be in one row more
+            row = (
+                self._rows - 1 - row
+            )  # go counts rows from the bottom, and a pass would be one row beyond the board
         return placed_word(self._kind, self._rows, (row, column))
 
     def _action(self, square: Square) -> int:
@@ -118,7 +120,7 @@ class Stones:
         }
 
     def _placed(self, pieces: Pieces, mover: int, passed: bool) -> list[int] | None:
-        """Return moves that place the stones in turn, found backwards; ``None`` if there are none.
+        """Return moves that place the stones in turn, found backward; ``None`` if there are none.
 
         The player with fewer stones passes early on, never twice in a row. Stones that coexist at the end
         capture none of each other on the way.
@@ -206,7 +208,7 @@ def _pieces_in(facts: Sequence[str]) -> Pieces:
 
 
 def board_of(game: Any) -> Stones | Chess | None:
-    """Who reads the boards of a game; ``None`` for games whose positions cannot be set up."""
+    """Return the reader of a game's boards; ``None`` for games whose positions cannot be set up."""
     kind: str = game.get_type().short_name
     parameters: Mapping[str, Any] = game.get_parameters()
     if kind == "chess":

@@ -28,14 +28,15 @@ _NAMES: Final = {"cfr": "CFR", "cfr_plus": "CFR+"}
 MOST_POSITIONS = 500_000
 """Largest number of positions of a game that is solved."""
 _LARGEST = 256 * 2**20
-"""Largest size of a policy's file, in bytes."""
+"""Largest size of a stored policy's file, in bytes."""
 
 Probabilities = Mapping[str, Sequence[tuple[int, float]]]
 """By information set: each action with its probability."""
 
 
 class Solved:
-    """Plays the average policy of CFR or CFR+, which is solved once and stored in the worker's cache folder.
+    """Plays the average policy of CFR or CFR+, which is computed once and stored in the worker's cache
+    folder.
 
     Attributes:
         exploitability: Average amount that an opponent who knows the policy wins, over both seats in turn; 0
@@ -55,7 +56,7 @@ class Solved:
         self._algorithm = str(slot.settings["algorithm"])
         self._iterations = int(number(slot, "iterations", 200, 1, whole=True))
         self._check()
-        solved = self._kept()
+        solved = self._stored()
         if solved is None:
             solved = self._solved()
         self._policy, self.exploitability = solved
@@ -81,11 +82,11 @@ class Solved:
         game, kind = self._table.game, self._table.game.get_type()
         name = self._table.name
         if game.num_players() != 2 or kind.utility != pyspiel.GameType.Utility.ZERO_SUM:
-            raise LoadError(f"CFR solves games in which one of two wins what the other loses; {game} is none")
+            raise LoadError(f"CFR solves zero-sum games of two players; {game} is no such game")
         if not self._table.hidden:
-            raise LoadError(f"nothing is hidden in {name}, which CFR is for: use mcts")
+            raise LoadError(f"{name} has no hidden information, for which CFR is made: use mcts")
         if not kind.provides_information_state_string:
-            raise LoadError(f"OpenSpiel does not tell information sets of {name} apart, which CFR needs")
+            raise LoadError(f"OpenSpiel does not distinguish information sets of {name}, which CFR needs")
         positions, open_states = 0, [game.new_initial_state()]
         while open_states:
             state = open_states.pop()
@@ -104,12 +105,12 @@ class Solved:
         policy: Probabilities = solver.tabular_average_policy().policy_table()
         file = self._file()
         if file is not None:
-            with contextlib.suppress(OSError):  # without a place to store the policy it is solved each time
+            with contextlib.suppress(OSError):  # if the policy cannot be stored, it is computed each time
                 file.parent.mkdir(parents=True, exist_ok=True)
                 replace_file(file, json.dumps(policy).encode())
         return policy, self._judged(policy)
 
-    def _kept(self) -> tuple[Probabilities, float] | None:
+    def _stored(self) -> tuple[Probabilities, float] | None:
         """Read a policy that was solved before; return ``None`` if there is none or it is damaged."""
         file = self._file()
         if file is None:

@@ -20,8 +20,8 @@ from openspiel_worker.moves import Tried
 class InformationSetSearch(ISMCTSBot):
     """OpenSpiel's search, started from all states that are possible for a seat.
 
-    OpenSpiel's version in C++ is faster, but iterates over tables in an order that differs from run to run,
-    so that games would not repeat. It also deals hidden cards anew in only a few games.
+    OpenSpiel's version in C++ is faster, but iterates over tables in an order that differs between runs, so
+    that games would not be reproducible. It also deals hidden cards again in only a few games.
 
     Args:
         game: OpenSpiel's game.
@@ -56,8 +56,7 @@ class InformationSetSearch(ISMCTSBot):
         """
         until = time.monotonic() + seconds
         legal = len(self._worlds[0].legal_actions())
-        # Each move is tried at least once, however short the time; the first simulation only expands the
-        # root.
+        # Each move is tried at least once, even in a short time; the first simulation only expands the root.
         while self.simulations <= legal or (
             time.monotonic() < until if seconds else self.simulations < simulations
         ):

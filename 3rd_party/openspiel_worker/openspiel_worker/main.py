@@ -1,4 +1,4 @@
-"""The worker that plays games by OpenSpiel."""
+"""Worker that plays games by OpenSpiel."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Slot:
             return Search(self._table, Budget.of(slot), slot.deterministic is True)
         if algorithm in ("cfr", "cfr_plus"):
             return Solved(self._table, slot)
-        raise LoadError(f"algorithm is {algorithm!r}: give mcts, cfr or cfr_plus")
+        raise LoadError(f"algorithm is {algorithm!r}, but must be mcts, cfr or cfr_plus")
 
     def begin(self, episode: int, agent: str) -> None:
         self._seats[episode] = Seat(self._table, agent)
@@ -59,7 +59,9 @@ class _Slot:
             if number is not None:
                 seat.play(action)
                 return number, self._told(states[0], found)
-        raise PolicyFailed(f"no legal move of {self._table.name} is one that its rules allow here")
+        raise PolicyFailed(
+            f"no legal move of {self._table.name} is allowed by OpenSpiel's rules in this position"
+        )
 
     def _told(self, state: Any, found: Found) -> dict[str, Any]:
         most = sorted(found.shares, key=lambda each: (-found.shares[each], each))[:MOST_TOLD]
@@ -96,11 +98,13 @@ class _Slot:
 
 
 class OpenSpielWorker(Worker):
-    """Worker that plays games by search or CFR over their rules, from its seats' observations."""
+    """Worker that plays games by search or CFR over their rules, from the observations of its seats."""
 
     inputs = ("text", "facts")
     in_flight = 2
-    """One decision is computed while another waits: a slow decision is answered as soon as it is done."""
+    """One decision is computed while another waits, so that a slow decision is answered as soon as it is
+    finished.
+    """
 
     def __init__(self) -> None:
         self._slots: dict[int, _Slot] = {}

@@ -76,5 +76,5 @@ def number(slot: Slot, key: str, default: float, least: float, *, whole: bool = 
     kinds = int if whole else int | float
     if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < float("inf"):
         what = "a whole number" if whole else "a number"
-        raise LoadError(f"{key} is {value!r}: give {what} from {least:g} on")
+        raise LoadError(f"{key} is {value!r}, but must be {what} of at least {least:g}")
     return value

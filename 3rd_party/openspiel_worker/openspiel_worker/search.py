@@ -24,7 +24,7 @@ from openspiel_worker.table import Table
 _TREE_MB = 256
 _NO_LIMIT = -1.0
 _WITHOUT_COUNT = 2**31 - 1
-"""Number of simulations if the time is the limit."""
+"""Number of simulations if the search is limited by time."""
 _SEED_BITS = 31
 _DEEP, _SEEN = 3, 4
 """Largest depth of recorded following moves, and the least number of visits of each."""
@@ -59,7 +59,7 @@ class Budget:
         seconds = number(slot, "seconds", 0.0, 0)
         if slot.deadline_s is not None and seconds >= slot.deadline_s:
             raise LoadError(
-                f"seconds is {seconds:g}, and the slot has to answer within {slot.deadline_s:g} s: give less"
+                f"seconds is {seconds:g}, but the slot must answer within {slot.deadline_s:g} s: set fewer"
             )
         exploration = number(slot, "exploration", 2.0, 0)
         return cls(int(simulations), seconds, exploration, int(number(slot, "rollouts", 1, 1, whole=True)))
@@ -90,11 +90,11 @@ class Search:
         self._against = kind.utility == pyspiel.GameType.Utility.ZERO_SUM and game.num_players() == 2
         self._exploration = budget.exploration * max((game.max_utility() - game.min_utility()) / 2, 1e-9)
         if not can_be_followed(table):
-            raise LoadError(f"what is hidden in {table.name} can be dealt in too many ways to keep track of")
+            raise LoadError(f"the hidden information of {table.name} has too many possible deals")
         try:
             self._bot(0)
         except pyspiel.SpielError as error:
-            raise LoadError(f"OpenSpiel does not search {table.name}: {error}") from None
+            raise LoadError(f"OpenSpiel cannot search {table.name}: {error}") from None
 
     @property
     def name(self) -> str:
@@ -200,6 +200,6 @@ def _line(node: Any) -> list[int]:
     while node.children and len(line) < _DEEP:
         node = max(node.children, key=lambda child: (child.explore_count, -child.action))
         if node.explore_count < _SEEN or node.player < 0:
-            break  # tried too seldom to be informative, or a chance move
+            break  # visited too rarely to be informative, or a chance move
         line.append(int(node.action))
     return line

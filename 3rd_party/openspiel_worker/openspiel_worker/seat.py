@@ -1,4 +1,4 @@
-"""Tracks the possible states of a game for one seat, from that seat's observations alone."""
+"""Tracks the possible states of a game for one seat, only from that seat's observations."""
 
 # OpenSpiel has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -27,11 +27,11 @@ def can_be_followed(table: Table) -> bool:
 
 
 class Seat:
-    """Tracks one game from one seat.
+    """Tracks the possible states of one game for one seat.
 
     Moves of others since the seat's own last move are found by trying all of them, with all deals and dice:
-    every state that leads to the current observation is possible. If the past is unknown, for example after a
-    seat was taken over in mid-game, the shown board is set up, or the game is tried from its beginning.
+    every state that leads to the current observation is possible. If the past is unknown, for example because
+    a seat was taken over during a game, the shown board is set up, or the game is tried from its beginning.
 
     Args:
         table: The game.
@@ -53,12 +53,12 @@ class Seat:
         """
         player = self._table.player(decision, self._agent)
         if player is None:
-            raise PolicyFailed(f"what is shown of {self._table.name} does not tell whose turn it is")
+            raise PolicyFailed(f"the observation of {self._table.name} does not show whose turn it is")
         found = self._possible_states(decision, player)
         if not found:
             raise PolicyFailed(
-                f"the position of {self._table.name} at step {decision.step} cannot be rebuilt from what the "
-                "seat was shown"
+                f"the position of {self._table.name} at step {decision.step} cannot be reconstructed from "
+                "the seat's observations"
             )
         self._states, self._step, self._played = found, decision.step, None
         return found
@@ -102,7 +102,7 @@ class Seat:
         open_states = [(state, moves) for state in roots]
         while open_states:
             state, left = open_states.pop()
-            if not self._table.hidden:  # one way to a position is enough
+            if not self._table.hidden:  # one course to a position is enough
                 if (key := (str(state), left)) in known:
                     continue
                 known.add(key)
@@ -110,7 +110,7 @@ class Seat:
             if looked_at > MOST_STATES:
                 raise PolicyFailed(
                     f"more than {MOST_STATES} courses of {self._table.name} could have led to step "
-                    f"{decision.step}: too many to search among"
+                    f"{decision.step}: too many to search"
                 )
             if state.is_terminal():
                 continue

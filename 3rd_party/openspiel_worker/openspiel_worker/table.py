@@ -42,7 +42,7 @@ class Table:
         name = env_name if self._native else _CLASSIC.get(env_name.rpartition("_v")[0])
         if name is None or not (self._native or area in ("classic", "")):
             raise LoadError(
-                f"no rules of {slot.env_id} are known: give it games of OpenSpiel (open_spiel/…), or chess, "
+                f"the rules of {slot.env_id} are unknown: use games of OpenSpiel (open_spiel/…), or chess, "
                 "connect four, go or tic-tac-toe of PettingZoo (classic/…)"
             )
         self.name = name
@@ -53,11 +53,11 @@ class Table:
 
     def _load(self, written: str) -> Any:
         if written and written.partition("(")[0].strip() != self.name:
-            raise LoadError(f"the setting game is {written!r}, and {self._slot.env_id} is {self.name}")
+            raise LoadError(f"the setting game is {written!r}, but {self._slot.env_id} is {self.name}")
         try:
             return pyspiel.load_game(written or self._usual())
         except (pyspiel.SpielError, RuntimeError, ValueError) as error:
-            raise LoadError(f"OpenSpiel does not load {written or self.name}: {_first_line(error)}") from None
+            raise LoadError(f"OpenSpiel cannot load {written or self.name}: {_first_line(error)}") from None
 
     def _usual(self) -> str:
         """Return the game's name with the parameters that the slot reveals."""
@@ -65,7 +65,9 @@ class Table:
             return self.name
         number = self._slot.action_space.n
         parameters: list[str] = []
-        parameters.append(f"board_size={round((number - 1) ** 0.5)}")  # all points and a pass
+        parameters.append(
+            f"board_size={round((number - 1) ** 0.5)}"
+        )  # one action for each point and one for a pass
         if komi := _KOMI.search(self._slot.briefing):
             parameters.append(f"komi={float(komi[1])}")
         return f"go({','.join(parameters)})"
@@ -74,9 +76,11 @@ class Table:
         """Check the game against the slot's spaces."""
         kind = self.game.get_type()
         if kind.dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
-            raise LoadError(f"in {self.name} all move at once, and search needs turns")
+            raise LoadError(f"in {self.name} players move simultaneously, but search needs turns")
         if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
-            raise LoadError(f"{self.name} does not tell how likely its chances are, and search needs that")
+            raise LoadError(
+                f"{self.name} does not define the probabilities of its chance moves, which search needs"
+            )
         space, actions = self._slot.observation_space, self._slot.action_space.n
         same = actions == self.game.num_distinct_actions() or self.name == "chess"
         if self._native and same and space.kind == "Box":
@@ -88,8 +92,8 @@ class Table:
             same = int(np.prod(shape)) == int(np.prod(space.shape or ()))
         if not same:
             raise LoadError(
-                f"{self._slot.env_id} has other parameters here than {self.game}: say in the setting game "
-                f"which, as in {self.name}(…)"
+                f"{self._slot.env_id} has other parameters than {self.game}: set the setting game "
+                f"to {self.name}(…) with its parameters"
             )
 
     @property

@@ -81,10 +81,14 @@ def test_without_a_place_to_keep_it_is_solved_each_time(
 @pytest.mark.parametrize(
     ("name", "settings", "says"),
     [
-        ("kuhn_poker(players=3)", {"game": "kuhn_poker(players=3)"}, "one of two wins what the other loses"),
+        (
+            "kuhn_poker(players=3)",
+            {"game": "kuhn_poker(players=3)"},
+            "CFR solves zero-sum games of two players",
+        ),
         ("leduc_poker", {"iterations": 0}, "iterations is 0"),
         ("tic_tac_toe", {"algorithm": "minimax"}, "algorithm is 'minimax'"),
-        ("connect_four", {}, "nothing is hidden in connect_four"),
+        ("connect_four", {}, "connect_four has no hidden information"),
     ],
 )
 def test_what_cannot_be_solved_is_refused(

@@ -87,13 +87,13 @@ def test_worlds_are_dealt_as_chance_deals_them(new_slot: NewSlot) -> None:
 @pytest.mark.parametrize(
     ("name", "settings", "says"),
     [
-        ("2048", {}, "does not search 2048: Game must have terminal rewards"),
-        ("gin_rummy", {}, "can be dealt in too many ways"),
-        ("oshi_zumo", {}, "all move at once"),
-        ("hex", {"game": "hex(board_size=5)"}, "has other parameters here"),
+        ("2048", {}, "cannot search 2048: Game must have terminal rewards"),
+        ("gin_rummy", {}, "has too many possible deals"),
+        ("oshi_zumo", {}, "players move simultaneously"),
+        ("hex", {"game": "hex(board_size=5)"}, "has other parameters than"),
         ("hex", {"game": "go"}, "open_spiel/hex is hex"),
-        ("hex", {"game": "hex(bored_size=5)"}, "does not load"),
-        ("hex", {"simulations": 0}, "simulations is 0: give a whole number from 1 on"),
+        ("hex", {"game": "hex(bored_size=5)"}, "cannot load"),
+        ("hex", {"simulations": 0}, "simulations is 0, but must be a whole number of at least 1"),
         ("hex", {"seconds": -1}, "seconds is -1"),
         ("hex", {"rollouts": 1.5}, "rollouts is 1.5"),
     ],
@@ -105,7 +105,7 @@ def test_what_cannot_be_is_refused(name: str, settings: dict[str, Any], says: st
 
 def test_a_game_without_known_rules_is_refused(new_slot: NewSlot) -> None:
     slot = new_slot("hex")
-    with pytest.raises(LoadError, match="no rules of CartPole-v1 are known"):
+    with pytest.raises(LoadError, match="the rules of CartPole-v1 are unknown"):
         OpenSpielWorker().load(Slot(0, "agent", "CartPole-v1", slot.observation_space, slot.action_space))
 
 
@@ -114,7 +114,7 @@ def test_time_that_a_slot_does_not_have_is_refused(new_slot: NewSlot) -> None:
     late = Slot(
         0, "player_0", slot.env_id, slot.observation_space, slot.action_space, slot.settings, deadline_s=2
     )
-    with pytest.raises(LoadError, match="has to answer within 2 s"):
+    with pytest.raises(LoadError, match="must answer within 2 s"):
         OpenSpielWorker().load(late)
 
 

@@ -99,7 +99,7 @@ def test_what_cannot_be_is_said(new_slot: NewSlot, look: Look) -> None:
     table = Table(new_slot("hex(board_size=4)", game="hex(board_size=4)"))
     state = table.game.new_initial_state()
     state.apply_action(3)
-    with pytest.raises(PolicyFailed, match="cannot be rebuilt from what the seat was shown"):
+    with pytest.raises(PolicyFailed, match="cannot be reconstructed from the seat's observations"):
         Seat(table, "player_1").see(look(state, 1, 0))
 
 

@@ -137,4 +137,4 @@ def require(condition: bool, behavior: str, needs: str, slot: Slot) -> None:
         LoadError: ``condition`` is false.
     """
     if not condition:
-        raise LoadError(f"behavior {behavior!r} needs {needs}; {slot.agent_id!r} of {slot.env_id!r} has not")
+        raise LoadError(f"behavior {behavior!r} needs {needs}; {slot.agent_id!r} of {slot.env_id!r} has none")

@@ -1,7 +1,7 @@
-"""Behaviors that ignore observations: one plays the no-op, one plays the actions in turn.
+"""Behaviors that ignore observations: one plays the no-op action, one plays all actions in turn.
 
-Strength: none on purpose. ``noop`` shows what an environment does by itself, ``cycle``
-exercises every action of a slot.
+They have no strength by intention. ``noop`` shows what an environment does without actions; ``cycle`` tries
+every action of a slot.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ _NOTHING_LEGAL = Invalid("the action mask allows no action")
 
 
 class Noop(Behavior):
-    """Plays the environment's no-op; if there is none, the zero action.
+    """Plays the environment's no-op action; if there is none, the zero action.
 
-    The zero action is: the lowest value of a ``Discrete`` or of each ``MultiDiscrete``
-    component, zeros (moved into the bounds) for a ``Box``, zeros for ``MultiBinary``, the
-    shortest ``Text`` or ``Sequence``, a ``Graph`` of one such node, the first choice of a
-    ``OneOf``, and these in each part of a ``Dict`` or ``Tuple``. Where the mask forbids
-    it, the lowest legal action is played.
+    The zero action is: the lowest value of a ``Discrete`` or of each ``MultiDiscrete`` component, zeros
+    (moved into the bounds) for a ``Box``, zeros for ``MultiBinary``, the shortest ``Text`` or ``Sequence``, a
+    ``Graph`` with one zero node, the first choice of a ``OneOf``, and these for each component of a ``Dict``
+    or ``Tuple``. If the mask forbids the zero action, the lowest legal action is played.
     """
 
     def __init__(self, slot: Slot) -> None:
@@ -60,9 +59,8 @@ class Noop(Behavior):
 class Cycle(EpisodicBehavior[list[int]]):
     """Plays the legal actions in turn, from the lowest, starting again in each episode.
 
-    With several components the first changes fastest, like the digits of a counter.
-    The state is a list with one number. It counts the actions played or, for ``Discrete``, holds the next
-    wanted action.
+    With several components, the first changes fastest, like the lowest digit of a counter. The state is a
+    list with one number: the number of actions played, or for ``Discrete`` the next action.
     """
 
     def __init__(self, slot: Slot) -> None:
@@ -91,7 +89,9 @@ class Cycle(EpisodicBehavior[list[int]]):
 
     @staticmethod
     def _next(state: list[int], legal: NDArray[np.intp]) -> int:
-        """Return the lowest legal action not below the wanted one, or the lowest of all if there is none."""
+        """Return the lowest legal action not below the next one in turn, or the lowest legal action if there
+        is none.
+        """
         later = legal[legal >= state[0]]
         action = int(later[0] if len(later) else legal[0])
         state[0] = action + 1

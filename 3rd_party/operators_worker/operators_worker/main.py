@@ -1,4 +1,4 @@
-"""The worker that plays baselines."""
+"""Worker that plays baselines: random, no-op and heuristic behaviors."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from operators_worker.behavior import Behavior, make_behavior
 class OperatorsWorker(Worker):
     """Plays baselines; ``settings["behavior"]`` of a slot names one (``random`` by default).
 
-    Only numpy and the SDK are imported here: a heuristic's module is loaded with the
-    first slot that asks for it, which keeps the plain baselines small and quick to start.
+    Only numpy and the SDK are imported here. The module of a heuristic is imported with the first slot that
+    requires it, so that simple baselines start quickly and stay small.
     """
 
     def __init__(self) -> None:

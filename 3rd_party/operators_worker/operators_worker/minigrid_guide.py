@@ -33,10 +33,10 @@ from operators_worker.minigrid_plan import LIFTING, NO_KEY, WALKING, Planner, Po
 
 
 class Guide:
-    """Chooses actions in one episode, to do a list of tasks.
+    """Chooses the actions of one episode that carry out a list of tasks.
 
-    A task counts as done when the action that BabyAI's verifier waits for has just been
-    played: a door that was open all along still has to be opened.
+    A task counts as done when the action for which BabyAI's verifier waits has just been played; a door that
+    was open from the beginning must still be opened.
 
     Args:
         tasks: Tasks of the mission, in order.
@@ -56,7 +56,7 @@ class Guide:
         self._seen.look(image, direction)
         if self._seen.carrying is None:
             self._keep_free = None
-        # A carried object that is to be dropped is dropped before anything else.
+        # A carried object that is to be dropped is dropped first.
         self._last = self._choose() if self._keep_free is None else self._put_down(self._keep_free)
         return self._last
 
@@ -195,7 +195,7 @@ class Guide:
         return PICKUP if len(path) == 1 else self._along(path)
 
     def _open_box(self) -> int | None:
-        """Open a box, which may hold a key; return ``None`` if none is reachable."""
+        """Open a box, which may contain a key; return ``None`` if none is reachable."""
         path = self._plan.to_face(self._seen.find(frozenset((BOX,))))
         if path is None:
             return None

@@ -1,9 +1,8 @@
 """A map of a MiniGrid environment, built from the agent's observations.
 
-Coordinates are relative to where the episode began: the agent starts at (0, 0), x grows
-to the right and y downwards, as in MiniGrid. The compass is the environment's own
-(``direction``: 0 right, 1 down, 2 left, 3 up). Encodings are those of
-``minigrid.core.constants`` (object, colour, state).
+Coordinates are relative to the start of the episode: the agent starts at (0, 0), x grows to the right and y
+downward, as in MiniGrid. Directions are those of the environment (``direction``: 0 right, 1 down, 2 left, 3
+up). Encodings are those of ``minigrid.core.constants`` (object, color, state).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Cell(NamedTuple):
 
 
 class SeenMap:
-    """All seen cells, with the agent's pose among them.
+    """Map of all cells seen so far, with the agent's pose.
 
     Attributes:
         cells: Seen cells by position.
@@ -90,7 +89,9 @@ class SeenMap:
             self.cells[x, y] = Cell(EMPTY, 0, 0)
 
     def find(self, kinds: frozenset[int], color: int | None = None) -> set[Point]:
-        """Positions of seen objects of one of ``kinds`` and of ``color`` (``None``: any)."""
+        """Return the positions of seen objects of one of ``kinds`` and of ``color`` (``None`` for any
+        color).
+        """
         return {p for p, c in self.cells.items() if c.kind in kinds and color in (None, c.color)}
 
 

@@ -1,7 +1,7 @@
 """Shortest plans over poses (x, y, direction) on a :class:`~operators_worker.minigrid_map.SeenMap`.
 
-Dijkstra's algorithm; a turn or a step costs one action, a closed door two, pushing through
-a movable obstacle (pick it up, put it aside) eight.
+The search is Dijkstra's algorithm; a turn or a step costs one action, a closed door two, and moving an
+obstacle out of the way (pick it up, put it aside) eight.
 """
 
 from __future__ import annotations

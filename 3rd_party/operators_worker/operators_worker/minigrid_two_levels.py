@@ -1,14 +1,14 @@
 """Two-level control of MiniGrid: a scripted manager and the skills for its options.
 
 The manager's slot (``agent_0/goal``) gets MiniGrid's observation and the mask of options that can start. It
-chooses, in this order, what the mission names, a goal, a door, a key, or exploration. It keeps no memory. The
-controller's slot gets ``{"observation": MiniGrid's, "option": number}``, and knows its options by number
-(:attr:`Slot.options`). It builds a map of the cells seen in the episode, plans on it, and takes one step
-towards the option's target. Neither draws random numbers.
+chooses, in this order: what the mission names, a goal, a door, a key, or exploration. It has no memory. The
+controller's slot gets ``{"observation": MiniGrid's, "option": number}``, and knows the options by number
+(:attr:`Slot.options`). It builds a map of the cells seen in the episode, plans on the map, and takes one step
+toward the option's target. Neither of them draws random numbers.
 
-Measured strength, both together, share of 100 episodes solved within the step limit: 1.0 on
+Measured strength of both together, as the share of 100 episodes that are solved within the step limit: 1.0 on
 DoorKey-5x5 and -8x8, FourRooms, MultiRoom-N6, KeyCorridorS3R3 and BabyAI-GoToLocal; 0.5 on UnlockPickup,
-where a manager without a memory picks up again the key that it put down for the box.
+where a manager without memory picks up the key again that it has dropped for the box.
 """
 
 from __future__ import annotations
@@ -87,11 +87,11 @@ class MiniGridManager(Behavior):
             found = [n for n, each in enumerate(self._tasks) if can[n] and _serves(each, task)]
             if found:
                 return found[0]
-            if task.verb == "pickup" and self._hands_are_full(can, task):
+            if task.verb == "pickup" and self._should_drop(can, task):
                 return self._tasks.index(Task("drop"))
         return next((number for number in self._ranking if can[number]), self._ranking[-1])
 
-    def _hands_are_full(self, can: Any, task: Task) -> bool:
+    def _should_drop(self, can: Any, task: Task) -> bool:
         """Return whether the agent can drop an object and sees the one to pick up."""
         drop = Task("drop")
         in_sight = (
@@ -104,7 +104,9 @@ _WANTED = (Task("reach"), Task("open"), Task("pickup"), Task("explore"))
 
 
 def _rank(task: Task) -> int:
-    """Return an option's rank without regard to the mission: 0 is wanted most, the last rank never."""
+    """Return an option's rank regardless of the mission: 0 has the highest priority; the last rank is never
+    chosen.
+    """
     if task.verb == "pickup" and KEY not in task.thing.kinds:
         return len(_WANTED)
     return next((rank for rank, each in enumerate(_WANTED) if each.verb == task.verb), len(_WANTED))
@@ -130,7 +132,7 @@ class _Carrying:
 
 
 class MiniGridSkills(EpisodicBehavior[_Carrying]):
-    """Behavior of a controller, which carries out options."""
+    """Behavior of a controller, which executes options."""
 
     def __init__(self, slot: Slot) -> None:
         super().__init__(slot)

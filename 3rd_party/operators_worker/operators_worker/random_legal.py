@@ -1,8 +1,9 @@
-"""Uniformly random legal actions.
+"""Behavior that plays uniformly random legal actions.
 
-Sees: nothing but the action mask. Strategy: each legal action of a ``Discrete`` (and each
-component of a ``MultiDiscrete``) is equally likely; other spaces as :mod:`operators_worker.sampling`
-says. The draw depends on (policy seed, step) alone. Strength: the zero of every comparison.
+Input: only the action mask. Each legal action of a ``Discrete`` (and of each component of a
+``MultiDiscrete``) is equally likely; other spaces are sampled as in :mod:`operators_worker.sampling`. An
+action depends only on the policy seed and the step. This behavior is the reference for the strength of
+others.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class RandomLegal(Behavior):
     def select(self, batch: Batch) -> Any:
         seeds, masks = batch.seeds, batch.action_masks
         if batch.attempts and any(batch.attempts):
-            # A retry with the same answer would be refused again.
+            # A retry with the same action would be refused again.
             again = np.asarray(batch.attempts, np.uint64)
             seeds = np.where(again > 0, bits(seeds, again, _RETRY_STREAM), seeds)
         if self._discrete:

@@ -1,7 +1,7 @@
 """Draws values of any space from counter-based random numbers.
 
-Each value has its own 64-bit key, from which all its parts derive. So a value does not depend on other values
-drawn in the same call.
+Each value has its own 64-bit key, from which all its components derive. Therefore a value does not depend on
+other values drawn in the same call.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from mosaic_worker.spaces import Space, take
 Keys = NDArray[np.uint64]
 
 _MOST_ELEMENTS = 8
-"""Largest length of a Sequence and number of Graph nodes or edges that are drawn; the spaces set no bound."""
+"""Largest length of a drawn Sequence and largest number of drawn Graph nodes or edges; the spaces have no
+bound.
+"""
 
 
 def samplable(space: Space) -> bool:

@@ -1,16 +1,15 @@
-"""A player for MosaicMultiGrid soccer (``MosaicMultiGrid-S-…``, mosaic-multigrid 7).
+"""Player for MosaicMultiGrid soccer (``MosaicMultiGrid-S-…``, mosaic-multigrid 7) that chases the ball.
 
 Its observations and memory are those of :mod:`operators_worker.soccer_player`.
 
-Strategy: carrying the ball, walk into the nearest cell of the other goal (walking in
-scores). Facing an opponent with the ball, take it. Seeing the ball, or an opponent with
-it, go there. Else, when a team-mate was last seen with the ball, wait before the goal for
-the pass; else look where the player has not looked for longest, weighed against the way.
+Strategy: with the ball, walk into the nearest cell of the opponents' goal, which scores. Facing an opponent
+with the ball, take the ball. Seeing the ball, or an opponent with the ball, go there. Else, if a teammate was
+last seen with the ball, wait before the goal for a pass; else look at the cells that have not been seen for
+the longest time, weighed against their distance.
 
-Measured strength, 2v2, 200 matches a side, with a random team-mate against two random
-players: green 197 won, 3 drawn, 388 goals to 0; blue 199 won, 1 drawn, 396 to 2 (random
-against random: 6 goals in 50 matches). Chaser against chaser, each with a random
-team-mate: 107 to 93.
+Measured strength, 2v2, 200 matches per side, with a random teammate against two random players: green 197
+won, 3 drawn, 388 goals to 0; blue 199 won, 1 drawn, 396 to 2 (random against random: 6 goals in 50 matches).
+Chaser against chaser, each with a random teammate: 107 to 93.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The published layout of MosaicMultiGrid's soccer field, and the positions that fit a view.
+"""Layout of MosaicMultiGrid's soccer field, as published, and the positions that agree with a view.
 
-The field is 16 x 11 cells with a wall around it; each goal is three cells before the end
-wall. Green (team 1) defends the left goal, blue (team 2) the right one. Observations
-encode a cell as (object, colour, state); agents that carry the ball have 100 added to
-their state. The agent's own cell shows what it carries.
+The field is 16 x 11 cells with a wall around it; each goal is three cells before the end wall. Green (team 1)
+defends the left goal, blue (team 2) the right one. Observations encode a cell as (object, color, state); the
+state of an agent with the ball is increased by 100. The agent's own cell shows the object that it carries.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Base class of MosaicMultiGrid soccer players, which locates the player, keeps a memory and has moves.
+"""Base class of MosaicMultiGrid soccer players: estimates the position, keeps a memory and defines moves.
 
-A player gets its own partial view (3 x 3 cells ahead) and its direction, nothing else. It knows the field's
-layout, and which goal is its own from its slot's name. It does not know its position: it keeps every position
-that agrees with its observations, acts as if one of these were true, and corrects it at walls and goals.
+A player gets only its own partial view (3 x 3 cells ahead) and its direction. It knows the layout of the
+field, and its own goal from its slot's name. It does not know its position: it stores every position that
+agrees with its observations, acts as if one of them were true, and corrects this at walls and goals.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from operators_worker.soccer_field import (
 _COOLDOWN = 10
 """Steps after a tackle in which neither side may tackle again."""
 _LONG = 60.0
-"""Steps after which a cell is as interesting as an unseen one."""
+"""Steps after which a seen cell is as interesting as an unseen one."""
 _TEAMS = {"green": GREEN, "blue": BLUE}
 _X, _Y = np.meshgrid(np.arange(WIDTH), np.arange(HEIGHT), indexing="ij")
 
@@ -159,7 +159,8 @@ class SoccerPlayer(EpisodicBehavior[Match]):
         agree = self._locator.agree(image, direction)
         state.possible &= agree
         if not state.possible.any():
-            # Another player moved the ball just as we walked; restart from the current view.
+            # Another player moved the ball at the same time as this player walked; restart from the current
+            # view.
             state.possible = agree & self._locator.everywhere()
         if not state.possible[state.position]:
             self._correct(state)
@@ -185,7 +186,7 @@ class SoccerPlayer(EpisodicBehavior[Match]):
         carrying = view[own][0] == BALL
         if state.carrying and not carrying:
             if state.position in state.goal:
-                state.unseen[:] = _LONG  # scored: the new ball can be anywhere
+                state.unseen[:] = _LONG  # after a goal, the new ball can be anywhere
             else:
                 state.tackle_from = step + _COOLDOWN
             state.waypoint = None
@@ -246,7 +247,7 @@ class SoccerPlayer(EpisodicBehavior[Match]):
         return self._walk(state, state.goal[1], sight.direction)
 
     def search(self, state: Match, sight: SoccerView) -> int:
-        """Take one step towards cells that were not seen for long, weighed against the distance."""
+        """Take one step toward cells that were not seen for a long time, weighed against their distance."""
         return self._walk(state, self._look_next(state), sight.direction)
 
     def defend(self, state: Match, sight: SoccerView) -> int:
@@ -260,7 +261,7 @@ class SoccerPlayer(EpisodicBehavior[Match]):
 
     @staticmethod
     def _walk(state: Match, cell: Point, direction: int) -> int:
-        """Go forward if that leads closer to ``cell``, else turn towards it."""
+        """Go forward if that leads closer to ``cell``, else turn toward it."""
         dx, dy = cell[0] - state.position[0], cell[1] - state.position[1]
         ahead = [dx * vx + dy * vy for vx, vy in VECTORS]
         if ahead[direction] > 0 and not state.blocked:
@@ -269,7 +270,7 @@ class SoccerPlayer(EpisodicBehavior[Match]):
 
     @staticmethod
     def _look_next(state: Match) -> Point:
-        """Return the cell whose surroundings are most worth seeing for their distance."""
+        """Return the cell that is most worth looking at, considering its distance."""
         if state.waypoint is not None and state.unseen[state.waypoint] > 1.0:
             return state.waypoint
         inside = np.zeros_like(state.unseen)
@@ -295,5 +296,5 @@ def _team_of(slot: Slot, agent_id: str, behavior: str) -> int:
     number = re.search(r"(\d+)$", agent_id)
     sizes = re.search(r"-(\d+)v(?:s)?(\d+)", slot.env_id)
     if "team" in slot.settings or number is None or sizes is None:
-        raise LoadError(f"{behavior} cannot tell the team of {agent_id!r}. Set team: green or blue")
+        raise LoadError(f"{behavior} cannot determine the team of {agent_id!r}. Set team to green or blue")
     return GREEN if int(number[1]) < int(sizes[1]) else BLUE

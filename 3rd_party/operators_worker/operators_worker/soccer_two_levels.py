@@ -1,14 +1,14 @@
 """Two-level control of MosaicMultiGrid soccer: a scripted manager and the skills for its options.
 
 The manager's slot (``green_0/goal``) gets the player's observation and the mask of options that can start; it
-keeps no memory. With the ball it scores, or passes if a player is directly ahead. Without the ball it fetches
-one that can be fetched, defends if a team-mate in view has the ball, and searches otherwise. The controller's
-slot gets ``{"observation": …, "option": number}`` and knows its options by number (:attr:`Slot.options`); it
-carries them out with the memory and the moves of the chaser. Neither draws random numbers.
+has no memory. With the ball it scores, or passes if a player is directly ahead. Without the ball it fetches a
+ball that can be fetched, defends if a visible teammate has the ball, and searches otherwise. The controller's
+slot gets ``{"observation": …, "option": number}`` and knows the options by number (:attr:`Slot.options`); it
+executes them with the memory and the moves of the chaser. Neither of them draws random numbers.
 
-Measured strength, 2v2, two such players, 100 matches a side: 200 of 200 won against two random players, 399
-goals to 1 (two flat chasers: 200 of 200); 103 of 200 against two flat chasers, 251 goals to 241, which
-decides nothing. A manager is asked once in 11 or 12 moves.
+Measured strength, 2v2, two such players, 100 matches per side: 200 of 200 won against two random players, 399
+goals to 1 (two flat chasers: 200 of 200); 103 of 200 against two flat chasers, 251 goals to 241, which is no
+significant difference. A manager decides once in 11 or 12 moves.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class SoccerManager(Behavior):
 
 
 class SoccerSkills(SoccerPlayer):
-    """Behavior of a controller, which carries out options."""
+    """Behavior of a controller, which executes options."""
 
     def __init__(self, slot: Slot) -> None:
         self._skills = _skills(slot.options, "soccer_skills", slot)

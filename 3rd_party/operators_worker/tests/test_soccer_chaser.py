@@ -228,7 +228,7 @@ def test_a_side_that_nothing_tells_is_asked_for(
     space = gym.spaces.Dict({k: env.observation_space[0][k] for k in ("image", "direction")})
     where = {"agent_id": agent_id, "env_id": ENV_ID}
     slot = new_slot(space, env.action_space[0], "soccer_chaser", **where, **settings)
-    with pytest.raises(LoadError, match=re.escape("Set team: green or blue")):
+    with pytest.raises(LoadError, match=re.escape("Set team to green or blue")):
         OperatorsWorker().load(slot)
 
 

@@ -4,8 +4,7 @@ For each folder RLlib stores a class with its constructor's arguments (a pickle)
 pickle). Both are read by :mod:`mosaic_worker.unpickling`: classes become names, objects become records.
 """
 
-# What a pickle holds is untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The content of a pickle is untyped.
 
 from __future__ import annotations
 
@@ -51,7 +50,7 @@ class SavedModule:
         observation_space: Space of its input.
         action_space: Space of its actions.
         model_config: Plain settings of its layers.
-        inference_only: Whether it was saved without the parts that only learning needs.
+        inference_only: Whether it was saved without the layers that are needed only for learning.
         weights: Weights by RLlib's names.
     """
 
@@ -113,7 +112,7 @@ class _Reader:
             arguments, keywords = found["ctor_args_and_kwargs"]
             return name, tuple(arguments), dict(keywords)
         except (KeyError, TypeError, ValueError) as error:
-            raise ImportRefused(f"{folder / _MADE} is none of RLlib's ({one_line(error)})") from error
+            raise ImportRefused(f"{folder / _MADE} is not a file of RLlib ({one_line(error)})") from error
 
 
 def read_checkpoint_folder(path: Path) -> Saved:
@@ -126,7 +125,7 @@ def read_checkpoint_folder(path: Path) -> Saved:
     folder = path.parent if path.is_file() else path
     if not (folder / _MADE).exists():
         raise ImportRefused(
-            f"{folder} holds no {_MADE}: it is no checkpoint of RLlib's new API stack. Give the folder that "
+            f"{folder} has no {_MADE}, so it is no checkpoint of RLlib's new API stack. Give the folder that "
             "save_to_path wrote, of an algorithm or an RLModule"
         )
     reader = _Reader()
@@ -179,20 +178,20 @@ def _module(reader: _Reader, folder: Path) -> SavedModule:
     state = folder / "module_state.pkl"
     if not state.exists():
         raise ImportRefused(
-            f"{folder} holds no module_state.pkl. Save it with use_msgpack=False, RLlib's default"
+            f"{folder} has no module_state.pkl. Save it with use_msgpack=False, RLlib's default"
         )
     weights = reader.pickle(state)
     if not isinstance(weights, dict) or not all(
         isinstance(k, str) and isinstance(v, np.ndarray) and v.dtype.kind == "f" for k, v in weights.items()
     ):
-        raise ImportRefused(f"{state} holds no weights")
+        raise ImportRefused(f"{state} contains no weights")
     settings = told.get("model_config")
     settings = settings.state if isinstance(settings, Record) else settings
     if told.get("catalog_class") is not None and not str(told["catalog_class"]).startswith(
         "ray.rllib.algorithms."
     ):
         raise ImportRefused(
-            f"its catalog is {told['catalog_class']}, and only RLlib's own networks are known here"
+            f"its catalog is {told['catalog_class']}, but only RLlib's own networks can be imported"
         )
     return SavedModule(
         folder.name,
@@ -215,9 +214,9 @@ def _inside(reader: _Reader, folder: Path) -> tuple[bool, Mapping[Any, Any] | No
             filters = reader.pickle(folder / name / "state.pkl")
         elif name not in _INSIDE:
             raise ImportRefused(
-                f"observations went through {full} before the network saw them, which is not known here. "
-                "Say with "
-                "--preprocess what it did, and give the folder of the RLModule alone "
+                f"observations went through {full} before the network saw them, which cannot be imported. "
+                "Give with "
+                "--preprocess the same preprocessing, and the folder of the RLModule only "
                 "(learner_group/learner/rl_module)"
             )
     return flattens, filters
@@ -229,7 +228,7 @@ def _outside(reader: _Reader, folder: Path) -> str:
     for name, full, told in _pieces(reader, folder):
         if name not in _OUTSIDE:
             raise ImportRefused(
-                f"actions went through {full} before they were played, which is not known here"
+                f"actions went through {full} before they were played, which cannot be imported"
             )
         if name == "NormalizeAndClipActions" and told.get("normalize_actions"):
             scaling = "unsquash"
@@ -242,7 +241,7 @@ def _pieces(reader: _Reader, folder: Path) -> Sequence[tuple[str, str, Mapping[s
     try:
         found = [(str(name), dict(keywords)) for name, _, keywords in told["connectors"]]
     except (KeyError, TypeError, ValueError) as error:
-        raise ImportRefused(f"{folder} does not say which connectors it has ({one_line(error)})") from error
+        raise ImportRefused(f"{folder} does not list its connectors ({one_line(error)})") from error
     return [
         (name.rpartition(".")[2] if name.startswith("ray.rllib.connectors.") else "", name, keywords)
         for name, keywords in found
@@ -256,12 +255,12 @@ def _plain(value: Any, what: str) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each, what) for each in value]
     if isinstance(value, ClassName) or not (value is None or isinstance(value, bool | int | float | str)):
-        raise ImportRefused(f"its {what} holds {str(value)[:60]!r}, which is no plain setting")
+        raise ImportRefused(f"its {what} contains {str(value)[:60]!r}, which is not a plain setting")
     return value
 
 
 def _space(found: Any, what: str) -> Space:
     space = space_of(found, what)
     if space.kind not in ("Box", "Discrete", "MultiDiscrete"):
-        raise ImportRefused(f"its {what} is a {space.kind}, which no network here takes")
+        raise ImportRefused(f"its {what} is a {space.kind}, which no network of this worker takes")
     return space

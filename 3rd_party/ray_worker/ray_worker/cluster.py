@@ -1,8 +1,6 @@
 """Starts Ray for one training, or connects to a running cluster."""
 
-# Ray is not among what the checks install.
-# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
+# Ray is not among the packages that the checks install.
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ _LONGEST = 40
 """Longest prefix of the sockets' paths, in characters: a socket's whole path has at most 107."""
 _ANSWER_S = 5.0
 _MARK = "MOSAIC_RAY_OF"
-# Ray's own processes end with a training that is killed, except two of their helpers.
+# Ray's own processes end with a killed training, except two of its helpers.
 _GUARD = """
 import os, shutil, signal, sys, time
 needle, folder = sys.argv[1].encode(), sys.argv[2]
@@ -55,7 +53,7 @@ _RESULTS = "DEFAULT_STORAGE_PATH"
 
 
 def check_cluster(address: str) -> None:
-    """Check that a Ray cluster answers, before anything is started.
+    """Check that a Ray cluster answers, before any process is started.
 
     Raises:
         ConfigError: No cluster answers.
@@ -66,9 +64,9 @@ def check_cluster(address: str) -> None:
     except OSError as error:
         why = error.strerror or one_line(error)
         raise ConfigError(
-            f"no Ray cluster answers at {address} ({why}). Start one there (ray start --head "
+            f"no Ray cluster answers at {address} ({why}). Start one at this address (ray start --head "
             f"--port={port}), or leave "
-            "address out: then the training has one of its own"
+            "address out to start Ray for the training"
         ) from error
 
 
@@ -97,33 +95,35 @@ def connected(address: str, cores: int, gpus: int) -> Generator[None, None, None
     quiet()
     guard = _guard(folder)
     if not address:
-        # Other users of this machine may not give this Ray work.
+        # Other users of this machine must not be able to send work to this Ray.
         os.environ["RAY_AUTH_MODE"], os.environ["RAY_AUTH_TOKEN"] = "token", secrets.token_hex(32)
     import ray
 
-    # Each algorithm of RLlib makes a folder there; by default it is in the home folder.
+    # Each algorithm of RLlib creates a folder here, by default in the home folder.
     setattr(importlib.import_module("ray.tune.trainable.trainable"), _RESULTS, str(folder / "results"))
     handlers = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
     try:
         try:
             with _silenced():
                 ray.init(**_options(address, folder, cores, gpus))
-        except Exception as error:  # Ray raises all sorts
+        except Exception as error:  # Ray may raise any exception
             where = f"the Ray cluster at {address} cannot be joined" if address else "Ray cannot be started"
             raise ConfigError(f"{where}: {one_line(error)}") from error
         finally:
-            for name, handler in handlers.items():  # Ray's own handlers end the process at once
+            for name, handler in handlers.items():  # Ray's own handlers end the process immediately
                 signal.signal(name, handler)
         logging.getLogger("ray").setLevel(logging.ERROR)
         yield
     finally:
-        with contextlib.suppress(Exception):  # the cluster itself may have ended
+        with contextlib.suppress(Exception):  # the cluster may have ended before
             ray.shutdown()
         guard.communicate()
 
 
 def _guard(folder: Path) -> subprocess.Popen[bytes]:
-    """Start a process that kills all processes with our mark when its stdin closes, also if we are killed."""
+    """Start a process that kills all processes with this training's mark when its stdin closes, even after a
+    crash.
+    """
     mark = secrets.token_hex(16)
     command = [sys.executable, "-I", "-S", "-c", _GUARD, f"{_MARK}={mark}", str(folder)]
     guard = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
@@ -134,7 +134,7 @@ def _guard(folder: Path) -> subprocess.Popen[bytes]:
 def _options(address: str, folder: Path, cores: int, gpus: int) -> dict[str, Any]:
     common: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address:
-        # The cluster's nodes need not have this worker: its packages are sent there.
+        # The cluster's nodes may not have this worker, so its packages are sent to them.
         packages = [Path(__file__).parent, Path(mosaic_worker.__file__).parent, mosaic_folder()]
         carried = [str(package) for package in packages if package is not None]
         return {

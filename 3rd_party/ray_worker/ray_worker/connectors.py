@@ -1,7 +1,6 @@
 """Converts RLlib's connectors for observations to preprocessing steps."""
 
-# What a pickle or a state of RLlib's holds is untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The content of a pickle or a state of RLlib is untyped.
 
 from __future__ import annotations
 
@@ -19,11 +18,11 @@ from mosaic_worker.limits import inflated, size_of
 
 _ARRAY = "_array"
 _SMALL = 1e-6
-"""What RLlib adds to a deviation before it divides."""
+"""Number that RLlib adds to a standard deviation before it divides by it."""
 _LARGEST = 64 << 20
 """Largest size of one array in a state, in bytes."""
 _NONE = 1e-30
-"""A negligible epsilon, because steps need a positive one: RLlib's is already in the deviation."""
+"""Negligible epsilon for steps, which need a positive one; RLlib's epsilon is already in the deviation."""
 
 
 def normalize_step(state: Mapping[Any, Any], agent: str | None) -> dict[str, Any]:
@@ -65,14 +64,14 @@ def array_of(packed: Any) -> NDArray[np.float64]:
     with contextlib.suppress(zlib.error):
         raw = inflated(raw, _LARGEST)
     with io.BytesIO(raw) as file:
-        # NumPy allocates the size that the header declares.
-        shape, _, dtype = _head(file)
+        # NumPy would allocate the size that the header declares.
+        shape, _, dtype = _read_header(file)
         if not dtype.hasobject and size_of(shape, dtype) > len(raw):
             raise ValueError(f"an array of shape {shape} in {len(raw)} bytes")
     return np.asarray(np.load(io.BytesIO(raw), allow_pickle=False), np.float64)
 
 
-def _head(file: io.BytesIO) -> Any:
+def _read_header(file: io.BytesIO) -> Any:
     version = np.lib.format.read_magic(file)
     if version == (1, 0):
         return np.lib.format.read_array_header_1_0(file)
@@ -80,7 +79,7 @@ def _head(file: io.BytesIO) -> Any:
 
 
 def as_arrays(state: Any) -> Any:
-    """Decode the arrays in a connector's state: RLlib's own reader would run pickles in them."""
+    """Decode the arrays in a connector's state, because RLlib's own reader would run pickles in them."""
     if isinstance(state, Mapping):
         return {k: array_of(v) if str(k).endswith(_ARRAY) else as_arrays(v) for k, v in state.items()}
     return [as_arrays(each) for each in state] if isinstance(state, list | tuple) else state
@@ -95,7 +94,7 @@ def as_rllib_has_them(state: Any) -> Any:
 
 def _text_of(array: Any) -> str:
     if not isinstance(array, np.ndarray) or array.dtype.kind != "f":
-        raise ValueError("its statistics are no numbers")
+        raise ValueError("its statistics are not numbers")
     content = io.BytesIO()
     np.save(content, array, allow_pickle=False)
     return base64.b64encode(zlib.compress(content.getvalue())).decode("ascii")

@@ -1,8 +1,6 @@
 """Converts RLlib's modules, layer by layer, to networks of :mod:`ray_worker.network`."""
 
-# Ray is not among what the checks install.
-# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
+# Ray is not among the packages that the checks install.
 
 from __future__ import annotations
 
@@ -21,11 +19,11 @@ MODULES = {
     "DefaultDQNTorchRLModule": "dqn",
     "DefaultSACTorchRLModule": "sac",
 }
-"""RLlib's own modules with the algorithm of each."""
+"""Modules of RLlib that can be converted, with the algorithm of each."""
 
 
 class NotConvertible(ValueError):
-    """Raised for a module that is not RLlib's own or has an unknown part; the message says which."""
+    """A module is not RLlib's own or has an unknown part; the message says which."""
 
 
 class _Part(NamedTuple):
@@ -83,7 +81,7 @@ def convert(module: Any, action_space: Any, *, epsilon: float = 0.0, scaling: st
     elif kind == "DefaultDQNTorchRLModule":
         if int(module.num_atoms) != 1:
             raise NotConvertible(
-                f"it learns a distribution of {module.num_atoms} atoms; only values are known here"
+                f"it learns a distribution of {module.num_atoms} atoms; only plain values can be converted"
             )
         outputs, trunk, head_of = "values", _part(module.encoder, "encoder"), module.af
         if module.uses_dueling:
@@ -101,7 +99,9 @@ def convert(module: Any, action_space: Any, *, epsilon: float = 0.0, scaling: st
             value_head = _part(module.vf, "vf")
     else:
         known = ", ".join(MODULES)
-        raise NotConvertible(f"it is a {type(module).__name__}, and only RLlib's own are known here: {known}")
+        raise NotConvertible(
+            f"it is a {type(module).__name__}, but only RLlib's own modules can be converted: {known}"
+        )
     head = _part(head_of, "pi")
     if hasattr(head_of, "log_std"):
         options["log_std"] = int(head_of.log_std.numel())
@@ -127,7 +127,7 @@ def _part(model: Any, name: str) -> _Part:
     try:
         told, modules = _described(list(_layers(model.net)))
     except (AttributeError, ValueError) as error:
-        raise NotConvertible(f"its {name} is not known here: {error}") from error
+        raise NotConvertible(f"its {name} cannot be converted: {error}") from error
     return _Part(tuple(told), modules)
 
 
@@ -175,7 +175,7 @@ def _described(modules: Sequence[nn.Module]) -> tuple[list[Mapping[str, Any]], l
         elif type(module) in _PLAIN:
             layer = {"layer": _PLAIN[type(module)]}
         else:
-            raise ValueError(f"it has a layer {module!r:.80}, which is not known here")
+            raise ValueError(f"it has a layer {module!r:.80}, which cannot be converted")
         told.append(layer)
         kept.append(module)
     return told, kept

@@ -1,7 +1,6 @@
-"""Makes environments for RLlib: without action masks, preprocessed, with actions counted from zero."""
+"""Makes environments for RLlib: preprocessed, without action masks, with actions counted from zero."""
 
-# What environments hand out is untyped.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# Values returned by environments are untyped.
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ OURS = ("ray_worker",)
 
 
 class Unmasked(gym.Wrapper[Any, Any, Any, Any]):
-    """Wrapper that takes the action mask out of observations: RLlib's own networks use none.
+    """Wrapper that removes the action mask from observations, because RLlib's own networks use none.
 
     Attributes:
         masked: Whether observations had a mask.
@@ -81,7 +80,7 @@ def from_zero(space: Any) -> Any:
 
 
 def unbounded(space: Any) -> Any:
-    """Return a vector space without bounds: RLlib requires equal spaces if agents share a network."""
+    """Return a vector space without bounds, because RLlib requires equal spaces if agents share a network."""
     if isinstance(space, spaces.Box) and len(space.shape) == 1:
         return spaces.Box(-np.inf, np.inf, space.shape, np.float32)
     return space
@@ -115,13 +114,13 @@ def check_actions(where: str, space: Any) -> None:
     if isinstance(space, spaces.Box):
         if len(space.shape) != 1 or not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
             raise ConfigError(
-                f"{where} acts in {space}; real-valued actions must be a vector with finite bounds"
+                f"{where} has the actions {space}; real-valued actions must be a vector with finite bounds"
             )
     elif not (
         isinstance(space, spaces.Discrete)
         or (isinstance(space, spaces.MultiDiscrete) and space.nvec.ndim == 1)
     ):
-        raise ConfigError(f"{where} acts in {space}, which no network here does")
+        raise ConfigError(f"{where} has the actions {space}, which no network of this worker supports")
 
 
 def action_kind(space: Any) -> str:
@@ -152,7 +151,7 @@ def steps_for(space: Any, config: RayConfig) -> list[dict[str, Any]]:
     if is_picture(space):
         return check_steps([*steps, *_image_steps(tuple(space.shape or ()), config)])
     if config.grayscale or config.resize:
-        raise ConfigError(f"grayscale and resize are for images of bytes, and {space} is none")
+        raise ConfigError(f"grayscale and resize are only for uint8 images, not for {space}")
     if not isinstance(space, spaces.Box) or len(space.shape) != 1:
         steps.append({"step": "flatten"})
     if config.frame_stack > 1:
@@ -195,7 +194,7 @@ def _image_steps(shape: tuple[int, ...], config: RayConfig) -> list[dict[str, An
 
 
 def _no_mask(_: Any, __: Any) -> None:
-    """Return no mask: RLlib's networks use none."""
+    """Return no mask, because RLlib's networks use none."""
 
 
 EVALUATION = PolicyEvaluation(make_environment, mask_of=_no_mask, max_steps=20_000)
@@ -203,7 +202,7 @@ EVALUATION = PolicyEvaluation(make_environment, mask_of=_no_mask, max_steps=20_0
 
 
 def is_joint(env_id: str) -> bool:
-    """Return whether an environment has several agents; one that Gymnasium makes has one agent."""
+    """Return whether an environment has several agents; an environment of Gymnasium has one agent."""
     try:
         make_single(env_id).close()
     except ConfigError:

@@ -1,10 +1,10 @@
-"""``python -m ray_worker.importing FOLDER --env-id E --out DIR`` makes a policy of an RLlib checkpoint.
+"""Imports an RLlib checkpoint: ``python -m ray_worker.importing FOLDER --env-id E --out DIR``.
 
-FOLDER is what ``save_to_path`` wrote on the new API stack, of an algorithm, a MultiRLModule or an RLModule.
-Nothing in it is run. It is taken only when the converted policy does what RLlib's own network does on
-1,000 observations of the environment, and earns what that one earns on the same seeds.
+FOLDER was written by ``save_to_path`` on the new API stack, for an algorithm, a MultiRLModule or an RLModule.
+No code in it is run. The policy is imported only if the converted policy takes the same actions as RLlib's
+own network on 1,000 observations of the environment, and has the same returns on the same seeds.
 
-One JSON line says what was written. Exit status 0: imported. 2: refused, one line says why.
+One JSON line reports what was written. Exit status 0: imported. 2: refused, with the reason on one line.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
 main = ImportMain(
     "ray_worker",
     __doc__,
-    "refuse a checkpoint of another one",
+    "algorithm that the checkpoint must be of; others are refused",
     bring,
     {
         "--mapping": {
             "default": "",
-            "help": "which network plays which agents, as green_*=green,blue_*=blue",
+            "help": "network of each agent, for example green_*=green,blue_*=blue",
         },
     },
 )

@@ -1,4 +1,4 @@
-"""The worker: plays a trained or imported policy in any slot whose spaces fit, without importing Ray."""
+"""Worker that plays a trained or imported policy in any slot whose spaces fit, without importing Ray."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ class RayWorker(CheckpointWorker):
     """Plays checkpoints of ``ray_worker.train`` and ``ray_worker.importing``."""
 
     name = "ray_worker"
-    other_way = (
-        ", or take over a checkpoint of RLlib with: mosaic policies add FOLDER --worker ray_worker --env"
-    )
+    other_way = ", or import a checkpoint of RLlib with: mosaic policies add FOLDER --worker ray_worker --env"
 
     def read(self, checkpoint: str, agent: str = "") -> Policy:
-        """Read a checkpoint, or one agent's part of it."""
+        """Read a checkpoint, or the part of a joint policy that plays ``agent``."""
         return Policy.load(checkpoint, agent)

@@ -22,10 +22,9 @@ from mosaic_worker.playing.layers import (
 )
 
 OUTPUTS = ("categorical", "gaussian", "squashed", "values")
-"""Kinds of a network's outputs.
+"""Kinds of a network's outputs: logits, means with log deviations, or values of actions.
 
-They are logits, means with log deviations (for ``squashed`` before the hyperbolic tangent), or values of
-actions.
+For ``squashed``, means and log deviations are those before the hyperbolic tangent.
 """
 _LARGEST = 1 << 20
 _MOST_LAYERS = 256
@@ -83,7 +82,7 @@ class Network:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Network:
-        """Read a network that :meth:`to_json` wrote.
+        """Read a network from data that :meth:`to_json` returned.
 
         Raises:
             ValueError: The data describes no such network.
@@ -101,15 +100,17 @@ class Network:
                 epsilon=float(data["epsilon"]),
             )
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"its network lacks something ({error})") from error
+            raise ValueError(f"the description of its network is incomplete ({error})") from error
         if found.outputs not in OUTPUTS or found.scaling not in ("unsquash", "clip"):
-            raise ValueError(f"its network gives {found.outputs!r}, scaled by {found.scaling!r}")
+            raise ValueError(
+                f"its network has unknown outputs or scaling: {found.outputs!r}, {found.scaling!r}"
+            )
         if not 0.0 <= found.epsilon <= 1.0 or not 0.0 <= found.log_std_clip <= _LARGEST:
             raise ValueError(f"its network has epsilon {found.epsilon} and log_std_clip {found.log_std_clip}")
         if max(len(getattr(found, name)) for name in _PARTS) > _MOST_LAYERS:
             raise ValueError(f"a part of its network has more than {_MOST_LAYERS} layers")
         if found.dueling and not found.value_head:
-            raise ValueError("its network is dueling and has no value_head")
+            raise ValueError("its network is dueling but has no value_head")
         return found
 
 
@@ -176,8 +177,8 @@ def _layer(told: Mapping[str, Any], weights: Weights) -> Layer:
         if kind == "layer_norm":
             return layer_norm(weights, [_size(n) for n in told["shape"]], float(told["eps"]))
     except (KeyError, TypeError) as error:
-        raise ValueError(f"its layer {dict(told)!r:.80} lacks something ({error})") from error
-    raise ValueError(f"it has a layer {kind!r}, which is not known here")
+        raise ValueError(f"its layer {dict(told)!r:.80} is incomplete ({error})") from error
+    raise ValueError(f"it has a layer {kind!r}, which is unknown")
 
 
 def _size(value: Any) -> int:

@@ -1,7 +1,6 @@
 """Collects the agents of an environment with their spaces, preprocessing and networks."""
 
-# What environments hand out is untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# Values returned by environments are untyped.
 
 from __future__ import annotations
 
@@ -95,7 +94,7 @@ class Plan:
 
 
 def plan_of(algorithm: Algorithm, config: RayConfig) -> Plan:
-    """Inspect an environment and make the plan of a training.
+    """Inspect the environment and return the plan of the training.
 
     Raises:
         ConfigError: The environment cannot be made, or the algorithm cannot learn there.
@@ -112,7 +111,7 @@ def plan_of(algorithm: Algorithm, config: RayConfig) -> Plan:
         kind = action_kind(seat.action_space)
         check_actions_learnt(algorithm, ALGORITHMS, kind, seat.action_space, config.env_id)
         if getattr(config, "normalize_observations", False) and len(seat.input_space.shape) != 1:
-            raise ConfigError("normalize_observations is for vectors; leave it out for images")
+            raise ConfigError("normalize_observations is only for vectors; leave it out for images")
     return plan
 
 
@@ -128,7 +127,7 @@ def _joint(config: RayConfig) -> Plan:
     for name in dict.fromkeys(networks.values()):
         agents = [agent for agent in networks if networks[agent] == name]
         plain = not getattr(config, "normalize_observations", False)
-        # A shared network gets a one-hot of the agent that it plays.
+        # A shared network gets a one-hot vector of the agent that it plays.
         for i, agent in enumerate(agents if len(agents) > 1 and plain else ()):
             if len(shown[agent].shape) == 1 and not is_picture(sees[agent]):
                 mark = np.eye(len(agents))[i].tolist()
@@ -162,7 +161,7 @@ def _networks(config: RayConfig, shown: Mapping[str, Any], does: Mapping[str, An
         for agent in agents[1:]:
             if (_shape(shown[agent]), does[agent]) != (_shape(shown[agents[0]]), does[agents[0]]):
                 raise ConfigError(
-                    f"{agents[0]} and {agent} do not see or act alike, so the network {name} cannot play "
+                    f"{agents[0]} and {agent} have different spaces, so the network {name} cannot play "
                     "both. "
                     "Give them different networks"
                 )

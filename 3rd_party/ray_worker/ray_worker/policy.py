@@ -1,4 +1,6 @@
-"""A loaded policy, which gives actions for observations, the same for any batch size and without Ray."""
+"""A loaded policy, whose action for an observation does not depend on the other rows of the batch; needs no
+Ray.
+"""
 
 # numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -67,7 +69,7 @@ class Policy(NetworkPolicy):
         if outputs.ndim != 2:
             raise ValueError("its network does not end with a vector")
         if len(outputs) != self._width():
-            raise ValueError(f"its network gives {len(outputs)} numbers where {self._width()} are needed")
+            raise ValueError(f"its network gives {len(outputs)} numbers, but {self._width()} are needed")
 
     def decide(
         self,
@@ -76,7 +78,7 @@ class Policy(NetworkPolicy):
         draws: Draws | None,
         memory: NDArray[np.float32] | None,
     ) -> Choices:
-        """Choose actions for at most :data:`BATCH` rows; there is no memory."""
+        """Choose actions for at most :data:`BATCH` rows; the policy has no memory."""
         count = len(rows)
         given, value = self._says(self._shown.fill(rows))
         outputs = np.ascontiguousarray(rows_of(given))
@@ -109,11 +111,11 @@ class Policy(NetworkPolicy):
             deviation = np.exp(np.clip(log_deviation, *_LOG_STD) if squashed else log_deviation)
             moved = (moved + deviation * normal).astype(np.float32)
         if squashed:
-            # The mode of the distribution that was learnt. RLlib's own deterministic action omits the tanh.
+            # The mode of the distribution that was learned; RLlib's own deterministic action omits the tanh.
             moved = np.tanh(moved)
         low, high = np.asarray(self._space.low), np.asarray(self._space.high)
         if self._network.scaling == "unsquash":
-            moved = low + (moved + 1.0) * (high - low) / 2.0  # in RLlib's order: the same bits
+            moved = low + (moved + 1.0) * (high - low) / 2.0  # in RLlib's order, for the same bits
         return np.clip(moved, low, high).astype(self._space.dtype)
 
     def _width(self) -> int:

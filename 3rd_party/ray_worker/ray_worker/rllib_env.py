@@ -1,8 +1,6 @@
 """Classes that RLlib's runners import: environments, the mapping of agents to networks, a callback."""
 
-# Ray is not among what the checks install.
-# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUntypedBaseClass=false, reportUnknownParameterType=false
+# Ray is not among the packages that the checks install.
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ from mosaic_worker.learning.joint_env import AgentStep, make_joint
 from ray_worker.environments import from_zero, make_environment, starts_of, trainable, unbounded
 
 EPISODES = "mosaic_episodes"
-"""Key of the metric that holds finished episodes."""
+"""Key of the metric that contains finished episodes."""
 ALL = "__all__"
 
 
@@ -40,7 +38,7 @@ def failure_key() -> str:
 
 
 @contextlib.contextmanager
-def _said() -> Generator[None, None, None]:
+def _store_failure() -> Generator[None, None, None]:
     try:
         yield
     except Exception as error:
@@ -52,11 +50,11 @@ class _Watched(gymnasium.Wrapper[Any, Any, Any, Any]):
     """An environment that stores an error under :func:`failure_key`."""
 
     def reset(self, **given: Any) -> Any:
-        with _said():
+        with _store_failure():
             return self.env.reset(**given)
 
     def step(self, action: Any) -> Any:
-        with _said():
+        with _store_failure():
             return self.env.step(action)
 
 
@@ -80,7 +78,7 @@ class JointEnv(MultiAgentEnv):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Begin an episode."""
-        with _said():
+        with _store_failure():
             seen, info = self._joint.reset(seed=seed)
         self.agents = list(info["acting"])
         return {agent: seen[agent] for agent in self.agents}, {}
@@ -91,7 +89,7 @@ class JointEnv(MultiAgentEnv):
         played = {
             a: action_dict[a] + start if np.any(start) else action_dict[a] for a, start in starts.items()
         }
-        with _said():
+        with _store_failure():
             seen, _, over, cut, info = self._joint.step(played)
         self.agents = list(info["acting"])
         steps: Mapping[str, AgentStep] = info["steps"]

@@ -1,8 +1,6 @@
-"""Connects RLlib's iterations to the run folder: reports, commands, checkpoints."""
+"""Connects RLlib's iterations to the run folder: reports, requests, checkpoints."""
 
-# Ray is not among what the checks install, and torch is typed only in part.
-# pyright: reportMissingImports=false
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# Ray is not among the packages that the checks install, and torch is typed only in part.
 
 from __future__ import annotations
 
@@ -104,12 +102,12 @@ class Session(Training):
         self.episode(float(episode["return"]), int(episode["length"]), agents if self._plan.joint else None)
         self._agents.add(agents)
 
-    # -- what it has learnt --------------------------------------------------------------
+    # -- current policy --------------------------------------------------------------
 
     def weights(self) -> Mapping[str, Tensor]:
         """Return the weights of each network; with several agents, names begin with the network's name."""
-        # Converted once for weights and parts: a conversion draws from torch's generator, which RLlib uses
-        # too.
+        # Converted once for weights and parts, because a conversion draws from torch's generator, which RLlib
+        # uses too.
         self._converted = self._modules()
         return {
             f"{name}.{key}" if self._plan.joint else key: tensor
@@ -127,11 +125,11 @@ class Session(Training):
         return state_of(self._trained, {"session": session})
 
     def save_policy(self, result: float | None = None, seeds: tuple[int, ...] = ()) -> None:
-        """Save the policy alone, with the result of its evaluation."""
+        """Save only the policy, with the result of its evaluation."""
         if result is None or self._kept is None:
-            self._rest()
+            self._wait_for_learner()
             self._kept = self.policy()
-        # The saved policy is the evaluated one: a thread of RLlib may have learnt since.
+        # The saved policy is the evaluated one, because a thread of RLlib may have learned since.
         self.keep(*self._kept, result, seeds)
 
     # -- failures ------------------------------------------------------------------------
@@ -144,14 +142,14 @@ class Session(Training):
         """Return a sentence about the policy that is on disk after a failure."""
         step = self.step_on_disk()
         if step < 0:
-            return "No policy was kept before"
-        return f"The policy of step {step:,} is kept: go on with --resume"
+            return "No policy was saved before"
+        return f"The policy of step {step:,} is saved: continue with --resume"
 
     def reason(self, error: Exception) -> str:
         """Return a failure as one sentence."""
         kind = type(error).__name__
         if any(word in kind for word in ("ActorDied", "ActorUnavailable", "WorkerCrashed", "NodeDied")):
-            if said := _left_word():
+            if said := _stored_failure():
                 return f"{self._config.env_id} raised {said}"
             why = "a runner was killed, or ran out of memory"
             return f"a process of Ray's died at step {self.step:,} ({why}). {self.kept_words()}"
@@ -160,7 +158,7 @@ class Session(Training):
 
     # -- RLlib's networks ----------------------------------------------------------------
 
-    def _rest(self) -> None:
+    def _wait_for_learner(self) -> None:
         """Wait until the learner thread of IMPALA and APPO is idle, so that all weights are of one update."""
         if not isinstance(self._config, IMPALAConfig):
             return
@@ -224,7 +222,7 @@ def _losses(learners: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
                 yield f"losses/{network}/{name}" if several else f"losses/{name}", float(value)
 
 
-def _left_word() -> str:
+def _stored_failure() -> str:
     """Return the error that a runner stored about its environment; empty without one."""
     from ray.experimental.internal_kv import _internal_kv_get
 

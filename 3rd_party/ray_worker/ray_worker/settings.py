@@ -1,4 +1,4 @@
-"""Settings of every algorithm; names are RLlib's if it has the setting."""
+"""Settings of every algorithm; they have RLlib's names if RLlib has the setting."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class RayConfig(LibrarySettings):
     LIBRARY = ("gamma", "grad_clip", "lr")
 
     total_steps: int = fields.total_steps(100_000)
-    num_envs: int = fields.num_envs(
-        1, "Instances of the environment that are stepped together, of each runner."
+    num_envs: int = fields.num_envs(1, "Number of environments stepped together by each runner.")
+    num_env_runners: int = runners(
+        0, "Number of processes that collect experience; 0: the learning process collects it."
     )
-    num_env_runners: int = runners(0, "Processes that play; 0: the process that learns plays itself.")
     address: str = Field(
         "",
         title="Ray cluster",
-        description="host:port of a Ray cluster that runs already; empty: one of its own, on this machine.",
+        description="host:port of a running Ray cluster; empty: start Ray on this machine for the training.",
     )
     train_batch_size: int = batch(4000, "Steps of one update.")
     lr: float = fields.learning_rate(3e-4)
@@ -66,12 +66,12 @@ class RayConfig(LibrarySettings):
     activation: Activation = fields.activation("tanh")
     grad_clip: float | None = grad_clip(None)
     share_parameters: bool = fields.share_parameters(
-        True, "Agents that see and act alike have one network; else each has its own.", main=False
+        True, "Agents with equal spaces share one network; otherwise each agent has its own.", main=False
     )
     mapping: str = Field(
         "",
         title="Mapping",
-        description="Which network plays which agents, as green_*=green,blue_*=blue; in place of "
+        description="Network of each agent, for example green_*=green,blue_*=blue; replaces "
         "share_parameters.",
     )
 
@@ -83,7 +83,7 @@ class RayConfig(LibrarySettings):
             colon and host and "/" not in host and port.isdecimal() and 0 < int(port) < 65536
         ):
             raise ValueError(
-                f"address must be host:port of a Ray cluster, such as 10.0.0.5:6379, not {address!r}"
+                f"address must be host:port of a Ray cluster, for example 10.0.0.5:6379, not {address!r}"
             )
         return address
 
@@ -93,7 +93,9 @@ class RayConfig(LibrarySettings):
         for entry in filter(None, (part.strip() for part in mapping.split(","))):
             pattern, equals, name = entry.partition("=")
             if not (pattern.strip() and equals and name.strip().replace("_", "a").isalnum()):
-                raise ValueError(f"mapping must be AGENTS=NETWORK, with commas between, and has {entry!r}")
+                raise ValueError(
+                    f"mapping must consist of AGENTS=NETWORK entries, separated by commas, but has {entry!r}"
+                )
         return mapping
 
     def arguments(self) -> dict[str, Any]:
@@ -116,7 +118,9 @@ class OnPolicyConfig(RayConfig):
     LIBRARY = (*RayConfig.LIBRARY, "entropy_coeff", "vf_loss_coeff")
 
     vf_share_layers: bool = Field(
-        False, title="Share layers", description="Policy and value have one encoder, or one each."
+        False,
+        title="Share layers",
+        description="Policy and value function share one encoder; otherwise each has its own.",
     )
     entropy_coeff: float = entropy_coeff(0.0)
     vf_loss_coeff: float = fields.value_weight(1.0)
@@ -139,12 +143,18 @@ def use_kl_loss(default: bool) -> Any:
 
 def kl_coeff(default: float) -> Any:
     """Return the setting ``kl_coeff``."""
-    return Field(default, ge=0, le=100, title="KL weight", description="Of the penalty, at first.")
+    return Field(default, ge=0, le=100, title="KL weight", description="Initial weight of the KL penalty.")
 
 
 def kl_target(default: float) -> Any:
     """Return the setting ``kl_target``."""
-    return Field(default, gt=0, le=100, title="KL target", description="Aimed at by its weight.")
+    return Field(
+        default,
+        gt=0,
+        le=100,
+        title="KL target",
+        description="KL divergence at which the weight of the penalty aims.",
+    )
 
 
 _OF_PPO = ("lambda_", "clip_param", "use_kl_loss", "kl_coeff", "kl_target")
@@ -162,7 +172,7 @@ class PPOConfig(OnPolicyConfig):
     lambda_: float = fields.gae_lambda(0.95)
     clip_param: float = fields.clip_range(0.2)
     vf_clip_param: float = Field(
-        10.0, gt=0, le=1e9, title="Value clip", description="Largest squared value error that counts."
+        10.0, gt=0, le=1e9, title="Value clip", description="Upper limit of the squared value error."
     )
     use_kl_loss: bool = use_kl_loss(True)
     kl_coeff: float = kl_coeff(0.2)
@@ -181,7 +191,7 @@ class PPOConfig(OnPolicyConfig):
 class IMPALAConfig(OnPolicyConfig):
     """Importance-weighted actor-learners (Espeholt et al. 2018): runners play on while it learns."""
 
-    num_env_runners: int = runners(1, "Processes that play.")
+    num_env_runners: int = runners(1, "Number of processes that collect experience.")
     train_batch_size: int = batch(500, "Steps of one update.")
     lr: float = fields.learning_rate(5e-4)
     grad_clip: float | None = grad_clip(40.0)
@@ -192,7 +202,7 @@ class IMPALAConfig(OnPolicyConfig):
         ge=1,
         le=10_000,
         title="Rollout fragment length",
-        description="Steps of an environment that a runner hands over at once.",
+        description="Environment steps that a runner sends to the learner at once.",
     )
 
 
@@ -213,17 +223,17 @@ class ReplayConfig(RayConfig):
 
     LIBRARY = (*RayConfig.LIBRARY, "n_step", "num_steps_sampled_before_learning_starts")
 
-    train_batch_size: int = batch(32, "Remembered steps of one update.")
+    train_batch_size: int = batch(32, "Number of steps from the replay buffer in one update.")
     activation: Activation = fields.activation("relu")
     buffer_size: int = fields.buffer_size(50_000)
     num_steps_sampled_before_learning_starts: int = fields.learning_starts(1000)
-    n_step: int = Field(1, ge=1, le=100, title="n-step returns", description="Rewards in a target.")
+    n_step: int = Field(1, ge=1, le=100, title="n-step returns", description="Number of rewards in a target.")
     training_intensity: float | None = Field(
         None,
         gt=0,
         le=10_000,
         title="Training intensity",
-        description="Remembered steps learnt from for each step played; none: RLlib's one update a turn.",
+        description="Replayed steps per environment step; none: RLlib's default of one update per turn.",
     )
 
     @property
@@ -255,11 +265,11 @@ class SACConfig(ReplayConfig):
     LIBRARY = (*ReplayConfig.LIBRARY, "tau", "initial_alpha", "twin_q")
 
     hidden: tuple[Width, ...] = fields.hidden((256, 256))
-    train_batch_size: int = batch(256, "Remembered steps of one update.")
+    train_batch_size: int = batch(256, "Number of steps from the replay buffer in one update.")
     buffer_size: int = fields.buffer_size(100_000)
     tau: float = fields.tau(0.005)
-    initial_alpha: float = fields.temperature(1.0, "Weight of the entropy at first; it is learnt.")
-    twin_q: bool = Field(True, title="Twin Q", description="The smaller of two values is believed.")
+    initial_alpha: float = fields.temperature(1.0, "Initial weight of the entropy, which is then learned.")
+    twin_q: bool = Field(True, title="Twin Q", description="Use the smaller value of two critics.")
 
     def arguments(self) -> dict[str, Any]:
         return {

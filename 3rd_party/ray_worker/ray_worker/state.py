@@ -1,15 +1,14 @@
-"""Saves and restores what a training needs besides its policy.
+"""Saves and restores the state of a training besides its policy.
 
 See :mod:`mosaic_worker.learning.training_state`.
 
-RLlib's own checkpoints consist of pickles, and resuming from one runs its content. This state holds the
+RLlib's own checkpoints consist of pickles, and resuming from one runs its content. This state contains the
 weights of whole modules (with values and target networks), optimizers, observation statistics, and the
-coefficients that the algorithm learns itself (of SAC's entropy, of the KL penalty). The replay buffer is not
-saved: it is filled again. New episodes begin, seeded from the seed and the step.
+coefficients that the algorithm learns (for SAC's entropy, for the KL penalty). The replay buffer is not
+saved; it is filled again. New episodes begin, seeded from the seed and the step.
 """
 
-# Ray and torch are typed only in part, or not there.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# Ray and torch are typed only in part, or not installed.
 
 from __future__ import annotations
 
@@ -59,7 +58,7 @@ def put_back(algorithm: Any, state: State) -> None:
         for module, weights in found["rl_module"].items():
             told = kept["rl_module"][module]
             if {k: np.shape(v) for k, v in told.items()} != {k: np.shape(v) for k, v in weights.items()}:
-                raise ValueError(f"the network {module} is another one")
+                raise ValueError(f"the network {module} has another structure")
         learner.set_state({**found, **{key: kept[key] for key in ("rl_module", "optimizer")}})
         for name in ("curr_kl_coeffs_per_module", "curr_log_alpha"):
             for module, tensor in kept.get(name, {}).items():
@@ -101,7 +100,7 @@ def packed(value: Any, tensors: dict[str, Tensor]) -> Any:
         return [packed(each, tensors) for each in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise TypeError(f"a state holds a {type(value).__name__}")
+    raise TypeError(f"the state contains a {type(value).__name__}")
 
 
 def unpacked(value: Any, tensors: Mapping[str, Tensor]) -> Any:

@@ -1,8 +1,6 @@
-"""Imports a checkpoint of RLlib as a policy, after checking that both play alike."""
+"""Imports a checkpoint of RLlib as a policy, after checking that both act equally."""
 
-# Ray is not among what the checks install, and torch is typed only in part.
-# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
+# Ray is not among the packages that the checks install, and torch is typed only in part.
 
 from __future__ import annotations
 
@@ -99,7 +97,8 @@ class Player:
             kind = self._module.get_inference_action_dist_cls()
             drawn_from = kind.from_logits(out["action_dist_inputs"])
             if hasattr(drawn_from, "_squash"):
-                # Its to_deterministic omits the squashing: the result is no action that it learnt to take.
+                # Its to_deterministic omits the squashing, so that its result is not an action that was
+                # learned.
                 chosen = drawn_from._squash(drawn_from.loc)
             else:
                 chosen = drawn_from.to_deterministic().sample()
@@ -124,10 +123,10 @@ def take_over(args: argparse.Namespace) -> PolicyDescription:
         with memory_for(args.file):
             saved = read_checkpoint_folder(args.file)
     except MemoryError:
-        raise ImportRefused(f"{args.file} asks for more memory than files of its size may take") from None
+        raise ImportRefused(f"{args.file} requires more memory than files of its size may use") from None
     algorithm = _algorithm(saved)
     if args.algorithm and args.algorithm.lower() != algorithm:
-        raise ImportRefused(f"{args.file} holds a policy of {algorithm}, not of {args.algorithm}")
+        raise ImportRefused(f"{args.file} has a policy of {algorithm}, not of {args.algorithm}")
     steps = check_steps(json_of(args.preprocess, "--preprocess")) if args.preprocess else None
     seats = _seats(args.env_id, saved, args.mapping)
     joint = len(seats) > 1 or is_joint(args.env_id)
@@ -175,7 +174,7 @@ def _algorithm(saved: Saved) -> str:
     for kind in kinds:
         if kind not in MODULES:
             raise ImportRefused(
-                f"its network is a {kind}, and only RLlib's own can be imported: {', '.join(MODULES)}"
+                f"its network is a {kind}, but only RLlib's own can be imported: {', '.join(MODULES)}"
             )
     return MODULES[sorted(kinds)[0]]
 
@@ -185,7 +184,7 @@ def _seats(env_id: str, saved: Saved, mapping: str) -> dict[str, tuple[str, Any,
     if not is_joint(env_id):
         if len(saved.modules) != 1:
             raise ImportRefused(
-                f"it holds networks for several agents ({', '.join(saved.modules)}), and {env_id} has one. "
+                f"it has networks for several agents ({', '.join(saved.modules)}), but {env_id} has one. "
                 "Name the "
                 "folder of one of them, or the environment they were trained in"
             )
@@ -198,7 +197,7 @@ def _seats(env_id: str, saved: Saved, mapping: str) -> dict[str, tuple[str, Any,
             name = network_of(mapping, agent) or (agent if agent in saved.modules else only)
             if name not in saved.modules:
                 raise ImportRefused(
-                    f"nothing says which network plays {agent}. Add --mapping, as {agent}=NETWORK; there are "
+                    f"the network of {agent} is not known. Add --mapping {agent}=NETWORK, with one of "
                     f"{', '.join(saved.modules)}"
                 )
             found[agent] = (name, parallel.observation_space(agent), parallel.action_space(agent))
@@ -214,7 +213,7 @@ def _rebuilt(saved: SavedModule) -> Any:
     if saved.class_name not in _CLASSES:
         known = ", ".join(MODULES)
         raise ImportRefused(
-            f"{saved.name} is a {saved.class_name}, and only RLlib's own can be imported: {known}"
+            f"{saved.name} is a {saved.class_name}, but only RLlib's own networks can be imported: {known}"
         )
     module_name, _, class_name = saved.class_name.rpartition(".")
     kind = getattr(importlib.import_module(module_name), class_name)
@@ -236,7 +235,7 @@ def _rebuilt(saved: SavedModule) -> Any:
         more = f" and {len(wrong) - 4} more" if len(wrong) > 4 else ""
         raise ImportRefused(f"the weights of {saved.name} do not fit its settings: {', '.join(words)}{more}")
     if not all(np.isfinite(value).all() for value in saved.weights.values()):
-        raise ImportRefused(f"the weights of {saved.name} are not all finite numbers")
+        raise ImportRefused(f"the weights of {saved.name} contain numbers that are not finite")
     module.set_state(dict(saved.weights))
     module.eval()
     return module
@@ -258,9 +257,8 @@ def _check_spaces(env_id: str, agent: str, module: SavedModule, does: Any) -> No
         ours.nvec is not None and not np.array_equal(np.asarray(ours.nvec), np.asarray(theirs.nvec))
     ):
         raise ConfigError(
-            f"{agent} of {env_id} acts in {does}, but {module.name} acts in {build(theirs)}. Choose the "
-            "environment "
-            "it was trained in"
+            f"{agent} of {env_id} has the actions {does}, but {module.name} has {build(theirs)}. Choose the "
+            "environment of its training"
         )
 
 
@@ -280,9 +278,9 @@ def _steps(
         raise ConfigError(f"observations of {env_id} cannot be prepared: {one_line(error)}") from error
     if shown.shape != takes.shape:
         raise ConfigError(
-            f"observations of {env_id} are {sees}, and {module.name} takes {takes}. Choose its "
-            "environment, or say "
-            "with --preprocess what was done to them"
+            f"observations of {env_id} are {sees}, but {module.name} takes {takes}. Choose its "
+            "environment, or give "
+            "the preprocessing of the training with --preprocess"
         )
     return check_steps(steps)
 
@@ -313,9 +311,9 @@ def _filter(saved: Saved, sees: Any, agent: str | None) -> Callable[[Any], Any]:
 
     shown: Any = flatten_space(sees) if saved.flattens else sees
     found = MeanStdFilter(multi_agent=agent is not None)
-    # Set after construction: RLlib 2.60 would otherwise use its clipping, which is not yet set.
+    # Set after construction, because RLlib 2.60 would otherwise use its clipping before it is set.
     setattr(found, _INPUT, shown if agent is None else spaces.Dict({agent: shown}))
-    # RLlib's reader of a state would run pickles in arrays, so it gets a state without any.
+    # RLlib's reader of a state would run pickles in arrays, so it gets a state without pickles.
     found.set_state(as_rllib_has_them(as_arrays({agent: saved.filters[agent]})))
 
     def normalized(seen: Any) -> Any:
@@ -352,11 +350,11 @@ def _part(
     )
 
 
-# -- both do the same --------------------------------------------------------------------
+# -- comparison --------------------------------------------------------------------
 
 
 def compare(policy: Policy | JointPolicy[Policy], players: Mapping[str, Player], env_id: str) -> None:
-    """Check that a converted policy plays as RLlib's own.
+    """Check that a converted policy acts as RLlib's own policy does.
 
     Args:
         policy: The converted policy.
@@ -383,16 +381,16 @@ def compare(policy: Policy | JointPolicy[Policy], players: Mapping[str, Player],
         if not same.all():
             at = int(np.flatnonzero(~same)[0])
             raise ImportRefused(
-                f"the converted policy of {agent} does not do what RLlib's does on {int((~same).sum())} of "
+                f"the converted policy of {agent} differs from RLlib's on {int((~same).sum())} of "
                 f"{len(seen)} "
-                f"observations; on the first it does {np.asarray(ours[at]).tolist()} where RLlib does "
+                f"observations; on the first it chooses {np.asarray(ours[at]).tolist()}, RLlib "
                 f"{np.asarray(theirs[at]).tolist()}"
             )
     _compare_returns(parts, pipelines, players, env_id)
 
 
 class _Table:
-    """An environment with one or several agents, with one interface for both."""
+    """An environment with one or several agents, with one interface for both cases."""
 
     def __init__(self, env_id: str, agents: Sequence[str]) -> None:
         self._one = None if is_joint(env_id) else make_environment(env_id)
@@ -407,7 +405,9 @@ class _Table:
         return self._acting(self._several.reset(seed=seed)[0])
 
     def step(self, actions: Mapping[str, Any]) -> tuple[dict[str, Any], float]:
-        """Step; return observations of the agents that act next, none at the end, and the sum of rewards."""
+        """Do one step; return the observations of agents that act next (none at the end) and the sum of
+        rewards.
+        """
         if self._one is not None:
             seen, reward, terminated, truncated, _ = self._one.step(actions[self._agents[0]])
             return {} if terminated or truncated else {self._agents[0]: seen}, float(reward)
@@ -439,7 +439,9 @@ class _Table:
 
 
 def _met(env_id: str, players: Mapping[str, Player]) -> dict[str, list[Any]]:
-    """Collect observations of each agent; every second step plays RLlib's own actions, else random ones."""
+    """Collect observations of each agent; every second step takes RLlib's own actions, the others random
+    ones.
+    """
     found: dict[str, list[Any]] = {agent: [] for agent in players}
     with contextlib.closing(_Table(env_id, list(players))) as table:
         table.seed(0)
@@ -488,9 +490,8 @@ def _compare_returns(
     half = 1.96 * float(np.std(differences, ddof=1)) / math.sqrt(count)
     if abs(mean) > half + 1e-9:
         raise ImportRefused(
-            f"the converted policy earns {mean:+.3g} ± {half:.2g} per episode of {env_id} beside RLlib's "
-            "own, on "
-            f"{count} seeds"
+            f"the return of the converted policy in {env_id} differs by {mean:+.3g} ± {half:.2g} "
+            f"from RLlib's own, on {count} seeds"
         )
 
 

@@ -1,8 +1,6 @@
 """Runs a whole training: RLlib's algorithm, TensorBoard log, checkpoints, evaluation."""
 
-# Ray is not among what the checks install, and torch is typed only in part.
-# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
+# Ray is not among the packages that the checks install, and torch is typed only in part.
 
 from __future__ import annotations
 
@@ -47,7 +45,7 @@ def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: S
     plan = plan_of(algorithm, config)
     _check_room(config, plan)
     if plan.masked:
-        run.warn(f"{config.env_id} masks actions, which RLlib's networks do not see while they learn")
+        run.warn(f"{config.env_id} masks actions, which RLlib's networks ignore while they learn")
     start = begin(config.seed, restored)
     with cluster.connected(config.address, config.num_env_runners + 1, gpus), _scalars(run, start) as scalars:
         trained = _build(algorithm, config, plan, start, gpus)
@@ -71,7 +69,7 @@ def _scalars(run: TrainingRun, start: Beginning) -> Generator[Any, None, None]:
         writer.close()
 
 
-# -- what is trained ---------------------------------------------------------------------
+# -- algorithm ---------------------------------------------------------------------
 
 
 def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, start: Beginning, gpus: int) -> Any:
@@ -114,13 +112,15 @@ def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, start: Beginning
     made.reporting(min_time_s_per_iteration=0, min_sample_timesteps_per_iteration=_iteration(config))
     try:
         trained = made.build_algo()
-        # From here on the worker itself reports a failure, in one line.
+        # From here on, the worker reports a failure itself, on one line.
         for logger in ("ray", "ray.rllib"):
             logging.getLogger(logger).setLevel(logging.CRITICAL)
         return trained
     except Exception as error:  # RLlib raises various errors for invalid settings
         found = getattr(error, "cause", None) or error
-        raise ConfigError(f"{algorithm.name} cannot be trained so: {one_line(found)}") from error
+        raise ConfigError(
+            f"{algorithm.name} cannot be trained with these settings: {one_line(found)}"
+        ) from error
 
 
 def _filter_of(joint: bool) -> Callable[..., Any]:
@@ -165,7 +165,7 @@ def _iteration(config: RayConfig) -> int:
 
 
 def _check_room(config: RayConfig, plan: Plan) -> None:
-    """Raise an error for a buffer that would not fit, before RLlib fills it."""
+    """Check before RLlib fills its buffer that the buffer fits into memory."""
     seen = sum(4 * math.prod(seat.input_space.shape) for seat in plan.seats)
     acts = sum(8 * math.prod(seat.acts.shape or (1,)) for seat in plan.seats)
     if isinstance(config, ReplayConfig):
@@ -175,5 +175,5 @@ def _check_room(config: RayConfig, plan: Plan) -> None:
 
 
 def _given() -> bool:
-    """Return whether the program that started this training gave it a GPU."""
+    """Return whether this training was given a GPU by the program that started it."""
     return bool(os.environ.get("CUDA_VISIBLE_DEVICES"))

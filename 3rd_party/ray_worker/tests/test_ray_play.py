@@ -203,9 +203,9 @@ def test_what_is_not_known_is_not_converted(module: nn.Module, words: str) -> No
         (lambda d: d["network"]["trunk"][0].update(layer="exec"), "a layer 'exec'"),
         (lambda d: d["network"]["trunk"][0].update({"in": 10**12}), "a size in its network"),
         (lambda d: d["network"].update(outputs="words"), "'words'"),
-        (lambda d: d["network"].pop("head"), "lacks something"),
+        (lambda d: d["network"].pop("head"), "is incomplete"),
         (lambda d: d.update(worker="other_worker", network={"type": "x"}), "is for other_worker"),
-        (lambda d: d["action_space"].update(n=3), "gives 4 numbers where 3 are needed"),
+        (lambda d: d["action_space"].update(n=3), "gives 4 numbers, but 3 are needed"),
     ],
 )
 def test_files_that_do_not_fit_are_refused_by_name(tmp_path: Path, change: Any, words: str) -> None:

@@ -1,4 +1,4 @@
-"""Settings of every algorithm; defaults are the library's own wherever these learn."""
+"""Settings of every algorithm; defaults are the library's, unless the library's do not learn."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class TrainingConfig(LibrarySettings):
     learning_rate: float = learning_rate(3e-4)
     anneal_lr: bool = fields.anneal(
         False,
-        "Let the learning rate fall linearly, by the steps played, to zero (cleanrl_worker: whole for the "
-        "first rollout, one step above zero for the last).",
+        "Decrease the learning rate linearly to zero, by steps (cleanrl_worker: full for the first "
+        "rollout, one decrement above zero for the last).",
     )
     hidden: tuple[Width, ...] | None = fields.hidden(
-        None, "Widths of the hidden layers; none: the library's own choice."
+        None, "Widths of the hidden layers; none: the library's default."
     )
     activation: Literal["default", "tanh", "relu", "elu"] = fields.activation(
-        "default", "Between layers; default: the library's own choice."
+        "default", "Activation function between layers; default: the library's default."
     )
     normalize_observations: bool = fields.normalize_observations(False)
     normalize_rewards: bool = fields.normalize_rewards(False)
@@ -69,7 +69,7 @@ class OnPolicyConfig(TrainingConfig):
 
 
 class PPOConfig(OnPolicyConfig):
-    """Proximal policy optimisation (Schulman et al. 2017)."""
+    """Proximal policy optimization (Schulman et al. 2017)."""
 
     LIBRARY = (
         *OnPolicyConfig.LIBRARY,
@@ -82,8 +82,8 @@ class PPOConfig(OnPolicyConfig):
     clip_range: float = fields.clip_range(0.2)
     target_kl: float | None = fields.target_kl(
         None,
-        "End the epochs of an update before a minibatch whose approximate KL divergence is above 1.5 times "
-        "this (cleanrl_worker: after the epoch, above its own); none: never.",
+        "End an update before a minibatch whose approximate KL divergence is above 1.5 times this "
+        "value (cleanrl_worker: after the epoch, above the value); none: never.",
     )
     normalize_advantage: bool = fields.normalize_advantages(True)
 
@@ -119,7 +119,7 @@ class A2CConfig(OnPolicyConfig):
 
 
 class TRPOConfig(OnPolicyConfig):
-    """Trust region policy optimisation (Schulman et al. 2015)."""
+    """Trust region policy optimization (Schulman et al. 2015)."""
 
     LIBRARY = ("n_steps", "gae_lambda", "batch_size", "target_kl", "cg_max_steps", "n_critic_updates")
 
@@ -127,10 +127,14 @@ class TRPOConfig(OnPolicyConfig):
     learning_rate: float = learning_rate(1e-3)
     batch_size: int = fields.minibatch_size(128)
     target_kl: float = fields.target_kl(
-        0.01, "Largest KL divergence of an update; a step that exceeds it is not taken."
+        0.01, "Largest KL divergence of an update; a step that exceeds it is rejected."
     )
     cg_max_steps: int = Field(
-        15, ge=1, le=1000, title="CG steps", description="Steps of the conjugate gradient."
+        15,
+        ge=1,
+        le=1000,
+        title="CG steps",
+        description="Largest number of steps of the conjugate gradient method.",
     )
     n_critic_updates: int = Field(
         10, ge=1, le=1000, title="Critic updates", description="Passes of the critic over each rollout."
@@ -156,7 +160,11 @@ class OffPolicyConfig(TrainingConfig):
     tau: float = fields.tau(0.005)
     train_freq: int = fields.train_frequency(1)
     gradient_steps: int = Field(
-        1, ge=-1, le=1_000_000, title="Gradient steps", description="Per update; -1: as many as steps were."
+        1,
+        ge=-1,
+        le=1_000_000,
+        title="Gradient steps",
+        description="Gradient steps per update; -1: as many as environment steps since the last update.",
     )
 
     @model_validator(mode="after")
@@ -193,7 +201,11 @@ class QRDQNConfig(DQNConfig):
     """Quantile regression DQN (Dabney et al. 2017)."""
 
     n_quantiles: int = Field(
-        50, ge=1, le=10_000, title="Quantiles", description="Points of each value's distribution."
+        50,
+        ge=1,
+        le=10_000,
+        title="Quantiles",
+        description="Number of quantiles of each value's distribution.",
     )
 
 
@@ -202,7 +214,7 @@ class SACConfig(OffPolicyConfig):
 
     LIBRARY = (*OffPolicyConfig.LIBRARY, "use_sde")
 
-    ent_coef: float | None = fields.entropy_weight(None, "Weight of the entropy bonus; none: learnt.")
+    ent_coef: float | None = fields.entropy_weight(None, "Weight of the entropy bonus; none: learned.")
     use_sde: bool = Field(False, title="gSDE", description="Explore with noise that depends on the state.")
 
     def arguments(self) -> dict[str, Any]:
@@ -215,7 +227,11 @@ class TQCConfig(SACConfig):
     LIBRARY = (*SACConfig.LIBRARY, "top_quantiles_to_drop_per_net")
 
     top_quantiles_to_drop_per_net: int = Field(
-        2, ge=0, le=24, title="Dropped quantiles", description="Of 25 per critic, the largest."
+        2,
+        ge=0,
+        le=24,
+        title="Dropped quantiles",
+        description="Number of largest quantiles to drop, of 25 per critic.",
     )
 
 

@@ -34,7 +34,7 @@ def check_layers(layers: Iterable[Any]) -> list[dict[str, Any]]:
     """
     given = list(layers)
     if len(given) > _MOST:
-        raise ValueError(f"its features extractor has {len(given)} layers where at most {_MOST} are read")
+        raise ValueError(f"its features extractor has {len(given)} layers; at most {_MOST} are supported")
     return [_in_full(layer) for layer in given]
 
 
@@ -44,7 +44,7 @@ def _in_full(given: Any) -> dict[str, Any]:
         layer = dict(cast("Mapping[str, Any]", given))
     kind: Any = layer.get("layer")
     if not isinstance(kind, str) or kind not in _SIZES:
-        raise ValueError(f"{given!r:.80} is no layer; known are {', '.join(_SIZES)}")
+        raise ValueError(f"{given!r:.80} is not a layer; layers are {', '.join(_SIZES)}")
     sizes = _SIZES[kind]
     if extra := set(layer) - {"layer", "name", *sizes}:
         raise ValueError(
@@ -52,17 +52,17 @@ def _in_full(given: Any) -> dict[str, Any]:
         )
     full: dict[str, Any] = {"layer": kind, "name": layer.get("name", "")}
     if not isinstance(full["name"], str):
-        raise ValueError(f"a layer {kind!r} has the name {full['name']!r:.40}, which is no text")
+        raise ValueError(f"a layer {kind!r} has the name {full['name']!r:.40}, which is not text")
     for size, default in sizes.items():
         value = layer.get(size, default)
         if type(value) is not int or (not (default == 0 and value == 0) and not 1 <= value <= _LARGEST):
-            raise ValueError(f"a layer {kind!r} has {size} = {value!r:.40}; a whole number is needed")
+            raise ValueError(f"a layer {kind!r} has {size} = {value!r:.40}; it must be an integer")
         full[size] = value
     return full
 
 
 def renamed(weights: Mapping[str, Any], layers: Iterable[Any]) -> dict[str, Any]:
-    """Rename the weights of an author's class to the names of the same layers here."""
+    """Rename the weights of an author's class to this worker's names of the same layers."""
     places = {layer["name"]: i for i, layer in enumerate(check_layers(layers)) if layer["name"]}
     if not places:
         return dict(weights)
@@ -90,7 +90,7 @@ def shape_after(layer: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[int, 
     if kind != "conv":
         return shape
     if len(shape) != 3:
-        raise ValueError(f"a layer 'conv' takes an image, channels first, not what has the shape {shape}")
+        raise ValueError(f"a layer 'conv' takes an image, channels first, not an input of shape {shape}")
     kernel, stride, padding = layer["kernel"], layer["stride"], layer["padding"]
     height, width = ((side + 2 * padding - kernel) // stride + 1 for side in shape[1:])
     if min(height, width) < 1:

@@ -1,7 +1,6 @@
-"""Makes environments for training, with action masks taken out and observations preprocessed."""
+"""Makes training environments with separate action masks and preprocessed observations."""
 
-# What environments hand out is untyped.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# Values returned by environments are untyped.
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ class Masked(gym.Wrapper[Any, Any, Any, Any]):
     """Wrapper that takes the action mask out of observations and provides it to the library.
 
     The mask is read from ``action_mask`` in the observation, else from the info (without a mask every action
-    is legal). If the environment has a method ``action_masks()``, the info holds its result.
+    is legal). If the environment has a method ``action_masks()``, the info contains its result.
 
     Attributes:
         masks: Whether the environment has given or declared a mask so far.
@@ -120,13 +119,15 @@ def playable(env: Env) -> Env:
     acts: Any = env.action_space
     if isinstance(acts, spaces.Box):
         if not (np.isfinite(acts.low).all() and np.isfinite(acts.high).all()):
-            raise ConfigError(f"{name_of(env)} acts in {acts}, whose bounds are infinite; none can be learnt")
+            raise ConfigError(
+                f"{name_of(env)} has the actions {acts}, whose bounds are infinite; none can be learned"
+            )
         return env
     if isinstance(acts, spaces.Discrete | spaces.MultiDiscrete):
         return FromZero(env) if np.any(np.asarray(getattr(acts, "start", 0)) != 0) else env
     if isinstance(acts, spaces.MultiBinary):
         return env
-    raise ConfigError(f"{name_of(env)} acts in {acts}, which Stable-Baselines3 does not handle")
+    raise ConfigError(f"{name_of(env)} has the actions {acts}, which Stable-Baselines3 does not handle")
 
 
 def action_kind(space: Any) -> str:
@@ -165,7 +166,7 @@ def steps_for(space: Any, config: TrainingConfig) -> list[dict[str, Any]]:
     if is_picture(space):
         return steps + _image_steps(tuple(space.shape or ()), config)
     if config.grayscale or config.resize:
-        raise ConfigError(f"grayscale and resize are for images of bytes, and {space} is none")
+        raise ConfigError(f"grayscale and resize are only for uint8 images, not for {space}")
     if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
         if config.frame_stack > 1 or np.any(np.asarray(getattr(space, "start", 0)) != 0):
             steps.append({"step": "one_hot"})
@@ -202,7 +203,7 @@ def _image_steps(shape: tuple[int, ...], config: TrainingConfig) -> list[dict[st
             steps.append({"step": "transpose", "axes": [2, 0, 1]})
         axis = None if flat else 0
         if flat and config.frame_stack == 1:
-            # A network for images needs an axis for channels: one channel.
+            # A network for images needs a channel axis: one channel.
             steps.append({"step": "frame_stack", "size": 1})
     if config.frame_stack > 1:
         steps.append({"step": "frame_stack", "size": config.frame_stack, "axis": axis})
@@ -219,6 +220,6 @@ def name_of(env: Env) -> str:
 
 
 def quiet() -> None:
-    """Ignore the library's warnings, which are for people at a console; this process has no console."""
+    """Ignore the library's warnings, which are meant for a user at a console."""
     warnings.filterwarnings("ignore", module="stable_baselines3")
     warnings.filterwarnings("ignore", module="gymnasium")

@@ -1,4 +1,4 @@
-"""Kinds of network with the library's class for each; imports nothing large."""
+"""Kinds of networks with the library's class for each; imports no large package."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""``python -m sb3_worker.importing FILE --env-id E --out DIR`` makes a MOSAIC policy of a ``.zip``.
+"""Imports a ``.zip`` policy: ``python -m sb3_worker.importing FILE --env-id E --out DIR``.
 
-FILE is what Stable-Baselines3's or sb3-contrib's ``model.save`` wrote. What its wrappers did to
-observations is found out from the spaces and told with ``--vecnormalize``, ``--frame-stack`` and
-``--preprocess``. Nothing in the file is run.
+FILE was written by ``model.save`` of Stable-Baselines3 or sb3-contrib. The preprocessing of its wrappers is
+inferred from the spaces and given with ``--vecnormalize``, ``--frame-stack`` and ``--preprocess``. No code in
+the file is run.
 
-One JSON line says what was written. Exit status 0: imported. 2: refused, one line says why.
+One JSON line reports what was written. Exit status 0: imported. 2: refused, with the reason on one line.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     quiet()
     saved = read_zip(args.file, _layers(args.describe) if args.describe else ())
     if args.algorithm and args.algorithm.lower() != saved.algorithm:
-        raise ImportRefused(f"{args.file} holds a policy of {saved.algorithm}, not of {args.algorithm}")
+        raise ImportRefused(f"{args.file} has a policy of {saved.algorithm}, not of {args.algorithm}")
     statistics = read_statistics(args.vecnormalize) if args.vecnormalize else {}
     env = make_environment(args.env_id)
     try:
@@ -70,14 +70,14 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
             f"after preprocessing, observations of {args.env_id} are {words_of(input_space)}, but the "
             f"policy takes {words_of(network.observation_space)}"
         )
-    # Bounds do not change a network, and the environment's may have changed since the training.
+    # Bounds do not change a network, and those of the environment may have changed since the training.
     network = dataclasses.replace(network, action_space=from_zero(action_space))
     try:
         module = build(network)
         load_weights(module, saved.weights)
         weights = safetensors.torch.save(copies(tensors_of(module)))
     except ValueError as error:
-        raise ImportRefused(f"{args.file} does not hold what it describes: {error}") from error
+        raise ImportRefused(f"{args.file} does not match its description: {error}") from error
     description = PolicyDescription(
         worker=WORKER,
         algorithm=saved.algorithm,
@@ -136,8 +136,8 @@ def find_steps(
     told += f" and statistics of shape {', '.join(map(_shape, shapes))}" if statistics else ""
     raise ConfigError(
         f"observations of {env_id} are {words_of(observation_space)}, but the policy takes "
-        f"{words_of(takes)}{told}. Choose its environment, or say with --preprocess (and --frame-stack, "
-        "--vecnormalize) what was done to them"
+        f"{words_of(takes)}{told}. Choose the policy's environment, or give the "
+        "preprocessing of the training with --preprocess (and --frame-stack, --vecnormalize)"
     )
 
 
@@ -231,8 +231,8 @@ def _fits(input_space: Space, takes: Space) -> bool:
 def _check_actions(env_id: str, action_space: Space, network: Space) -> None:
     if words_of(action_space) != words_of(network):
         raise ConfigError(
-            f"{env_id} has actions of {words_of(action_space)}, but the policy acts in "
-            f"{words_of(network)}. Choose the environment it was trained in"
+            f"{env_id} has actions of {words_of(action_space)}, but the policy's actions are "
+            f"{words_of(network)}. Choose the policy's environment"
         )
 
 
@@ -257,12 +257,12 @@ def _shape(statistics: dict[str, Any]) -> str:
 main = ImportMain(
     "sb3_worker",
     __doc__,
-    "refuse a file of another one",
+    "algorithm that the file must be of; other files are refused",
     bring,
     {
-        "--vecnormalize": {"type": Path, "help": "statistics that VecNormalize.save wrote"},
-        "--describe": {"type": Path, "help": "JSON file with the layers of an extractor of one's own"},
-        "--frame-stack": {"type": int, "default": 0, "help": "frames of VecFrameStack"},
+        "--vecnormalize": {"type": Path, "help": "file with statistics, written by VecNormalize.save"},
+        "--describe": {"type": Path, "help": "JSON file with the layers of a custom features extractor"},
+        "--frame-stack": {"type": int, "default": 0, "help": "number of frames of VecFrameStack"},
     },
 )
 

@@ -1,7 +1,7 @@
 """Builds the library's policy objects from descriptions and loads their weights.
 
 The weights of a policy are the parameters and buffers of its object, by their names; an extractor that actor
-and critic share is written once. Playing does not need this module but :mod:`sb3_worker.playing`.
+and critic share is written once. Playing needs only :mod:`sb3_worker.playing`, not this module.
 """
 
 # The library and torch are typed only in part.
@@ -104,9 +104,9 @@ def build(network: Network) -> Any:
     """
     arguments = arguments_of(network)
     if "actor_critic" in network.family:
-        arguments["ortho_init"] = False  # initial weights would take time, and loaded ones replace them
+        arguments["ortho_init"] = False  # initial weights would take time and are replaced by the loaded ones
     spaces = [gymnasium_spaces.build(s) for s in (network.observation_space, network.action_space)]
-    # The library draws initial weights from the process-wide generator, whose state a training must keep.
+    # The library draws initial weights from the process-wide generator, whose state a training must preserve.
     with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -120,7 +120,7 @@ def build(network: Network) -> Any:
 
 
 def tensors_of(policy: nn.Module) -> dict[str, Tensor]:
-    """Return parameters and buffers by name; shared ones only by their first name."""
+    """Return parameters and buffers by name; a shared one only under its first name."""
     return {**dict(policy.named_parameters()), **dict(policy.named_buffers())}
 
 
@@ -138,11 +138,11 @@ def load_weights(policy: nn.Module, given: Mapping[str, Tensor | NDArray[Any]]) 
     for name, weights in given.items():
         tensor, place = torch.as_tensor(weights), places.get(name)
         if place is None:
-            raise ValueError(f"the weights hold {name}, which such a network has not")
+            raise ValueError(f"the weights contain {name}, which the network does not have")
         if tensor.shape != place.shape:
             raise ValueError(f"{name} has shape {tuple(tensor.shape)} where {tuple(place.shape)} is needed")
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
-            raise ValueError(f"{name} is not all finite numbers")
+            raise ValueError(f"{name} contains numbers that are not finite")
         with torch.no_grad():
             place.copy_(tensor)
         filled[id(place)] = name
@@ -156,7 +156,9 @@ def _no_schedule(_: float) -> float:
 
 
 def _no_optimizer(*_: Any, **__: Any) -> None:
-    """Make no optimizer: loaded weights need none, and a process's first imports torch's compiler."""
+    """Make no optimizer: loaded weights need none, and the first optimizer of a process imports torch's
+    compiler.
+    """
 
 
 def _copy(net_arch: Any) -> Any:

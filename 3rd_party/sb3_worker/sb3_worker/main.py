@@ -1,4 +1,4 @@
-"""The worker: plays a trained or imported policy in any slot whose spaces fit the policy."""
+"""Worker that plays a trained or imported policy in any slot whose spaces fit the policy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class SB3Worker(CheckpointWorker):
     """Plays checkpoints of ``sb3_worker.train`` and ``sb3_worker.importing``."""
 
     name = "sb3_worker"
-    other_way = ", or take over a .zip with: mosaic policies add FILE --env"
+    other_way = ", or import a .zip with: mosaic policies add FILE --env"
 
     def read(self, checkpoint: str, agent: str = "") -> Policy:
         """Read a checkpoint; a policy of this worker has one agent."""

@@ -1,4 +1,4 @@
-"""Describes the library's networks as plain data; needs neither the library nor torch.
+"""Describes the library's networks as plain data, without the library and torch.
 
 In ``policy.json`` a network is ``{"type": "sb3", "family": …, "features": …, "activation": …,
 "net_arch": …, "options": {…}, "observation_space": …}``. Its weights are the parameters and
@@ -43,11 +43,11 @@ _LARGEST = 65_536
 
 @dataclass(frozen=True)
 class Network:
-    """All that is needed to build one of the library's policies.
+    """Description of one of the library's policies, from which it can be built.
 
     Attributes:
         family: A key of :data:`sb3_worker.families.FAMILIES`.
-        observation_space: Space of the network's own input: as many numbers as the policy's input has,
+        observation_space: Space of the network's own input, with as many numbers as the policy's input,
             perhaps in another shape.
         action_space: Space of the actions, counted from zero.
         features: One of :data:`FEATURES`.
@@ -71,7 +71,9 @@ class Network:
     layers: Sequence[Any] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data for ``policy.json``, without the action space, which that file already holds."""
+        """Return plain data for ``policy.json``, without the action space, which that file already
+        contains.
+        """
         return {
             "type": "sb3",
             "family": self.family,
@@ -93,7 +95,7 @@ class Network:
         """
         try:
             if data["type"] != "sb3":
-                raise ValueError(f"its network is of an unknown kind: {data['type']!r}")
+                raise ValueError(f"its network has an unknown type: {data['type']!r}")
             network = cls(
                 str(data["family"]),
                 Space.from_json(data["observation_space"]),
@@ -106,12 +108,12 @@ class Network:
                 list(data.get("layers", ())),
             )
         except (KeyError, TypeError) as error:
-            raise ValueError(f"its network is described wrongly ({error})") from error
+            raise ValueError(f"the description of its network is invalid ({error})") from error
         network.check()
         return network
 
     def check(self) -> None:
-        """Raise an error for a network that the library would not build, or would build too large.
+        """Check that the library would build the network, and that the network is not too large.
 
         Raises:
             ValueError: A part is not valid; the message names it.
@@ -152,4 +154,4 @@ def _check_widths(given: Any) -> None:
             type(w) is int and 1 <= w <= _LARGEST for w in cast("list[Any]", widths)
         )
         if not fits:
-            raise ValueError(f"its net_arch is {given!r:.80} where lists of widths are needed")
+            raise ValueError(f"its net_arch is {given!r:.80} , but must be lists of widths")

@@ -51,15 +51,15 @@ class Outputs(NamedTuple):
 
 
 class PlayingNetwork:
-    """A policy of the library, reduced to the parts that act and the value of a state.
+    """A policy of the library, reduced to the layers for actions and for the value of a state.
 
     Args:
         network: Description of the network.
         weights: Weights of the policy, by the library's names.
 
     Attributes:
-        memory: Numbers that the policy keeps from step to step of an episode; 0 for most.
-        training_only: Prefixes of the names of weights that only learning needs.
+        memory: Size of the memory from step to step of an episode; 0 for most policies.
+        training_only: Prefixes of the names of weights that are needed only for learning.
 
     Raises:
         ValueError: The network cannot be built, or the weights do not fit it.
@@ -120,10 +120,10 @@ def _check_kinds(network: Network) -> None:
         family, acts
     )
     if acts != wanted:
-        raise ValueError(f"a {family} network gives actions of a {wanted}, and they are of a {acts}")
+        raise ValueError(f"a {family} network gives actions of a {wanted}, but its action space is a {acts}")
     sees = network.observation_space.kind
     if (network.features == "combined") != (sees == "Dict"):
-        raise ValueError(f"its network has {network.features} features of observations that are a {sees}")
+        raise ValueError(f"its network has {network.features} features, but its observations are a {sees}")
     if network.options.get("squash_output") and not network.options.get("use_sde") and "actor" in family:
         raise ValueError(
             "its network squashes actions without state-dependent noise, which the library refuses"
@@ -221,7 +221,9 @@ def _soft(network: Network, weights: Weights) -> Says:
 
 
 def _state_noise(network: Network, weights: Weights, latent: int, outputs: int) -> Layer:
-    """Return the layer for the deviation of state-dependent noise (gSDE) whose matrix is drawn anew."""
+    """Return the layer for the deviation of state-dependent noise (gSDE) whose matrix is sampled at every
+    step.
+    """
     full = network.options.get("full_std", True)
     log_std = weights.take("log_std", latent, outputs if full else 1)
     spread = np.exp(log_std)
@@ -300,7 +302,7 @@ def _combined(
 
 def _nature(weights: Weights, shape: Sequence[int], width: int) -> Layer:
     if len(shape) != 3:
-        raise ValueError(f"its network takes images, and is shown what has the shape {tuple(shape)}")
+        raise ValueError(f"its network takes images, but its input has the shape {tuple(shape)}")
     channels, high, wide = shape
     layers: list[Layer] = []
     for place, (outputs, size, stride) in enumerate(_NATURE):
@@ -356,7 +358,7 @@ def _prepared(space: Space, *, scaled: bool) -> tuple[Layer, tuple[int, ...]]:
 
 
 def _is_image(space: Space, *, scaled: bool) -> bool:
-    """Return whether the library treats a space as an image; ``scaled=False`` checks the shape alone."""
+    """Return whether the library treats a space as an image; ``scaled=False`` checks only the shape."""
     if space.kind != "Box" or len(space.shape) != 3:
         return False
     if not scaled:

@@ -1,4 +1,4 @@
-"""A loaded policy, which gives actions for observations, the same for any batch size."""
+"""A loaded policy, whose action for an observation does not depend on the other rows of the batch."""
 
 # numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -44,12 +44,12 @@ class Policy(NetworkPolicy):
 
     @property
     def memory(self) -> int:
-        """Numbers that the policy keeps from step to step of an episode; 0 for most."""
+        """Size of the memory from step to step of an episode; 0 for most policies."""
         return self._plays.memory
 
     @property
     def training_only(self) -> tuple[str, ...]:
-        """Prefixes of the names of weights that only learning needs."""
+        """Prefixes of the names of weights that are needed only for learning."""
         return self._plays.training_only
 
     @classmethod
@@ -61,7 +61,7 @@ class Policy(NetworkPolicy):
         """
         network = Network.from_json(description.network, from_zero(description.action_space))
         if _count(network.observation_space) != _count(description.shown_space):
-            raise ValueError("its network takes another number of inputs than its input_space has")
+            raise ValueError("the number of inputs of its network differs from that of its input_space")
         return cls(description, network, PlayingNetwork(network, weights))
 
     def rows(self, observations: Any) -> dict[str, NDArray[Any]]:
@@ -137,7 +137,7 @@ class Policy(NetworkPolicy):
 
 
 def from_zero(space: Space) -> Space:
-    """Return the space with whole numbers counted from zero, as the library requires."""
+    """Return the space with integers counted from zero, as the library requires."""
     if space.kind == "Discrete":
         return Space("Discrete", space.dtype, n=space.n)
     if space.kind == "MultiDiscrete":
@@ -148,7 +148,7 @@ def from_zero(space: Space) -> Space:
 def _shape(leaf: Space) -> tuple[int, ...]:
     """Return the shape of one observation."""
     if not leaf.fixed:
-        raise ValueError(f"it observes a {leaf.kind}, which no network of this worker takes")
+        raise ValueError(f"it observes a {leaf.kind}, which networks of this worker cannot take")
     return leaf.shape if leaf.kind != "Discrete" else ()
 
 

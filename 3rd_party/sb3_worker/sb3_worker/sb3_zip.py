@@ -1,7 +1,8 @@
-"""Reads files that Stable-Baselines3 saved as data, without running anything in them.
+"""Reads files of Stable-Baselines3 as data, without running any code in them.
 
-The archive holds ``data`` (JSON with pickles for members that JSON cannot hold), and tensors in ``*.pth``.
-Only pickles that describe the policy are read, as data; tensors are read with torch's ``weights_only``.
+The archive contains ``data`` (JSON, with pickles for values that JSON cannot represent), and tensors in
+``*.pth``. Only pickles that describe the policy are read, as data; tensors are read with torch's
+``weights_only``.
 """
 
 # torch annotates only part of its functions.
@@ -98,7 +99,7 @@ def read_zip(path: Path, layers: Sequence[Any] = ()) -> Saved:
         with memory_for(path):
             return _read(_members(path), layers)
     except MemoryError:
-        raise ImportRefused(f"{path} asks for more memory than a file of its size may take") from None
+        raise ImportRefused(f"{path} requires more memory than a file of its size may use") from None
 
 
 def _read(members: Mapping[str, bytes], layers: Sequence[Any]) -> Saved:
@@ -111,8 +112,7 @@ def _read(members: Mapping[str, bytes], layers: Sequence[Any]) -> Saved:
     extractor = _own_extractor(data)
     if extractor and not layers:
         raise ImportRefused(
-            f"its features extractor is {extractor}, of its author's own. Say with --describe "
-            "which layers it has"
+            f"its features extractor is {extractor}, a custom class. Describe its layers with --describe"
         )
     known = (*_LIBRARIES, "torch.nn.modules.", "torch.optim.", "torch.device")
     arguments = _mirrored(data) if extractor else _named(data, "policy_kwargs", known)
@@ -146,7 +146,9 @@ def read_statistics(path: Path) -> dict[str, Any]:
     try:
         found = read_pickle(read_file(path, links=True, limit=_DATA), (*_LIBRARIES, *_SPACES))
         if not isinstance(found, Record) or found.name != name:
-            raise ImportRefused(f"{path} holds no VecNormalize. Give the file that VecNormalize.save wrote")
+            raise ImportRefused(
+                f"{path} contains no VecNormalize. Give the file that VecNormalize.save wrote"
+            )
         if not found.state.get("norm_obs", True):
             return {}
         statistics = found.state["obs_rms"]
@@ -160,13 +162,13 @@ def read_statistics(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ImportRefused(f"{path} cannot be read: {error.strerror}") from error
     except (KeyError, AttributeError, TypeError) as error:
-        raise ImportRefused(f"{path} holds no usable VecNormalize ({one_line(error)})") from error
+        raise ImportRefused(f"{path} contains no usable VecNormalize ({one_line(error)})") from error
 
 
 def _normalize(path: Path, statistics: Any, about: Mapping[str, float]) -> dict[str, Any]:
     mean, var = (np.asarray(statistics.state[key], np.float64) for key in ("mean", "var"))
     if mean.shape != var.shape or not (np.isfinite(mean).all() and (var >= 0).all()):
-        raise ImportRefused(f"{path} holds no usable statistics")
+        raise ImportRefused(f"{path} contains no usable statistics")
     return {"step": "normalize", "mean": mean.tolist(), "var": var.tolist(), **about}
 
 
@@ -189,17 +191,19 @@ def _members(path: Path) -> dict[str, bytes]:
         raise
     except OSError as error:
         raise ImportRefused(f"{path} cannot be read: {error.strerror or error}") from error
-    except Exception as error:  # a damaged archive may break at any place
-        raise ImportRefused(f"{path} is no whole zip file ({one_line(error)}). Copy it again") from error
+    except Exception as error:  # a damaged archive may cause any exception
+        raise ImportRefused(
+            f"{path} is not a complete zip file ({one_line(error)}). Copy it again"
+        ) from error
 
 
 def _json(raw: bytes) -> dict[str, Any]:
     try:
         data = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        raise ImportRefused(f"its member 'data' is no JSON ({one_line(error)})") from error
+        raise ImportRefused(f"its member 'data' is not JSON ({one_line(error)})") from error
     if not isinstance(data, dict):
-        raise ImportRefused("its member 'data' is no JSON object")
+        raise ImportRefused("its member 'data' is not a JSON object")
     return cast("dict[str, Any]", data)
 
 
@@ -221,13 +225,13 @@ def _weights(raw: bytes) -> dict[str, Tensor]:
     return weights_in(read_torch(io.BytesIO(raw), len(raw), "its policy.pth"), "its policy.pth")
 
 
-# -- what it says ------------------------------------------------------------------------
+# -- content ------------------------------------------------------------------------
 
 
 def _own_extractor(data: Mapping[str, Any]) -> str:
     """Return the class name of a features extractor that is not the library's; else ``""``.
 
-    ``data`` holds each entry of ``policy_kwargs`` also as text for people, beside its pickle.
+    ``data`` contains each entry of ``policy_kwargs`` both as a pickle and as readable text.
     """
     kwargs = data.get("policy_kwargs")
     said = (
@@ -253,7 +257,7 @@ def _network(
     family: str, policy: str, arguments: Any, data: Mapping[str, Any], layers: Sequence[Any]
 ) -> Network:
     if not isinstance(arguments, dict):
-        raise ImportRefused("its policy_kwargs are no settings")
+        raise ImportRefused("its policy_kwargs are not settings")
     given = {k: v for k, v in cast("dict[str, Any]", arguments).items() if k not in _TRAINING_ONLY}
     features = "nature_cnn" if "Cnn" in policy else "combined" if "MultiInput" in policy else "flatten"
     features = _class_name(given.pop("features_extractor_class", features), FEATURES, "features extractor")
@@ -265,13 +269,13 @@ def _network(
     if isinstance(net_arch, list) and net_arch and isinstance(net_arch[0], dict):
         net_arch = cast("list[Any]", net_arch)[0]  # the format of versions before 1.8
     if options.pop("lstm_kwargs", None):
-        raise ImportRefused("its policy_kwargs hold lstm_kwargs, which cannot be imported")
+        raise ImportRefused("its policy_kwargs contain lstm_kwargs, which cannot be imported")
     if data.get("use_sde") is True:
         options["use_sde"] = True
     for name in options:
         if name not in OPTIONS:
             raise ImportRefused(
-                f"its policy_kwargs hold {name!r}, which is none of the library's plain settings"
+                f"its policy_kwargs contain {name!r}, which is not a plain setting of the library"
             )
     return Network(
         family=family,
@@ -288,7 +292,7 @@ def _network(
 
 def _extractor(given: Any) -> dict[str, Any]:
     settings = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-    # The extractor's treatment of already scaled images follows from normalize_images.
+    # The treatment of already scaled images follows from normalize_images.
     return {key: value for key, value in settings.items() if key not in ("normalized_image", "device")}
 
 
@@ -298,7 +302,7 @@ def _class_name(given: Any, known: Mapping[str, Any], what: str) -> str:
     name = _BY_CLASS.get(str(given).rpartition(".")[2]) if isinstance(given, ClassName) else None
     if name not in known:
         raise ImportRefused(
-            f"its {what} is {str(given)[:80]}, which is none of the library's: {', '.join(known)}"
+            f"its {what} is {str(given)[:80]}, which is not one of the library's: {', '.join(known)}"
         )
     return str(name)
 

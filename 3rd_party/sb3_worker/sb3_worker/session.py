@@ -1,4 +1,4 @@
-"""Connects the library's training loop to the run folder: reports, commands, checkpoints."""
+"""Connects the library's training loop to the run folder: reports, requests, checkpoints."""
 
 # The library and torch are typed only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -68,7 +68,7 @@ class Session(Training):
         self._config = config
         self._model, self._normalizer, self._network = model, normalizer, network
         self._spaces, self._steps = spaces, steps
-        # The library's own reports are discarded; this session takes their numbers.
+        # The library's own reports are discarded; this session reports their numbers.
         self._log = Logger(None, [])
         model.set_logger(self._log)
         self._off_policy = isinstance(config, OffPolicyConfig)
@@ -79,7 +79,7 @@ class Session(Training):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._model.learn(
-                # Whole rollouts; otherwise an annealed value would fall below zero in the last one.
+                # Whole rollouts, because an annealed value would otherwise fall below zero in the last one.
                 self._config.planned_steps(self.step) - self.step,
                 callback=_Callback(self),
                 log_interval=None,
@@ -88,7 +88,7 @@ class Session(Training):
         self.step = int(self._model.num_timesteps)
         self.updated()
 
-    # -- the library's calls -------------------------------------------------------------
+    # -- callbacks of the library -------------------------------------------------------------
 
     def stepped(self, infos: Sequence[Mapping[str, Any]]) -> bool:
         """Handle a step of all copies.
@@ -135,7 +135,7 @@ class Session(Training):
         values = {_NAMES[name]: float(value) for name, value in said.items() if name in _NAMES}
         self.report.metrics(self.step, {**values, **losses})
 
-    # -- what it has learnt --------------------------------------------------------------
+    # -- current policy --------------------------------------------------------------
 
     def weights(self) -> Mapping[str, Tensor]:
         """Return the weights of the library's policy, with its target networks."""

@@ -1,10 +1,10 @@
-"""Saves and restores what a training needs besides its policy.
+"""Saves and restores the state of a training besides its policy.
 
 See :mod:`mosaic_worker.learning.training_state`.
 
-The policy itself, with target networks, is in ``model.safetensors``. The library's environments cannot be
-stored in general. So a resumed training begins new episodes, seeded from the seed and the step. It is as good
-as an uninterrupted one, but not equal bit for bit.
+The policy itself, with target networks, is in ``model.safetensors``. The state of the library's environments
+cannot be stored in general, so a resumed training begins new episodes, seeded from the seed and the step. The
+result is as good as that of an uninterrupted training, but not bit-identical.
 """
 
 # The library and torch are typed only in part.

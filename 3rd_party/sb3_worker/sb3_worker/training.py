@@ -68,14 +68,14 @@ def train(
         sees, does = (gymnasium_spaces.describe(s) for s in (first.observation_space, first.action_space))
         masked = first.get_wrapper_attr("masks")
     if masked and not algorithm.masks:
-        run.warn(f"{config.env_id} masks actions, which {algorithm.name} does not see; maskable_ppo does")
+        run.warn(f"{config.env_id} masks actions, which {algorithm.name} ignores; maskable_ppo uses them")
     envs = _copies(config, steps)
     try:
         normalizer = envs if isinstance(envs, VecNormalize) else None
         network = network_of(algorithm, config, envs, from_zero(does))
         model = _model(algorithm, config, network, envs, restored)
         if restored is not None:
-            _go_on(restored, run, model, normalizer)
+            _resume(restored, run, model, normalizer)
         with tensorboard(run, start) as scalars:
             session = Session(
                 algorithm.name,
@@ -94,15 +94,17 @@ def train(
         envs.close()
 
 
-def _go_on(restored: State, run: TrainingRun, model: Any, normalizer: Any) -> None:
+def _resume(restored: State, run: TrainingRun, model: Any, normalizer: Any) -> None:
     try:
         load_weights(model.policy, read_weights(run.folder)[1])
     except ValueError as error:
-        raise ConfigError(f"the policy there does not fit ({error}). Train anew, with --overwrite") from error
+        raise ConfigError(
+            f"the saved policy does not fit ({error}). Start a new training with --overwrite"
+        ) from error
     restore(restored, model, normalizer)
 
 
-# -- what is trained ---------------------------------------------------------------------
+# -- environments and model ---------------------------------------------------------------------
 
 
 def _fitting_steps(algorithm: Algorithm, config: TrainingConfig, env: Env) -> list[dict[str, Any]]:
@@ -131,7 +133,7 @@ def _copies(config: TrainingConfig, steps: list[dict[str, Any]]) -> Any:
     vector = isinstance(space, spaces.Box) and len(space.shape) == 1
     if config.normalize_observations and not vector:
         envs.close()
-        raise ConfigError(f"normalize_observations is for vectors, and {space} is none; leave it out")
+        raise ConfigError(f"normalize_observations is only for vectors, not for {space}; leave it out")
     return VecNormalize(
         envs,
         norm_obs=config.normalize_observations,
@@ -191,14 +193,16 @@ def _model(
             **arguments,
         )
     except (AssertionError, ValueError, TypeError, RuntimeError) as error:
-        raise ConfigError(f"{algorithm.name} cannot be trained so: {one_line(error)}") from error
-    # A player builds the network from its description: both must be the same.
+        raise ConfigError(
+            f"{algorithm.name} cannot be trained with these settings: {one_line(error)}"
+        ) from error
+    # A player builds the network from its description, so both must be equal.
     load_weights(build(network), {k: t.detach().cpu() for k, t in tensors_of(model.policy).items()})
     return model
 
 
 def _check_room(config: TrainingConfig, envs: Any) -> None:
-    """Raise an error for a buffer that would not fit, before the library allocates it."""
+    """Check before the library allocates its buffer that the buffer fits into memory."""
     seen, acts = _bytes(envs.observation_space), _bytes(envs.action_space)
     if isinstance(config, OffPolicyConfig):
         # An observation and the next one; reward, end and time limit are float32 each.
@@ -215,5 +219,7 @@ def _bytes(space: Any) -> int:
 
 
 def _falling(rate: float) -> Callable[[float], float]:
-    """Return a schedule that falls linearly from ``rate`` at the start (1 is left) to 0 at the end."""
+    """Return a schedule that falls linearly from ``rate`` to 0; its argument falls from 1 at the start to
+    0.
+    """
     return lambda left: rate * left

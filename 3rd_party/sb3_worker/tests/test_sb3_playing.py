@@ -192,10 +192,10 @@ def test_weights_of_a_deeper_network_are_refused(tmp_path: Path) -> None:
     [
         (
             Network("td3", box(4), discrete(2)),
-            "gives actions of a Box, and they are of a Discrete",
+            "gives actions of a Box, but its action space is a Discrete",
         ),
-        (Network("dqn", box(4), POINT), "gives actions of a Discrete, and they are of a Box"),
-        (Network("actor_critic", BOTH, discrete(2)), "flatten features of observations that are a Dict"),
+        (Network("dqn", box(4), POINT), "gives actions of a Discrete, but its action space is a Box"),
+        (Network("actor_critic", BOTH, discrete(2)), "flatten features, but its observations are a Dict"),
         (Network("actor_critic", box(4), POINT, options={"squash_output": True}), "squashes actions"),
         (Network("actor_critic", discrete(10**13), discrete(2)), r"needed|is missing"),
         (

@@ -1,4 +1,4 @@
-"""An agent in one episode that runs an AgentSpeak program."""
+"""Runs an AgentSpeak program as an agent in one episode."""
 
 # The interpreter has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -27,7 +27,7 @@ class Episode:
     Args:
         program: Program that the agent runs.
         words: Words of the environment's actions, as atoms.
-        skills: Names, as atoms, of those actions that have parameters.
+        skills: Names, as atoms, of the actions that have parameters.
         name: Name of the agent.
         seed: Seed of the episode; random numbers depend on the seed and the step.
     """
@@ -74,18 +74,20 @@ class Episode:
         mind.thought, mind.base.until = Thought(), until
         mind.chance.seed(self._seed, step)
         try:
-            self._attend(facts, heard)
+            self._update_beliefs(facts, heard)
             action = mind.deliberate(cycles)
         except Overdue:
             raise Undecided("the program has not come to an action within its deadline") from None
         return action, mind.thought, self.told()
 
     def told(self) -> str:
-        """Return and clear the messages to the team; a waiting program sends them with its next action."""
+        """Return and clear the messages to the team; a waiting program sends its messages with its next
+        action.
+        """
         said, self.mind.said = self.mind.said, []
         return "\n".join(said)
 
-    def _attend(self, facts: Sequence[str], heard: Sequence[str]) -> None:
+    def _update_beliefs(self, facts: Sequence[str], heard: Sequence[str]) -> None:
         """Process new percepts and messages, and start initial goals."""
         seen, self._sees = self._sees, dict.fromkeys(facts)
         begun, self._begun = self._begun, []
@@ -95,12 +97,12 @@ class Episode:
             begun,
         )
         for words in heard:
-            self._hear(words)
+            self._process_message(words)
         while self._goals:
             self.mind.pursue(self._goals.pop(0))
 
-    def _hear(self, words: str) -> None:
-        """Process each line of a message: a program's message, or words that another kind of agent said."""
+    def _process_message(self, words: str) -> None:
+        """Process each line of a message: a program's message, or text of another kind of agent."""
         sender, _, content = words.partition(": ")
         for line in content.splitlines():
             try:

@@ -1,4 +1,4 @@
-"""Random numbers of a program, from the episode's seed and the step; equal in Python and in Java."""
+"""Random numbers of a program, from the episode's seed and the step, equal in Python and in Java."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parallel steps of a plan (``!a |&| !b``): an intention for each branch, and a waiter that joins them."""
+"""Parallel branches of a plan (``!a |&| !b``): an intention for each branch, and a waiter that joins them."""
 
 # The interpreter has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -42,7 +42,7 @@ class Join:
         waiting = self.stack[-1]
         for branch, frame in zip(self.branches, self._frames, strict=True):
             if branch:
-                branch.clear()  # a branch that is not needed any more
+                branch.clear()  # a branch that is no longer needed
                 continue
             for variable, value in frame.scope.items():
                 if variable not in waiting.scope:

@@ -1,4 +1,4 @@
-"""Extends the interpreter's parser by parts of AgentSpeak that it lacks.
+"""Extends the interpreter's parser by constructs of AgentSpeak that it lacks.
 
 The parser's functions call each other as globals of their module, so a replacement there is called instead.
 The extensions are conditions as arguments (``.findall(X, p(X) & X > 1, L)``), plans as terms (``{+!go}``),
@@ -100,7 +100,7 @@ def _parse_body_formula(before: Callable[..., Any], tok: Any, tokens: Any, log: 
     between, branches = tok.lexeme, [_branch(step, begun)]
     while tok.lexeme in _JOINS:
         if tok.lexeme != between:
-            raise log.error("do not mix '|&|' and '|||'; give one of them a goal of its own", loc=tok.loc)
+            raise log.error("do not mix '|&|' and '|||'; put one of them into a goal of its own", loc=tok.loc)
         place = next(tokens)
         tok, step = before(place, tokens, log)
         branches.append(_branch(step, place.loc))

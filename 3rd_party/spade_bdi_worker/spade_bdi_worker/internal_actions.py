@@ -1,4 +1,4 @@
-"""Internal actions, whose names begin with a dot: the interpreter's own and additional ones."""
+"""Internal actions of AgentSpeak (names with a leading dot): those of the interpreter and additional ones."""
 
 # The interpreter has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -20,7 +20,7 @@ from spade_bdi_worker.mind import Answer, Mind
 
 _STANDARD = agentspeak.stdlib.actions
 _LEFT_OUT = (".control_flow", ".dump", ".inf_", ".unbind_all")
-"""Omitted actions: they write files, print past the record, mark code to optimize or unbind variables."""
+"""Omitted actions: they write files, print beyond the record, mark code to optimize, or unbind variables."""
 
 
 def standard_actions() -> Actions:
@@ -59,7 +59,7 @@ def _asks(literal: Any, mind: Mind) -> Any:
         return ActionQuery(literal, mind.actions.lookup(literal.functor, len(literal.args)))
     except KeyError:
         if literal.functor.startswith("."):
-            raise AslError(f"there is no {literal.functor} with {len(literal.args)} arguments here") from None
+            raise AslError(f"there is no {literal.functor} with {len(literal.args)} arguments") from None
     return TermQuery(literal)
 
 
@@ -153,7 +153,7 @@ def _range(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
     first, last, *step = (_number(each, intention) for each in term.args[1:])
     by = step[0] if step else 1.0
     if not by:
-        raise AslError("the step of .range is not 0")
+        raise AslError("the step of .range must not be 0")
     return _each(mind, term.args[0], _counted(first, last, by), intention)
 
 
@@ -279,7 +279,7 @@ def _send(mind: Mind, term: Any, intention: Any) -> Iterator[None]:
         if len(term.args) == 4:
             intention.waiter = Answer(number, term.args[3])
     elif len(term.args) == 4:
-        raise AslError(f"an answer comes to askOne and askAll, not to {force}")
+        raise AslError(f"only askOne and askAll have an answer, not {force}")
     else:
         for name in receivers:
             mind.tell(f".send({name}, {force}, {content})")
@@ -300,7 +300,7 @@ def _force(term: Any, intention: Any, *more: str) -> str:
     force = as_text(agentspeak.grounded(term, intention.scope))
     known = (*FORCES, *more)
     if force not in known:
-        raise AslError(f"team-mates are told {', '.join(known)}, not {force}")
+        raise AslError(f"messages to teammates are {', '.join(known)}, not {force}")
     return force
 
 

@@ -24,7 +24,7 @@ _MESSAGE = re.compile(
     re.DOTALL,
 )
 _VARIABLE = re.compile(r"_X_[0-9a-f]{3}_[0-9a-f]+")
-"""Matches a variable as the interpreter writes it, with its memory address."""
+"""Pattern of a variable as the interpreter writes it, with its memory address."""
 _FLAT = re.compile(r"([a-z]\w*)\(([^()\[\]\"\\]*)\)")
 _ARGUMENT = re.compile(r"(?P<number>-?[0-9]+(?:\.[0-9]+(?:e-?[0-9]+)?)?)|[a-z][A-Za-z0-9_]*")
 _OWN_WORDS = frozenset({"true", "false", "not", "div", "mod"})
@@ -102,7 +102,9 @@ def sourced(term: Any) -> Any:
 
 
 def _flat(text: str) -> Any:
-    """Parse a literal of numbers and atoms alone, fifty times as fast as the parser; ``None`` for others."""
+    """Parse a literal of numbers and atoms only, fifty times as fast as the parser; return ``None`` for
+    others.
+    """
     found = _FLAT.fullmatch(text)
     if found is None or found[1] in _OWN_WORDS:
         return None

@@ -1,4 +1,4 @@
-"""The worker that plays AgentSpeak programs."""
+"""Worker that plays AgentSpeak programs."""
 
 # The interpreter has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -40,7 +40,7 @@ class _Player:
     def __init__(self, slot: Slot) -> None:
         settings, kind = slot.settings, slot.action_space.kind
         if kind not in _ACTION_SPACES:
-            raise LoadError(f"a program acts by words, numbers and lists, and the slot's actions are {kind}")
+            raise LoadError(f"a program acts by words, numbers and lists, but the slot's actions are {kind}")
         path = settings.get("program")
         if not path:
             raise LoadError("the setting program is missing: name a file with an AgentSpeak program (.asl)")
@@ -83,9 +83,9 @@ class _Player:
         """Connect the slot to the session's XMPP server for its messages."""
         problem = why_not()
         if not problem and self.slot.seats:
-            problem = "needs agents that keep their seats, and this match swaps them"
+            problem = "needs agents that keep their seats, but this match swaps them"
         if not problem and "*" in self.slot.agent_id:
-            problem = f"needs agents that are named beforehand, and {self.slot.agent_id} names none"
+            problem = f"needs agents that are known in advance, but {self.slot.agent_id} names none"
         if problem:
             raise LoadError(f"transport xmpp {problem}")
         try:
@@ -119,10 +119,10 @@ class _Player:
             self._mailbox.close()
 
     def decide(self, decision: Decision) -> tuple[Any, dict[str, Any] | None]:
-        """Return an action, or why there is none, with the data to record.
+        """Return an action, or the reason why there is none, with the data to record.
 
-        After a message that could not be delivered, every answer of the episode is invalid: the rest would be
-        measured without the message.
+        After a message that could not be delivered, every answer of the episode is invalid, because the rest
+        of the episode would be measured without the message.
         """
         mailbox, episode = self._mailbox, decision.episode
         if mailbox is None:
@@ -181,7 +181,7 @@ class _Player:
         if (called := _flat(action)) in self.words:
             return self.words[called] + start
         if action.functor in self.skills:
-            return Invalid(f"there is no action {as_text(action)} here", str(action))
+            return Invalid(f"there is no action {as_text(action)}", str(action))
         given = action.args[0]
         if isinstance(given, tuple) or agentspeak.is_number(given):
             return _played(given, self.slot.action_space)
@@ -205,17 +205,17 @@ def _played(given: Any, space: Space) -> Any:
     try:
         numbers = np.asarray(given, np.float64).reshape(-1)
     except (TypeError, ValueError, OverflowError):
-        return Invalid("an action is numbers here, which what the program gave is not", str(given))
+        return Invalid("an action must consist of numbers, but the program gave something else", str(given))
     wanted = int(np.prod(space.shape))
     if numbers.size != wanted:
-        return Invalid(f"an action has {wanted} numbers here, not {numbers.size}", str(given))
+        return Invalid(f"an action must have {wanted} numbers, not {numbers.size}", str(given))
     dtype = np.dtype(space.dtype or np.int64)
     with np.errstate(all="ignore"):
         action = numbers.astype(dtype)
     same = action == numbers if dtype.kind != "f" else ~np.isnan(numbers)
     if not same.all():
         other = numbers[~same][0]
-        return Invalid(f"an action's numbers are {dtype} here, which {other:g} is not", str(given))
+        return Invalid(f"the numbers of an action must be {dtype}, which {other:g} is not", str(given))
     return action.reshape(space.shape)
 
 

@@ -30,15 +30,17 @@ LONGEST_TOLD = 4000
 """Largest number of characters of printed text, and of failed goals, in a decision's record."""
 _ENDLESS = "the program's rules call each other without end"
 _LOOKS = 256
-"""Belief base accesses between two checks of the time."""
+"""Number of accesses to the belief base between two checks of the time."""
 
 
 class Undecided(Exception):
-    """Raised if an agent chose no action; the message says why."""
+    """The agent chose no action; the message says why."""
 
 
 class Overdue(BaseException):
-    """Raised after the deadline of a decision; no ``Exception``: the interpreter catches those."""
+    """The deadline of a decision has passed; this is no ``Exception``, because the interpreter catches
+    those.
+    """
 
 
 @dataclass
@@ -94,7 +96,9 @@ def bounded(lines: Sequence[str]) -> list[str]:
 
 
 class _Beliefs(dict[str, Any]):
-    """Beliefs of one name, by their text and in the order of entry; the interpreter itself uses a set."""
+    """Beliefs of one name, by text and in the order of entry, because the interpreter itself uses an
+    unordered set.
+    """
 
     def __iter__(self) -> Iterator[Any]:
         # The interpreter changes the beliefs while it iterates over them.
@@ -116,12 +120,12 @@ class Answer:
         self.number, self.wanted = number, wanted
 
     def poll(self, _: Any) -> bool:
-        """Return false: the wait ends when the answer arrives, see :meth:`Mind.hear`."""
+        """Return ``False``: the wait ends when the answer arrives, see :meth:`Mind.hear`."""
         return False
 
 
 class _Base(collections.defaultdict[Any, Any]):
-    """A belief base that checks the deadline: one interpreter step may access it without end."""
+    """A belief base that checks the deadline, because one interpreter step may access it endlessly."""
 
     def __init__(self) -> None:
         super().__init__(_Beliefs)
@@ -155,7 +159,7 @@ def _named(term: Any) -> Any:
 
 
 class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
-    """The interpreter's agent, with parts of AgentSpeak that the interpreter lacks.
+    """The interpreter's agent, with constructs of AgentSpeak that the interpreter lacks.
 
     Its own beliefs and goals get a source (``source(self)``). A test goal checks beliefs before it looks for
     plans, failed goals can recover (``-!goal``), and an atomic plan is not interrupted.
@@ -233,7 +237,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             return True
         if goal_type == GoalType.test:
             self._kind = "test_goal_failed"
-            raise AslError(f"nothing believed fits ?{as_text(goal)}")
+            raise AslError(f"no belief matches ?{as_text(goal)}")
         return self._unmet(goal, term, stack)
 
     def _changed(self, trigger: Any, term: Any, intention: Any, delayed: bool) -> bool:
@@ -342,7 +346,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
                     changed = self._enter_base(belief)
                 else:
                     changed = self._leave_base(belief)
-                # An event without a plan about it has no further effect: only the belief changes.
+                # An event without a plan for it has no further effect: only the belief changes.
                 if changed and (waits or (trigger, GoalType.belief, *belief.literal_group()) in heard):
                     events.append((trigger, belief))
         for trigger, belief in events:
@@ -487,7 +491,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             self._safely(partial(self._answer, heard), heard.content)
             return
         if not agentspeak.is_literal(heard.content):
-            return  # an answer for which no plan waits any more
+            return  # an answer for which no plan waits any longer
         goal_type = GoalType.achievement if heard.force.endswith("achieve") else GoalType.belief
         trigger = Trigger.removal if heard.force.startswith("un") else Trigger.addition
         self._begin(trigger, goal_type, heard.content)
@@ -506,7 +510,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             frame, answer = stack[-1], False if heard.force == "untell" else heard.content
             frame.waiter = None
             if not agentspeak.unify(waiter.wanted, answer, frame.scope, frame.stack):
-                self._fail("another answer came than it wanted", stack)
+                self._fail("the answer does not match the expected one", stack)
             return True
         return False
 
@@ -532,7 +536,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
     def _safely(self, begin: Callable[[], object], about: Any) -> None:
         try:
             begin()
-        except Exception as error:  # a context computes what the program says, and may raise anything
+        except Exception as error:  # a context runs code of the program, which may raise anything
             reason = _ENDLESS if isinstance(error, RecursionError) else error
             self.thought.failed.append(f"{as_text(about)}: {reason}")
 
@@ -563,7 +567,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         raise Undecided(f"the program has not come to an action within {cycles} steps of the interpreter")
 
     def _think(self, problems: list[str]) -> bool:
-        """Run one step of the interpreter; return whether there is more to do."""
+        """Run one step of the interpreter; return whether intentions are left to run."""
         if self._atomic:
             self._put_atomic_first()
         try:
@@ -576,7 +580,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
             problems.clear()
 
     def _take_turns(self) -> None:
-        """Move the intention that acted behind all others, so that an endless one leaves them time."""
+        """Move the intention that acted behind all others, so that an endless intention leaves them time."""
         acting, self._acting = self._acting, None
         if any(each is acting for each in self.intentions):
             self.intentions = collections.deque(each for each in self.intentions if each is not acting)
@@ -610,7 +614,7 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
     def tell(self, text: str) -> None:
         """Add a message to those sent to the team with the next action."""
         if sum(map(len, self.said)) + len(self.said) + len(text) > LONGEST_SAID:
-            raise AslError(f"more than {LONGEST_SAID} characters are said to the team with one action")
+            raise AslError(f"more than {LONGEST_SAID} characters of messages to the team with one action")
         self.said.append(text)
 
     def _fail(self, reason: str, stack: Any = None) -> None:
@@ -644,7 +648,9 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         self._fail(reason, join.stack)
 
     def _recover(self, stack: Any, goal: Any, term: Any, kind: str, reason: str) -> bool:
-        """Start a plan for ``-!goal`` in place of the failed plan; the event's annotations tell it why."""
+        """Start a plan for ``-!goal`` in place of the failed plan; the event's annotations contain the
+        reason.
+        """
         why = (Literal("error", (Literal(kind),)), Literal("error_msg", (reason,)))
         event = Literal(goal.functor, goal.args, goal.annots | frozenset(why))
         if not self._start(Trigger.removal, GoalType.achievement, event, term, stack):

@@ -25,14 +25,14 @@ from spade_bdi_worker.tokens import MAX_BYTES, IncludeError, Tokens
 
 _INTERPRETER = logging.getLogger("agentspeak")
 _INTERPRETER.propagate = False
-"""Its messages are converted to sentences, see :func:`said`."""
+"""Messages of this logger are converted to sentences, see :func:`said`."""
 
 
 class ProgramError(Exception):
-    """Raised if a program is wrong.
+    """A program is invalid.
 
     Args:
-        problems: Errors with their place: ``solve.asl, line 3: expected '.' …``.
+        problems: Errors with file and line, for example ``solve.asl, line 3: expected '.' …``.
     """
 
     def __init__(self, problems: Sequence[str]) -> None:
@@ -89,7 +89,7 @@ def parse_program(name: str, text: str, folder: Path | None = None) -> Program:
         except IncludeError as error:
             raise ProgramError([*problems, str(error)]) from None
         except agentspeak.AggregatedError:
-            raise ProgramError(problems or [f"{name} is no program"]) from None
+            raise ProgramError(problems or [f"{name} is not a program"]) from None
         except RecursionError:
             raise ProgramError([f"{name}: it is nested too deeply"]) from None
     for body in [plan.body for plan in tree.plans]:
@@ -100,8 +100,8 @@ def parse_program(name: str, text: str, folder: Path | None = None) -> Program:
 def _replace_whole(body: Any) -> None:
     """Make ``-+state(idle)`` replace any belief ``state(_)``, as in Jason.
 
-    The interpreter would replace ``state(idle)`` alone, and only if a value is computed or a variable has
-    another value. So the step is split into two: a removal and an addition.
+    The interpreter would replace only ``state(idle)``, and only if a value is computed or a variable has
+    another value. Therefore this function splits the step into a removal and an addition.
     """
     formulas: list[Any] = []
     for formula in getattr(body, "formulas", None) or ():
@@ -138,7 +138,7 @@ def _inner(formula: Any) -> list[Any]:
 
 
 def unknown_actions(program: Program, words: Collection[str], skills: Collection[str] = ()) -> list[str]:
-    """Return an error for each step of a plan that is no action of the environment.
+    """Return an error for each step of a plan that is not an action of the environment.
 
     The interpreter would look such a step up as a belief, and the plan would fail there.
 
@@ -161,9 +161,9 @@ def unknown_actions(program: Program, words: Collection[str], skills: Collection
         ):
             continue
         near = get_close_matches(name, words, 1)
-        fix = f"did you mean {near[0]}?" if near else f"there are {', '.join(list(words)[:12])}"
+        fix = f"did you mean {near[0]}?" if near else f"the actions are {', '.join(list(words)[:12])}"
         place = f"{literal.loc.filename}, line {literal.loc.lineno}"
-        found.append(f"{place}: there is no action {name!r} here ({fix}); ?{name} looks a belief up")
+        found.append(f"{place}: there is no action {name!r} ({fix}); write ?{name} to query a belief")
     return found
 
 
@@ -180,7 +180,9 @@ def _steps(bodies: Sequence[Any]) -> Iterator[Any]:
 
 @contextmanager
 def said() -> Generator[list[str]]:
-    """Collect the interpreter's warnings inside the ``with`` statement, each a sentence with its place."""
+    """Collect the interpreter's warnings inside the ``with`` statement, each a sentence with file and
+    line.
+    """
     heard = _Ear()
     _INTERPRETER.addHandler(heard)
     try:
@@ -197,7 +199,7 @@ class _Ear(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         place = getattr(record, "loc", None)
         where = f"{place.filename}, line {place.lineno}: " if place else ""
-        # An error that the interpreter did not expect; its own message would be Python's.
+        # An unexpected error of the interpreter, whose own message would be Python's.
         failure = record.exc_info[1] if record.exc_info else None
         told = record.getMessage() if failure is None else str(failure)
         self.problems.append(where + _NO_ACTION.sub(_missing, told))
@@ -210,5 +212,5 @@ def _missing(found: re.Match[str]) -> str:
     """Return a sentence about an internal action that does not exist."""
     return (
         f"no such action '{found[1]}' with {found[2]} argument{'s' * (found[2] != '1')} in this interpreter "
-        "(docs/bdi/interpreters.md lists those that it has; jason_worker has Jason's)"
+        "(docs/bdi/interpreters.md lists the available ones; jason_worker has Jason's)"
     )

@@ -1,10 +1,10 @@
-"""Checks programs while a person writes them: ``python -m spade_bdi_worker.program_check``.
+"""Checks programs while a user writes them: ``python -m spade_bdi_worker.program_check``.
 
-One JSON object a line on stdin, ``{"name": "solve.asl", "text": "…", "actions": ["turn left", …], "folder":
-"…"}`` (without ``actions`` those are not checked, without ``folder`` nothing can be included); one JSON line
-on stdout for each, ``{"problems": [{"line": 3, "text": "a sentence", "word": "fly"}], "ending": ".asl",
-"templates": [{"name", "text"}], "colors": [[pattern, role]]}``. Lines count from 1; 0 is the whole file.
-Nothing of the program is run.
+The program reads one JSON object per line from stdin, ``{"name": "solve.asl", "text": "…", "actions": ["turn
+left", …], "folder": "…"}``. Without ``actions``, actions are not checked; without ``folder``, no file can be
+included. For each line it prints one JSON line, ``{"problems": [{"line": 3, "text": "a sentence", "word":
+"fly"}], "ending": ".asl", "templates": [{"name", "text"}], "colors": [[pattern, role]]}``. Lines count from
+1; 0 is the whole file. The checked program is not run.
 """
 
 # The interpreter has no types.
@@ -25,7 +25,7 @@ from spade_bdi_worker.program import ProgramError, parse_program, said, unknown_
 
 _HERE = Path(__file__).resolve()
 TEMPLATES = (_HERE.parents[3] / "docs" / "examples" / "bdi", _HERE.parents[2] / "examples" / "bdi")
-"""Folders with example programs to begin with: in a checkout, in a wheel."""
+"""Folders with example programs as templates: in a checkout, in a wheel."""
 COLORS = (
     (r"[+\-]?[!?][a-z]\w*", "goal"),
     (r"^\s*[+\-][a-z]\w*", "goal"),
@@ -36,7 +36,7 @@ COLORS = (
     (r'"[^"]*"', "text"),
     (r"//.*$", "comment"),
 )
-"""Patterns to highlight in a program; a later one overrides an earlier one."""
+"""Patterns to highlight in a program, with their roles; a later pattern overrides an earlier one."""
 _PLACE = re.compile(r"^(?P<name>.*?), line (?P<line>\d+): (?P<text>.*)$", re.DOTALL)
 _QUOTED = re.compile(r"no (?:such )?action '([\w.]+)")
 _UNKNOWN = "any_action"
@@ -79,7 +79,7 @@ def _wrong(name: str, text: str, actions: list[str] | None, folder: Path | None)
 
 
 def _problem(name: str, sentence: str) -> dict[str, Any]:
-    """Return an error with its line; the line is 0 if the error is in an included file."""
+    """Return an error with its line, which is 0 if the error is in an included file."""
     found, quoted = _PLACE.match(sentence), _QUOTED.search(sentence)
     here = found is not None and found["name"] == name
     place = (

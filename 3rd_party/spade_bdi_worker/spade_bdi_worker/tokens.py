@@ -1,4 +1,4 @@
-"""Prepares the tokens of a program, with those of included files, for the interpreter's parser."""
+"""Prepares the tokens of a program and of its included files for the interpreter's parser."""
 
 # The interpreter has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -25,7 +25,7 @@ _NAMES = frozenset({"begin", "end", "include"})
 
 
 class IncludeError(Exception):
-    """Raised if a file cannot be included; the message says why."""
+    """A file cannot be included; the message says why."""
 
 
 class Tokens:
@@ -76,9 +76,7 @@ class Tokens:
         """Return the tokens that replace ``{ include("other.asl") }``."""
         place = f"{name}, line {word.loc.lineno}"
         if word.lexeme != "include":
-            raise IncludeError(
-                f"{place}: the only directive here is include, so there is no {{ {word.lexeme} … }}"
-            )
+            raise IncludeError(f"{place}: the only directive is include; there is no {{ {word.lexeme} … }}")
         file = _named(tokens, place)
         try:
             text = self._included(file, within)
@@ -89,11 +87,11 @@ class Tokens:
     def _included(self, file: str, within: tuple[str, ...]) -> str:
         """Return the text of a file in the program's own folder."""
         if self._folder is None:
-            raise IncludeError("where the program's own file is, is not known here")
+            raise IncludeError("the folder of the program's own file is not known")
         if file in within:
-            raise IncludeError("it is part of itself")
+            raise IncludeError("it includes itself")
         if len(within) > MOST_DEEP:
-            raise IncludeError(f"files are included {MOST_DEEP} deep at most")
+            raise IncludeError(f"includes can be at most {MOST_DEEP} levels deep")
         content = read_within(self._folder, file, self._room)
         self._room -= len(content)
         try:
@@ -115,7 +113,7 @@ def read_within(folder: Path, file: str, most: int) -> bytes:
     """
     parts = PurePosixPath(file).parts
     if not parts or file.startswith("/") or ".." in parts or "\\" in file or ":" in file or "\0" in file:
-        raise IncludeError("name a file in the program's own folder, or below it")
+        raise IncludeError("name a file in the program's own folder or its subfolders")
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for number, part in enumerate(parts):
@@ -124,7 +122,7 @@ def read_within(folder: Path, file: str, most: int) -> bytes:
             os.close(opened)
             opened = inner
         if not stat.S_ISREG(os.fstat(opened).st_mode):
-            raise IncludeError("it is no file")
+            raise IncludeError("it is not a file")
         with os.fdopen(os.dup(opened), "rb") as stream:
             content = stream.read(most + 1)
     except OSError as error:
@@ -133,7 +131,7 @@ def read_within(folder: Path, file: str, most: int) -> bytes:
     finally:
         os.close(opened)
     if len(content) > most:
-        raise IncludeError(f"a program has {MAX_BYTES:,} bytes at most, with all that it includes")
+        raise IncludeError(f"a program may have at most {MAX_BYTES:,} bytes, including all included files")
     return content
 
 
@@ -142,7 +140,7 @@ def _named(tokens: Iterator[Any], place: str) -> str:
     words: list[Any] = [next(tokens, None) for _ in range(4)]
     lexemes = [word and word.lexeme for word in words]
     if lexemes[0] != "(" or lexemes[2:] != [")", "}"] or not words[1].token.string:
-        raise IncludeError(f'{place}: a file is included by {{ include("name.asl") }}')
+        raise IncludeError(f'{place}: include a file by {{ include("name.asl") }}')
     return agentspeak.parse_string(lexemes[1])
 
 
@@ -152,9 +150,11 @@ def _mended(tokens: Iterator[Any]) -> Iterator[Any]:
     before = ""
     for token in tokens:
         if token.lexeme in _NAMES:
-            if before == "{":  # across the end of an included file: the interpreter would open what is named
+            if (
+                before == "{"
+            ):  # across the end of an included file, where the interpreter would open the named file
                 raise IncludeError(
-                    f"{token.loc.filename}, line {token.loc.lineno}: no file ends within a directive"
+                    f"{token.loc.filename}, line {token.loc.lineno}: a file must not end within a directive"
                 )
             token = token._replace(token=TokenType.functor.value)
         before = token.lexeme

@@ -1,8 +1,8 @@
 """Carries a program's messages over XMPP, through a server that only this session's agents can reach.
 
-The session records an agent's messages and announces them to the team-mates over any transport. An agent
-processes an announced message once it arrived over XMPP, in the order of the record. So the speed of a
-message does not change what an agent hears at which step.
+The session records an agent's messages and announces them to the teammates, whatever the transport. An agent
+processes an announced message once it has arrived over XMPP, in the order of the record. Therefore the speed
+of a message does not change which messages an agent gets at which step.
 """
 
 from __future__ import annotations
@@ -30,16 +30,18 @@ if TYPE_CHECKING:
     from spade_bdi_worker.xmpp_client import Postman
 
 START_S = 300.0
-"""Largest time for the server's start, and again for logging in: a cold disk or a busy machine is slow."""
+"""Largest time in seconds for the server's start, and again for logging in; both are slow on a busy
+machine.
+"""
 _LOOK_S = 0.05
 _ANSWER_S = 10.0
-_GONE = "the XMPP server is gone"
+_GONE = "the XMPP server has ended"
 _LONGEST_LINE = 1_000_000
 _NEEDS = ("slixmpp", "pyjabber", "greenlet")
 
 
 class XmppError(Exception):
-    """Raised if a message cannot be delivered; the text is a sentence for a person."""
+    """A message cannot be delivered; the text is a sentence for the user."""
 
 
 class _Letter(NamedTuple):
@@ -51,17 +53,17 @@ class _Letter(NamedTuple):
 
 
 def why_not() -> str:
-    """Return why XMPP cannot be used here; empty if it can."""
+    """Return why XMPP cannot be used on this machine; empty if it can."""
     if sys.platform != "linux":
-        return "needs Linux, whose sockets it meets at"
+        return "needs Linux, because agents connect through its abstract sockets"
     lacking = [name for name in _NEEDS if find_spec(name) is None]
     if not lacking:
         return ""
-    return f"needs {' and '.join(lacking)}, not installed here: use spade_worker, which has it"
+    return f"needs {' and '.join(lacking)}, which are not installed: use spade_worker, which has them"
 
 
 class Mailbox:
-    """An agent's connection to its session's XMPP server, logged in.
+    """Connection of an agent to its session's XMPP server.
 
     Args:
         agent: Name of the agent.
@@ -80,8 +82,8 @@ class Mailbox:
         if port not in (0, given["port"]):
             self._office.close()
             raise XmppError(
-                f"xmpp_port is {port}, and another agent of the session has the server at {given['port']}: "
-                "give all of them the same"
+                f"xmpp_port is {port}, but another agent of the session has the server at {given['port']}: "
+                "set the same port for all of them"
             )
         self._postman = _log_in(given, self._put)
 
@@ -169,7 +171,7 @@ class Mailbox:
         found = self._take(wanted, 0)
         if found is not None:
             return found
-        what = f"{wanted.content} of {wanted.sender} has not come over XMPP"
+        what = f"{wanted.content} of {wanted.sender} has not arrived over XMPP"
         try:
             if wanted.sender not in self.joined():
                 return None
@@ -214,7 +216,7 @@ def _join(agent: str, secret: str, port: int, until: float) -> tuple[socket.sock
         try:
             office.connect(meeting_place(secret))
             if not same_user(office):
-                raise XmppError("another user's program is where the session's agents meet")
+                raise XmppError("a program of another user has the socket of the session's agents")
             office.sendall(json.dumps({"secret": secret, "join": agent}).encode() + b"\n")
             given = _line(office)
             office.settimeout(_ANSWER_S)
@@ -245,7 +247,7 @@ def _start_server(secret: str, port: int, until: float) -> None:
     process.stdin.close()
     if "problem" in told:
         raise XmppError(str(told["problem"]))
-    time.sleep(_LOOK_S)  # another agent's server is about to listen, or to end
+    time.sleep(_LOOK_S)  # another agent's server is about to listen or to end
 
 
 _servers: list[subprocess.Popen[bytes]] = []
@@ -289,9 +291,9 @@ def _log_in(given: Mapping[str, Any], on_message: Any) -> Postman:
 
     try:
         return _call(log_in())
-    except Exception as error:  # the border to slixmpp
+    except Exception as error:  # third-party code of slixmpp
         why = str(error) or type(error).__name__
-        raise XmppError(f"the XMPP server at {LOOPBACK}:{given['port']} does not take it: {why}") from None
+        raise XmppError(f"the XMPP server at {LOOPBACK}:{given['port']} rejects the agent: {why}") from None
 
 
 def _call(work: Coroutine[Any, Any, Any]) -> Any:
@@ -312,5 +314,5 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def new_secret() -> str:
-    """Return a secret for an agent whose session gave none; such an agent has a server of its own."""
+    """Return a secret for an agent whose session provided none; such an agent gets its own server."""
     return secrets.token_urlsafe(24)

@@ -1,8 +1,6 @@
-"""The XMPP client that carries a program's messages, in the format of spade-bdi agents."""
+"""XMPP client that carries a program's messages, in the format of spade-bdi agents."""
 
-# slixmpp is not installed where MOSAIC's own types are checked.
-# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUntypedBaseClass=false, reportUnknownParameterType=false
+# slixmpp is not installed where MOSAIC's types are checked.
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from slixmpp import ClientXMPP
 from slixmpp.plugins.xep_0004 import Form
 
 METADATA = "spade:x:metadata"
-"""Title of the data form (XEP-0004) that holds SPADE's data about a message."""
+"""Title of the data form (XEP-0004) that contains SPADE's data about a message."""
 PERFORMATIVE = {"performative": "BDI"}
 """Field by which spade-bdi agents recognize each other's messages."""
 TOLD = ("ilf_type", "episode", "step")
@@ -42,7 +40,7 @@ class Postman(ClientXMPP):
     ) -> None:
         super().__init__(address, password)
         self.enable_direct_tls = False
-        # The server creates a new certificate; it is reached on the loopback interface alone.
+        # The server creates a new certificate; it can be reached only on the loopback interface.
         self.ssl_context.check_hostname = False
         self.ssl_context.verify_mode = ssl.CERT_NONE
         for plugin in ("xep_0004", "xep_0199"):
@@ -56,7 +54,7 @@ class Postman(ClientXMPP):
         self.add_event_handler("session_start", self._appear)
         self.add_event_handler("failed_all_auth", self._note_refusal)
         self.add_event_handler("disconnected", self._note_loss)
-        self.add_event_handler("message", self._hear)
+        self.add_event_handler("message", self._on_chat_message)
 
     def _appear(self, _event: object) -> None:
         self.send_presence()
@@ -68,7 +66,7 @@ class Postman(ClientXMPP):
         self.lost = True
 
     async def join(self, host: str, port: int) -> None:
-        """Log in and return once messages arrive, which is later than the server's welcome.
+        """Log in, and return once messages can arrive, which is later than the server's welcome.
 
         Raises:
             ConnectionError: The server rejects the agent.
@@ -76,7 +74,7 @@ class Postman(ClientXMPP):
         self.connect(host, port)
         while not self._heard_itself.is_set():
             if self._refused.is_set():
-                raise ConnectionError("it refuses the password")
+                raise ConnectionError("the server refuses the password")
             if self.is_connected():
                 self.tell(self.boundjid.bare, self._greeting, {})
             try:
@@ -88,7 +86,7 @@ class Postman(ClientXMPP):
         """Close the connection."""
         self.disconnect()
 
-    def _hear(self, message: Any) -> None:
+    def _on_chat_message(self, message: Any) -> None:
         form = message.get_plugin("form", check=True)
         told: dict[str, str] = {}
         if form is not None and form["title"] == METADATA:
@@ -96,7 +94,7 @@ class Postman(ClientXMPP):
         if any(told.get(name) != value for name, value in PERFORMATIVE.items()):
             return
         if message["from"].bare == self.boundjid.bare:
-            # The greeting of an earlier connection may arrive as well.
+            # The presence message of an earlier connection may arrive as well.
             if message["body"] == self._greeting:
                 self._heard_itself.set()
             return

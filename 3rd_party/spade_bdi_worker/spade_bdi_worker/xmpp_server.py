@@ -1,19 +1,18 @@
-"""The XMPP server of a session's programs: ``python -m spade_bdi_worker.xmpp_server``.
+"""Runs the XMPP server of a session's programs: ``python -m spade_bdi_worker.xmpp_server``.
 
-pyjabber, as SPADE embeds it, on the loopback interface alone. One worker of the session starts it, and it
-ends with that worker. One JSON line on stdin, ``{"secret", "port", "parent"}`` (port 0: any that is free).
-One on stdout: ``{"port": 43223}``, ``{"problem": "a sentence"}``, or ``{"other": true}`` where the session
-has one already. When stdin ends, so does it.
+The server is pyjabber, as SPADE embeds it, on the loopback interface only. One worker of the session starts
+it. It reads one JSON line from stdin, ``{"secret", "port", "parent"}`` (port 0 for any free port), and prints
+one: ``{"port": 43223}``, ``{"problem": "a sentence"}``, or ``{"other": true}`` if the session already has a
+server. It ends when stdin ends.
 
-A program that knows the secret joins at an abstract Unix socket, which only lets processes of the same user
-in: the server answers ``{"secret", "join": "agent_0"}`` with ``{"user", "password", "port"}``, made for this
-program, and each line after that with ``{"joined": ["agent_0"]}``, all programs that are there. A program
-that closes the connection has left. Nothing else opens an account: in-band registration is refused.
+A program that knows the secret connects to an abstract Unix socket, which accepts only processes of the same
+user. The server answers ``{"secret", "join": "agent_0"}`` with ``{"user", "password", "port"}``, created for
+this program, and each later line with ``{"joined": ["agent_0"]}``, the list of all connected programs. A
+program leaves by closing the connection. There is no other way to get an account: in-band registration is
+refused.
 """
 
-# pyjabber has no types, and is not installed where MOSAIC's own are checked.
-# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+# pyjabber has no types and is not installed where MOSAIC's types are checked.
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ from mosaic_worker.launch import die_with_parent
 LOOPBACK = "127.0.0.1"
 DOMAIN = "localhost"
 _FOR_EVER_S = 10**7
-"""After so long without a word pyjabber closes a stream; a session may be paused for days."""
+"""Seconds of silence after which pyjabber closes a stream; a session may be paused for days."""
 _CREDENTIALS = struct.Struct("3i")
 
 
@@ -50,7 +49,7 @@ def meeting_place(secret: str) -> str:
 
 
 def same_user(connection: socket.socket) -> bool:
-    """Return whether the process at the other end of a Unix socket runs as our user."""
+    """Return whether the process at the other end of a Unix socket runs as the same user."""
     given = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     return _CREDENTIALS.unpack(given)[1] == os.getuid()
 
@@ -120,7 +119,7 @@ async def _open_account(user: str, password: str) -> None:
 
 
 async def _refuse_registration(sasl: Any, _element: Any) -> None:
-    """Refuse registration; replaces pyjabber's own function, which opens an account for any client."""
+    """Refuse registration, in place of pyjabber's own function, which opens an account for any client."""
     from pyjabber.stanzas.error import StanzaError
 
     sasl._transport.write(StanzaError.not_authorized_sasl())
@@ -142,7 +141,7 @@ def _make_server(port: int, folder: Path) -> Any:
 
     for name in ("ca_key.pem", "ca_cert.pem"):
         shutil.copy(Path(pyjabber.network.__file__).parent / "certs" / name, folder)
-    # It would also listen on the machine's public address.
+    # By default it would also listen on the machine's public address.
     server.setup_query_local_ip = lambda: None
     SASL.handle_iq = _refuse_registration
     plugins = [name for name in Parameters().plugins if name != "jabber:iq:register"]
@@ -157,11 +156,11 @@ def _make_server(port: int, folder: Path) -> Any:
             plugins=plugins,
         )
     )
-    made._http_server = None  # for uploads, on all interfaces
-    # In TLS 1.3 a client's first data may come with the end of its handshake; pyjabber is not ready for it
-    # then, and never answers. In 1.2 the server ends the handshake.
+    made._http_server = None  # a server for uploads, on all interfaces
+    # In TLS 1.3 a client's first data may arrive with the end of its handshake, to which pyjabber never
+    # answers. In 1.2 the server ends the handshake.
     AppConfig.app_config.ssl_context.maximum_version = ssl.TLSVersion.TLSv1_2
-    # Processes of a pool would outlive a server that is killed.
+    # Processes of a pool would outlive a killed server.
     AppConfig.app_config = attrs.evolve(AppConfig.app_config, process_pool_exe=ThreadPoolExecutor(1))
     return made
 
@@ -172,16 +171,16 @@ async def _serve(asked: dict[str, Any], office: socket.socket, folder: Path) -> 
     ready = asyncio.create_task(server.ready.wait())
     await asyncio.wait([running, ready], return_when=asyncio.FIRST_COMPLETED)
     if not ready.done():
-        raise RuntimeError("it ended before it listened")
-    server._server_listener.close()  # for servers elsewhere
+        raise RuntimeError("the server ended before it listened")
+    server._server_listener.close()  # a listener for servers on other machines
     shutil.rmtree(folder, ignore_errors=True)
     (listening,) = server._client_listener.sockets
     host, port = listening.getsockname()
     if host != LOOPBACK:
-        raise RuntimeError(f"it listens at {host}")
+        raise RuntimeError(f"the server listens at {host}")
     accounts = _Accounts(asked["secret"], port)
     await asyncio.start_unix_server(accounts.serve, sock=office)
-    # The server ends with the worker that started it, however that ends.
+    # The server ends with the worker that started it, in any case.
     asyncio.get_running_loop().add_reader(sys.stdin.fileno(), os._exit, 0)
     _tell(port=port)
     await running
@@ -197,7 +196,7 @@ def _problem_with(port: int) -> str:
         except OSError as error:
             taken = error.errno == errno.EADDRINUSE
             what = "is taken by another program" if taken else f"cannot be used ({error.strerror})"
-            return f"port {port} of {LOOPBACK} {what}: name another as xmpp_port, or 0 for any that is free"
+            return f"port {port} of {LOOPBACK} {what}: set another xmpp_port, or 0 for any free port"
     return ""
 
 
@@ -219,8 +218,8 @@ def main() -> None:
     if problem := _problem_with(asked["port"]):
         _tell(problem=problem)
         return
-    office.listen(128)  # workers that connect before the server runs wait
-    # pyjabber makes folders where temporary files go, and leaves them.
+    office.listen(128)  # connections of workers wait until the server runs
+    # pyjabber leaves folders among the temporary files.
     folder = Path(tempfile.mkdtemp(prefix="mosaic-xmpp-"))
     tempfile.tempdir = str(folder)
     said: list[str] = []
@@ -232,7 +231,7 @@ def main() -> None:
         asyncio.run(_serve(asked, office, folder))
     except (Exception, SystemExit) as error:
         why = said[-1] if said else str(error) or type(error).__name__
-        with contextlib.suppress(OSError):  # once the server has begun, no process reads this
+        with contextlib.suppress(OSError):  # after the server has begun, no process reads this output
             _tell(problem=f"the XMPP server cannot be started: {' '.join(why.split())}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -45,12 +45,12 @@ def test_legal_actions_without_words_are_told_by_their_numbers(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("step", "space", "says"),
     [
-        ("act(1.5)", gymnasium.spaces.Discrete(3), "numbers are int64 here, which 1.5 is not"),
-        ("act([300, 0])", gymnasium.spaces.Box(-100, 100, (2,), np.int8), "int8 here, which 300 is not"),
-        ("act([0, 0.5])", gymnasium.spaces.MultiDiscrete([2, 2]), "int64 here, which 0.5 is not"),
-        ("act([0.5])", gymnasium.spaces.Box(-1, 1, (2,)), "has 2 numbers here, not 1"),
-        ("act([north, 1])", gymnasium.spaces.Box(-1, 1, (2,)), "numbers here"),
-        ("act([[0, 1], 1])", gymnasium.spaces.Box(-1, 1, (2,)), "numbers here"),
+        ("act(1.5)", gymnasium.spaces.Discrete(3), "action must be int64, which 1.5 is not"),
+        ("act([300, 0])", gymnasium.spaces.Box(-100, 100, (2,), np.int8), "must be int8, which 300 is not"),
+        ("act([0, 0.5])", gymnasium.spaces.MultiDiscrete([2, 2]), "must be int64, which 0.5 is not"),
+        ("act([0.5])", gymnasium.spaces.Box(-1, 1, (2,)), "must have 2 numbers, not 1"),
+        ("act([north, 1])", gymnasium.spaces.Box(-1, 1, (2,)), "must consist of numbers"),
+        ("act([[0, 1], 1])", gymnasium.spaces.Box(-1, 1, (2,)), "must consist of numbers"),
     ],
 )
 def test_what_is_no_action_is_an_unusable_answer(step: str, space: Any, says: str, tmp_path: Path) -> None:

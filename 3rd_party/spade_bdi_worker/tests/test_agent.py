@@ -160,10 +160,13 @@ def test_where_several_beliefs_fit_the_one_that_came_first_is_taken() -> None:
     [
         ("!go.\n+!go <- left\n+!stay <- right.", "mind.asl, line 3: expected term, got '!'"),
         ("+!go : <- left.", "mind.asl, line 1: expected term"),
-        ('{ include("other.asl") }', "mind.asl, line 1: other.asl is not included: where the program's own"),
+        (
+            '{ include("other.asl") }',
+            "mind.asl, line 1: other.asl is not included: the folder of the program's own",
+        ),
         ('{\tinclude("other.asl") }', "mind.asl, line 1: other.asl is not included"),
         ('at("http://x"). { // now\n include ("other.asl") }', "mind.asl, line 2: other.asl is not included"),
-        ("{ begin namespace(a) } !go. { end }", "mind.asl, line 1: the only directive here is include"),
+        ("{ begin namespace(a) } !go. { end }", "mind.asl, line 1: the only directive is include"),
         ("+!go : " + "(" * 5000 + "a" + ")" * 5000 + " <- left.", "mind.asl: it is nested too deeply"),
     ],
 )
@@ -180,10 +183,10 @@ def test_a_mistake_is_named_with_its_line(text: str, says: str) -> None:
         ("../other.asl", "name a file in the program's own folder"),
         ("linked.asl", "links are not followed"),
         ("linked/other.asl", "is not included"),
-        ("pipe", "it is no file"),
-        ("large.asl", "1,000,000 bytes at most"),
+        ("pipe", "it is not a file"),
+        ("large.asl", "at most 1,000,000 bytes"),
         ("nowhere.asl", "No such file or directory"),
-        ("deep/1.asl", "8 deep at most"),
+        ("deep/1.asl", "at most 8 levels deep"),
     ],
 )
 def test_nothing_outside_its_folder_is_read_because_a_program_names_it(
@@ -207,7 +210,7 @@ def test_nothing_outside_its_folder_is_read_because_a_program_names_it(
 def test_a_directive_does_not_begin_in_one_file_and_end_in_another(tmp_path: Path) -> None:
     (tmp_path / "half.asl").write_text("+!stay. {")
     (tmp_path / "mind.asl").write_text('{ include("half.asl") } include("/etc/hostname") } !go.')
-    with pytest.raises(ProgramError, match="no file ends within a directive"):
+    with pytest.raises(ProgramError, match="a file must not end within a directive"):
         read_program(str(tmp_path / "mind.asl"))
 
 

@@ -1,1 +1,1 @@
-"""The chess engine Stockfish as a worker."""
+"""Worker that plays the moves of the chess engine Stockfish."""

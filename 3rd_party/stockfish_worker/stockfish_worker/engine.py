@@ -69,14 +69,14 @@ class Strength:
 def _integer_setting(settings: Mapping[str, Any], key: str, default: int, most: int) -> int:
     value = settings.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-        raise LoadError(f"{key} is {value!r}: give a whole number from 0 to {most}")
+        raise LoadError(f"{key} is {value!r}, but must be an integer from 0 to {most}")
     return value
 
 
 def _number(settings: Mapping[str, Any], key: str, most: float) -> float:
     value = settings.get(key, 0)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-        raise LoadError(f"{key} is {value!r}: give a number from 0 to {most:g}")
+        raise LoadError(f"{key} is {value!r}, but must be a number from 0 to {most:g}")
     return value
 
 
@@ -92,7 +92,7 @@ def find_engine(path: str = "") -> str:
     if path:
         found = shutil.which(Path(path).expanduser())
         if found is None:
-            raise LoadError(f"engine_path {path!r} is no program that can be run")
+            raise LoadError(f"engine_path {path!r} is not an executable program")
         return found
     found = shutil.which(_STOCKFISH, path=os.pathsep.join([os.environ.get("PATH", os.defpath), GAMES]))
     if found is None:
@@ -115,14 +115,14 @@ class Thought(NamedTuple):
 
 
 class EngineFailedError(Exception):
-    """Raised if the engine ended or does not speak UCI; the message is a sentence for the user."""
+    """The engine ended or does not speak UCI; the message is a sentence for the user."""
 
 
 class Engine:
     """One engine process, which analyzes one position at a time.
 
     Earlier positions do not influence a move: the engine's memory is cleared for each position, and it
-    searches in one thread. So a move depends only on the position, its history and the limits.
+    searches in one thread. Therefore a move depends only on the position, its history and the limits.
 
     Attributes:
         name: Name that the engine reports.
@@ -143,7 +143,7 @@ class Engine:
                 f"the chess engine {path} does not start: {_error_words(error)}"
             ) from error
         wanted = {"Threads": 1, "Hash": hash_mb}
-        with contextlib.suppress(chess.engine.EngineError):  # another engine may bound them otherwise
+        with contextlib.suppress(chess.engine.EngineError):  # other engines may have other bounds
             self._process.configure({k: v for k, v in wanted.items() if k in self._process.options})
         self.name = self._process.id.get("name", "engine")
 

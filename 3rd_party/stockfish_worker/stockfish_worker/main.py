@@ -1,4 +1,4 @@
-"""The worker that plays chess by a UCI engine."""
+"""Worker that plays chess by a UCI engine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ class StockfishWorker(Worker):
 
     inputs = ("text",)
     in_flight = 2
-    """One decision is computed while another waits: a slow decision is answered as soon as it is done."""
+    """One decision is computed while another waits, so that a slow decision is answered as soon as it is
+    finished.
+    """
 
     def __init__(self) -> None:
         self._engine: Engine | None = None
@@ -43,12 +45,14 @@ class StockfishWorker(Worker):
         path = slot.settings.get("engine_path") or ""
         hash_mb = slot.settings.get("hash_mb", 16)
         if isinstance(hash_mb, bool) or not isinstance(hash_mb, int) or not 1 <= hash_mb <= 512:
-            raise LoadError(f"hash_mb is {hash_mb!r}: give a whole number from 1 to 512")
+            raise LoadError(f"hash_mb is {hash_mb!r}, but must be an integer from 1 to 512")
         if not isinstance(path, str):
-            raise LoadError(f"engine_path is {path!r}: give the path of a program")
+            raise LoadError(f"engine_path is {path!r}, but must be the path of a program")
         program = find_engine(path), hash_mb
         if self._engine is not None and program != self._program:
-            raise LoadError("slots of one process share its engine: give them one engine_path and hash_mb")
+            raise LoadError(
+                "slots of one process share its engine: set the same engine_path and hash_mb for all of them"
+            )
         self._program = program
         try:
             name = self._running().name

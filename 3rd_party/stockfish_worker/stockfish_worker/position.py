@@ -19,14 +19,14 @@ _FEN = re.compile(
 def refusal(slot: Slot) -> str:
     """Return why a chess player cannot play a slot; empty if it seems to be chess."""
     if slot.action_space.kind != "Discrete":
-        return "the moves of chess are discrete actions, and those of this slot are not"
+        return "the moves of chess are discrete actions, but those of this slot are not"
     if "chess" not in slot.env_id.lower() and "chess" not in slot.briefing.lower():
-        return f"{slot.env_id} is not said to be chess, and nothing else can be played"
+        return f"{slot.env_id} is not known to be chess, and this worker plays only chess"
     return ""
 
 
 class NoPositionError(Exception):
-    """Raised if the observation holds no chess position, or lacks the action of a legal move."""
+    """The observation has no chess position, or lacks the action of a legal move."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,15 @@ class Position:
         found = _FEN.search(text)
         if found is None:
             raise NoPositionError(
-                "what is shown holds no position of chess (no FEN); nothing else can be played"
+                "the observation has no chess position (no FEN); this worker plays only chess"
             )
         try:
             board = chess.Board(found.group())
             actions = {_move(board, word): action for word, action in choices.items()}
         except ValueError as error:
-            raise NoPositionError(f"the position that is shown cannot be read: {error}") from error
+            raise NoPositionError(f"the shown position cannot be read: {error}") from error
         if absent := [move.uci() for move in board.legal_moves if move not in actions]:
-            raise NoPositionError(f"no action is named for the legal moves {', '.join(sorted(absent))}")
+            raise NoPositionError(f"there is no action for the legal moves {', '.join(sorted(absent))}")
         return cls(board, actions)
 
     def with_history(self, earlier: chess.Board | None) -> Position:

@@ -1,8 +1,8 @@
 """Weakens the engine's play in a repeatable way.
 
-Stockfish weakens itself with a random generator that is seeded with the time of day, so that no game repeats
-(``Skill::pick_best`` in its search.cpp, version 15.1). Here the same rule is applied to the moves that the
-engine reports, with random numbers from the episode's seed and the step.
+Stockfish weakens itself with a random generator that is seeded with the time of day, so that no game is
+reproducible (``Skill::pick_best`` in its search.cpp, version 15.1). This module applies the same rule to the
+moves that the engine reports, with random numbers from the episode's seed and the step.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ def depth_of(skill: int) -> int:
 def choose(scores: Sequence[int], skill: int, randoms: Sequence[int]) -> int:
     """Choose one of the best moves.
 
-    Each move's score is raised by an amount that depends on its distance to the best move, and by chance.
+    Each move's score is increased by an amount that depends on its distance to the best move and on a random
+    number.
 
     Args:
         scores: Scores of the moves in centipawns, best first; a mate counts as a very large score.

@@ -53,7 +53,7 @@ def test_another_game_has_no_history():
     ("text", "choices", "words"),
     [
         ("The ball is at (3, 4).", {}, "no FEN"),
-        (f"FEN: {chess.STARTING_FEN}", {"e2e4": 0}, "no action is named for the legal moves a2a3"),
+        (f"FEN: {chess.STARTING_FEN}", {"e2e4": 0}, "there is no action for the legal moves a2a3"),
         (f"FEN: {chess.STARTING_FEN}", {"e2e5": 0}, "cannot be read"),
         ("FEN: 9/8/8/8/8/8/8/8 w - - 0 1", {}, "no FEN"),
         ("FEN: 88/8/8/8/8/8/8/8 w - - 0 1", {}, "cannot be read"),

@@ -95,7 +95,7 @@ def test_nothing_is_left_when_the_worker_is_closed(seats: Callable[..., Any]):
 
 def test_what_is_no_chess_fails_with_a_sentence(seats: Callable[..., Any]):
     seat = seats(depth=1)
-    with pytest.raises(NoPositionError, match="no position of chess"):
+    with pytest.raises(NoPositionError, match="no chess position"):
         seat.ask(chess.Board(), text="You are at (3, 4).")
 
 
@@ -109,7 +109,7 @@ def test_a_missing_engine_is_named_with_the_way_out(
 
 
 def test_another_game_is_refused_before_it_begins(new_slot: Callable[..., Any]):
-    with pytest.raises(LoadError, match=r"CartPole-v1 is not said to be chess"):
+    with pytest.raises(LoadError, match=r"CartPole-v1 is not known to be chess"):
         StockfishWorker().load(replace(new_slot(), env_id="CartPole-v1"))
     continuous = Space.from_json({"kind": "Box", "dtype": "float32", "shape": [1], "low": 0, "high": 1})
     with pytest.raises(LoadError, match="discrete actions"):
@@ -119,10 +119,10 @@ def test_another_game_is_refused_before_it_begins(new_slot: Callable[..., Any]):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"engine_path": "/nowhere/engine"}, "'/nowhere/engine' is no program"),
+        ({"engine_path": "/nowhere/engine"}, "'/nowhere/engine' is not an executable program"),
         ({"engine_path": "/bin/cat"}, "/bin/cat does not start"),
-        ({"engine_path": 3}, "give the path"),
-        ({"skill": 21}, "skill is 21: give a whole number from 0 to 20"),
+        ({"engine_path": 3}, "must be the path"),
+        ({"skill": 21}, "skill is 21, but must be an integer from 0 to 20"),
         ({"depth": True}, "depth is True"),
         ({"nodes": -1}, "nodes is -1"),
         ({"time_s": "long"}, "time_s is 'long'"),

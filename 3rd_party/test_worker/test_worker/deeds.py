@@ -64,12 +64,12 @@ def _refuse(_: Plan) -> None:
 
 def _memory(plan: Plan) -> None:
     for _ in range(plan.mb):
-        _kept.append(bytearray(os.urandom(4096) * 256))  # a page is resident once it is written
+        _kept.append(bytearray(os.urandom(4096) * 256))  # a page is resident once it has been written
 
 
 def _grandchildren(plan: Plan) -> None:
     for _ in range(plan.count):
-        # The child ends at once, so that its own child's parent is no process of ours.
+        # The child ends immediately, so that its own child has no parent among this worker's processes.
         subprocess.run([sys.executable, "-c", _ORPHAN, sys.executable, "-c", _SLEEPER], check=True)
 
 

@@ -1,4 +1,4 @@
-"""The worker that injects faults."""
+"""Worker that injects faults, for tests of hosts."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class Plan:
     def read(cls, settings: Mapping[str, Any]) -> Plan:
         """Read the plan from a slot's settings.
 
-        LoadError: The fault or its place is unknown.
+        Raises:
             LoadError: The fault or its place is unknown.
         """
         plan = cls(**{k: v for k, v in settings.items() if k in cls.__dataclass_fields__})

@@ -1,4 +1,4 @@
-"""Draws random actions, legal ones and spoiled ones."""
+"""Draws random legal actions, and faulty actions that replace them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def draw(space: Space, keys: Keys) -> Any:
         values = u < 0.5
     else:
         low, high = (np.asarray(b, np.float64).ravel() for b in (space.low, space.high))
-        # Without a bound, within ten of the other one.
+        # Without a bound, within ten of the other bound.
         floor = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 10, -10))
         ceiling = np.where(np.isfinite(high), high, floor + 10)
         values = np.clip(floor * (1 - u) + ceiling * u, low, high)

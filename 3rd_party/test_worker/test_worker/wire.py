@@ -83,7 +83,7 @@ class FaultyLink(WorkerLink):
         else:
             _FAULTS[self._welcome](self, Plan(self._welcome), message)
 
-    # --- what can be done to an answer -----------------------------------------------------
+    # --- faults of an answer -----------------------------------------------------
 
     def no_reply(self, _plan: Plan, _message: pb.FromWorker) -> None:
         """Send nothing."""
@@ -153,12 +153,12 @@ class FaultyLink(WorkerLink):
             self.write(body.replace(b"\n", b"") + b"\n")
 
     def huge_header(self, _plan: Plan, _message: pb.FromWorker) -> None:
-        """More than any host should be ready to take."""
+        """Announce a message that is larger than any host should accept."""
         self._mute = True
         self.write(b"\xff\xff\xff\xff" if isinstance(self._inner, SocketLink) else b"x" * (17 << 20))
 
     def half_message(self, plan: Plan, message: pb.FromWorker) -> None:
-        """Half of it, then silence or the end."""
+        """Send half of a message, then nothing, or end the process."""
         data = self.encode(message)
         self._mute = True
         self.write(data[: len(data) // 2])
@@ -166,7 +166,7 @@ class FaultyLink(WorkerLink):
 
 
 def _singles(replies: pb.Replies) -> list[pb.FromWorker]:
-    """One message per answered decision."""
+    """Return one message for each answered decision."""
     count, singles = len(replies.ids), list[pb.FromWorker]()
     for k, i in enumerate(replies.ids):
         single = pb.Replies(slot=replies.slot, ids=[i])

@@ -12,7 +12,7 @@ from mosaic_worker.worker import Decision, Invalid
 from vlm_worker.settings import VlmSettings
 
 SEE: Final = "The picture shows it."
-"""Takes the place of the text of an observation if there is none or the settings leave it out."""
+"""Replaces the text of an observation if there is none or the settings omit it."""
 
 _VIEWS: Final = {"whole": "of the whole game", "egocentric": "of what you see yourself"}
 _GRID: Final = (
@@ -44,7 +44,7 @@ class VlmPlayer(Player):
             Fatal: No call to the server can succeed.
         """
         if decision.image is None:
-            return Invalid("there was no picture to show to the model")
+            return Invalid("there was no image for the model")
         return await super().decide(self._shown(decision))
 
     def _system(self, memory: Memory) -> Message:

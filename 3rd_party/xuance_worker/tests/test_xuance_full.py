@@ -297,7 +297,7 @@ def test_the_import_rule(installed: Installed) -> None:
 
     file = installed.folder / "files" / "qmix" / "final_train_model.pth"
     status, said = _brought(installed, file, "xuance_probes:three", "no")
-    assert status != 0 and "holds no network of left_1, left_2" in said
+    assert status != 0 and "has no network of left_1, left_2" in said
     status, said = _brought(installed, file, "xuance_probes:real", "no")
     assert status != 0 and "qmix learns discrete actions" in said
     status, said = _brought(installed, file, "xuance_probes:different", "no", "--algorithm", "vdn")

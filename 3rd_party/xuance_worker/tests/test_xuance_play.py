@@ -162,13 +162,13 @@ def test_the_whole_team_plays(tmp_path: Path, algorithm: str, env: str, more: di
     ("change", "why"),
     [
         ({"type": "sb3"}, "it is for|of type 'sb3'"),
-        ({"cell": "QRNN"}, "remembers with a 'QRNN'"),
-        ({"inputs": 6}, "another number of inputs"),
-        ({"outputs": 4}, "another number of outputs"),
+        ({"cell": "QRNN"}, "the recurrent cell 'QRNN'"),
+        ({"inputs": 6}, "number of inputs of its network differs"),
+        ({"outputs": 4}, "number of outputs of its network differs"),
         ({"head": [13]}, r"has shape \(12, 18\) where \(13, 18\) is needed"),
         ({"head": []}, r"head.model.0.weight has shape \(12, 18\) where \(3, 18\) is needed"),
         ({"activation": "gelu"}, "'gelu'"),
-        ({"representation": [0]}, "a width that cannot be"),
+        ({"representation": [0]}, "an invalid width"),
         ({"surprise": 1}, "'surprise', which this version does not know"),
     ],
 )

@@ -1,7 +1,6 @@
-"""Checks that a converted policy plays as the library does, on 1,000 observations and in whole episodes."""
+"""Checks that a converted policy acts as the library does, on 1,000 observations and in whole episodes."""
 
-# What numpy's generators give is typed only in part.
-# pyright: reportUnknownArgumentType=false
+# numpy's generators are typed only in part.
 
 from __future__ import annotations
 
@@ -37,10 +36,10 @@ class Plays(Protocol):
 
 
 def check_alike(theirs: Plays, ours: JointPolicy[Policy], plan: Plan) -> None:
-    """Check that the library's policy and the converted one play alike.
+    """Check that the library's policy and the converted policy act equally.
 
     Raises:
-        ImportRefused: The policies do not play alike; the message says where.
+        ImportRefused: The policies act differently; the message says where.
         ConfigError: The environment cannot be made.
     """
     _check_actions(theirs, ours, plan)
@@ -51,8 +50,8 @@ def check_alike(theirs: Plays, ours: JointPolicy[Policy], plan: Plan) -> None:
     reach = _STUDENT_95 * float(differences.std(ddof=1)) / math.sqrt(len(differences))
     if abs(mean) > reach + 1e-6 * max(1.0, *map(abs, own)):
         raise ImportRefused(
-            f"the converted policy earns {np.mean(made):.3f} on the evaluation seeds and the library's "
-            f"{np.mean(own):.3f}: they differ by {mean:+.3f} ± {reach:.3f}"
+            f"the converted policy has the mean return {np.mean(made):.3f} on the evaluation seeds, "
+            f"the library's {np.mean(own):.3f}: they differ by {mean:+.3f} ± {reach:.3f}"
         )
 
 
@@ -77,8 +76,8 @@ def _check_actions(theirs: Plays, ours: JointPolicy[Policy], plan: Plan) -> None
                 for agent in info["acting"]:
                     if not np.allclose(given[agent], wanted[agent], atol=_NEAR, rtol=_NEAR):
                         raise ImportRefused(
-                            f"the converted policy does not act as the library does: {agent} does "
-                            f"{given[agent]} where the library does {wanted[agent]}, at observation "
+                            f"the converted policy does not act as the library does: {agent} chooses "
+                            f"{given[agent]} but the library {wanted[agent]}, at observation "
                             f"{seen_so_far + 1:,}"
                         )
                 memory = memory if choices.memory is None else choices.memory

@@ -1,4 +1,4 @@
-"""Settings of this worker's trainings; names are those of the library if it has the setting."""
+"""Settings of this worker's trainings; they have the library's names if the library has the setting."""
 
 from __future__ import annotations
 
@@ -30,24 +30,26 @@ class TeamConfig(LibrarySettings):
     num_envs: int = fields.num_envs(16)
     use_parameter_sharing: bool | None = fields.share_parameters(
         None,
-        "One network for all agents, who are told which of them they are; none: where all see and act "
-        "alike, and else one each.",
+        "One network for all agents, whose input includes the agent's index; none: if all agents "
+        "have equal spaces, otherwise one per agent.",
     )
     use_rnn: bool = Field(
         False,
         title="Recurrent network",
-        description="Agents remember what they have seen of the episode.",
+        description="Agents remember earlier observations of the episode.",
         json_schema_extra=fields.MAIN,
     )
-    rnn: Literal["GRU", "LSTM"] = Field("GRU", title="Recurrent cell", description="What remembers.")
+    rnn: Literal["GRU", "LSTM"] = Field(
+        "GRU", title="Recurrent cell", description="Type of the recurrent cell."
+    )
     recurrent_hidden_size: Width = Field(
-        64, title="Recurrent layer size", description="Numbers that are remembered."
+        64, title="Recurrent layer size", description="Size of the recurrent hidden state."
     )
     representation_hidden_size: tuple[Width, ...] = widths(
-        (64,), "Representation", "Widths of the layers that see; before the memory, where there is one."
+        (64,), "Representation", "Widths of the layers of the representation, before a recurrent layer."
     )
     activation: Activation = fields.activation("relu")
-    layer_norm: bool = Field(False, title="Layer norm", description="Normalise what comes out of layers.")
+    layer_norm: bool = Field(False, title="Layer norm", description="Normalize the outputs of layers.")
     use_grad_clip: bool = clips(False)
     grad_clip_norm: float = fields.gradient_norm(10.0)
     normalize_observations: bool = fields.normalize_observations(False)
@@ -56,7 +58,7 @@ class TeamConfig(LibrarySettings):
         ge=1,
         le=100_000,
         title="Longest episode",
-        description="Episodes are cut off there; none: where the environment says, else at 1,000.",
+        description="Steps after which an episode is truncated; none: the environment's limit, or 1,000.",
     )
 
     @property
@@ -68,7 +70,8 @@ class TeamConfig(LibrarySettings):
     def _check_memory(self) -> TeamConfig:
         if self.use_rnn and not self.representation_hidden_size:
             raise ValueError(
-                "use_rnn needs a layer before the memory; give representation_hidden_size one width"
+                "use_rnn needs a layer before the recurrent layer; set representation_hidden_size to "
+                "one width"
             )
         return self
 
@@ -88,14 +91,16 @@ class OnPolicyConfig(TeamConfig):
     )
     n_epochs: int = fields.epochs(10)
     n_minibatch: int = fields.minibatches(1, le=1024)
-    actor_hidden_size: tuple[Width, ...] = widths((64,), "Actor", "Widths of what acts, behind what sees.")
+    actor_hidden_size: tuple[Width, ...] = widths(
+        (64,), "Actor", "Widths of the actor's layers after the representation."
+    )
     critic_hidden_size: tuple[Width, ...] = widths(
-        (64,), "Critic", "Widths of what values, behind what sees."
+        (64,), "Critic", "Widths of the critic's layers after the representation."
     )
     vf_coef: float = fields.value_weight(0.5)
     ent_coef: float = fields.entropy_weight(0.01)
     gae_lambda: float = fields.gae_lambda(0.95)
-    use_advnorm: bool = fields.normalize_advantages(True, "Normalise advantages in each rollout.")
+    use_advnorm: bool = fields.normalize_advantages(True, "Normalize advantages in each rollout.")
     use_grad_clip: bool = clips(True)
 
     @property
@@ -120,7 +125,7 @@ class PPOConfig(OnPolicyConfig):
 
     clip_range: float = fields.clip_range(0.2)
     use_value_norm: bool = Field(
-        True, title="Normalise values", description="Learn values with mean 0 and variance 1."
+        True, title="Normalize values", description="Learn values with mean 0 and variance 1."
     )
 
 
@@ -150,10 +155,12 @@ class OffPolicyConfig(TeamConfig):
 
     gamma: float = fields.discount(0.95)
     buffer_size: int = fields.buffer_size(
-        100_000, "Steps that are remembered; with a memory, whole episodes (1,000 do).", main=True
+        100_000,
+        "Number of steps in the buffer; with a recurrent network, number of whole episodes (1,000 suffice).",
+        main=True,
     )
     batch_size: int = fields.minibatch_size(
-        256, "Steps (with a memory: episodes) of one gradient step.", ge=1
+        256, "Steps (with a recurrent network: episodes) in one gradient step.", ge=1
     )
     start_training: int = fields.learning_starts(1000)
     training_frequency: int = fields.train_frequency(
@@ -183,13 +190,13 @@ class QConfig(OffPolicyConfig):
 
     learning_rate: float = fields.learning_rate(1e-3)
     q_hidden_size: tuple[Width, ...] = widths(
-        (64,), "Values", "Widths of what values actions, behind what sees."
+        (64,), "Values", "Widths of the layers for action values, after the representation."
     )
     start_greedy: float = fields.first_epsilon(1.0)
     end_greedy: float = fields.last_epsilon(0.05, "Share of random actions at the end.")
     decay_step_greedy: int = fields.exploration_steps(100_000, main=True)
     sync_frequency: int = fields.target_interval(
-        100, "Updates between two of the target network.", le=1_000_000
+        100, "Number of updates between two updates of the target network.", le=1_000_000
     )
     double_q: bool = fields.double_q(True)
 
@@ -212,10 +219,10 @@ class QMIXConfig(QConfig):
     LIBRARY = (*QConfig.LIBRARY, "hidden_dim_mixing_net", "hidden_dim_hyper_net")
 
     hidden_dim_mixing_net: Width = Field(
-        32, title="Mixing network width", description="Width of what mixes values."
+        32, title="Mixing network width", description="Width of the network that mixes values."
     )
     hidden_dim_hyper_net: Width = Field(
-        64, title="Hypernetwork width", description="Width of what makes the mixer's weights."
+        64, title="Hypernetwork width", description="Width of the network that generates the mixer's weights."
     )
 
 
@@ -225,10 +232,14 @@ class WQMIXConfig(QMIXConfig):
     LIBRARY = (*QMIXConfig.LIBRARY, "alpha", "hidden_dim_ff_mix_net")
 
     alpha: float = Field(
-        0.1, gt=0, le=1, title="Weight", description="Of joint actions that are thought to be worse."
+        0.1,
+        gt=0,
+        le=1,
+        title="Weight",
+        description="Weight of joint actions that are estimated to be worse than the best one.",
     )
     hidden_dim_ff_mix_net: Width = Field(
-        256, title="Unrestricted mixer", description="Width of the mixer that is not monotonic."
+        256, title="Unrestricted mixer", description="Width of the unrestricted, non-monotonic mixer."
     )
 
 
@@ -247,15 +258,15 @@ class DDPGConfig(OffPolicyConfig):
     )
 
     representation_hidden_size: tuple[Width, ...] = widths(
-        (), "Representation", "Widths of the layers that see."
+        (), "Representation", "Widths of the layers of the representation."
     )
     activation: Activation = fields.activation("leaky_relu")
-    learning_rate_actor: float = fields.learning_rate(1e-3, "Step size of what acts.", title="Actor's rate")
+    learning_rate_actor: float = fields.learning_rate(1e-3, "Step size of the actor.", title="Actor's rate")
     learning_rate_critic: float = fields.learning_rate(
-        1e-3, "Step size of what values.", title="Critic's rate"
+        1e-3, "Step size of the critic.", title="Critic's rate"
     )
-    actor_hidden_size: tuple[Width, ...] = widths((64, 64), "Actor", "Widths of what acts.")
-    critic_hidden_size: tuple[Width, ...] = widths((64, 64), "Critic", "Widths of what values.")
+    actor_hidden_size: tuple[Width, ...] = widths((64, 64), "Actor", "Widths of the actor's layers.")
+    critic_hidden_size: tuple[Width, ...] = widths((64, 64), "Critic", "Widths of the critic's layers.")
     tau: float = fields.tau(0.001)
     start_noise: float = noise(1.0, "Initial noise", "start")
     end_noise: float = noise(0.01, "Final noise", "end")

@@ -1,4 +1,6 @@
-"""Extracts the acting networks from XuanCe's weights, which also hold critics, mixers and targets."""
+"""Extracts the acting networks from XuanCe's weights, which also contain critics, mixers and target
+networks.
+"""
 
 # torch annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -21,23 +23,23 @@ def network_of(acting: Acting, told: Mapping[str, Any], plan: Plan, key: str) ->
 
     Args:
         acting: Acting part of the policy.
-        told: Settings of the library, by its names.
+        told: Settings of the library by name.
         plan: Agents with their spaces.
-        key: Name under which the library keeps the network.
+        key: Name under which the library stores the network.
 
     Raises:
-        ValueError: A network of this kind cannot be built here.
+        ValueError: This worker cannot build a network of this kind.
     """
     space, remembers = plan.does[key], bool(told.get("use_rnn"))
     representation = str(told["representation"])
     known = {"Basic_RNN": "fc_hidden_sizes", "Basic_MLP": "representation_hidden_size", "Basic_Identical": ""}
     if representation not in known or remembers != (representation == "Basic_RNN"):
-        raise ValueError(f"its representation is {representation}, and MLP and RNN are known here")
+        raise ValueError(f"its representation is {representation}, but only MLP and RNN are supported")
     normalize = told.get("normalize") or ""
     if normalize not in ("", "LayerNorm"):
-        raise ValueError(f"it normalises with {normalize}, and LayerNorm is known here")
+        raise ValueError(f"it normalizes with {normalize}, but only LayerNorm is supported")
     if remembers and told.get("dropout") and int(told.get("N_recurrent_layers", 1)) > 1:
-        raise ValueError("its memory drops values at random, also while it plays")
+        raise ValueError("its recurrent layer uses dropout, also while it plays")
     made = Network(
         kind=acting.kind,  # type: ignore[arg-type]
         inputs=plan.sizes[key],
@@ -58,7 +60,7 @@ def network_of(acting: Acting, told: Mapping[str, Any], plan: Plan, key: str) ->
 
 
 def acting_weights(acting: Acting, weights: Mapping[str, Tensor], key: str) -> dict[str, Tensor]:
-    """Return the weights with which an agent acts, by our names."""
+    """Return the weights with which an agent acts, by this worker's names."""
     found: dict[str, Tensor] = {}
     for theirs, ours in ((acting.representation, "representation"), (acting.head, "head")):
         start = f"{theirs}.{key}."
@@ -67,7 +69,7 @@ def acting_weights(acting: Acting, weights: Mapping[str, Tensor], key: str) -> d
 
 
 def playing_weights(acting: Acting, weights: Mapping[str, Tensor], plan: Plan) -> dict[str, Tensor]:
-    """Return the weights of all acting networks, by their names in our file."""
+    """Return the weights of all acting networks, by their names in this worker's file."""
     return copies(
         {
             f"{plan.prefix_of(key)}{name}": tensor

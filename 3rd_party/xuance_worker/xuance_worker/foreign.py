@@ -1,4 +1,4 @@
-"""Reads XuanCe's ``.pth`` and YAML files, neither of which describes the policy alone."""
+"""Reads XuanCe's ``.pth`` and YAML files, which together describe a policy."""
 
 # torch annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -31,7 +31,7 @@ _LARGEST_YAML = 1 << 20
 
 
 def read_pth(file: Path) -> dict[str, Tensor]:
-    """Read the weights in a ``.pth`` of XuanCe, without running anything in it.
+    """Read the weights in a ``.pth`` file of XuanCe, without running any code in it.
 
     Raises:
         ImportRefused: The file is not of that kind, or holds more than weights.
@@ -39,7 +39,7 @@ def read_pth(file: Path) -> dict[str, Tensor]:
     found: Any = read_torch_file(file, LARGEST)
     policy = cast("dict[Any, Any]", found).get("policy") if isinstance(found, dict) else None
     if not isinstance(policy, Mapping) or not policy:
-        raise ImportRefused(f"{file} holds no policy of XuanCe's (save_model writes one under 'policy')")
+        raise ImportRefused(f"{file} has no policy of XuanCe (save_model writes it under 'policy')")
     return weights_in(policy, f"the policy in {file}")
 
 
@@ -61,7 +61,7 @@ def read_config(file: Path | None, asked: str, env_id: str) -> tuple[Algorithm, 
     if file is None:
         if not asked:
             raise ImportRefused(
-                "a .pth does not say what it is; give --algorithm, or the training's --config"
+                "a .pth file does not name its algorithm; give --algorithm, or the training's --config"
             )
         algorithm = named(asked, ALGORITHMS)
         family = {"owqmix": "wqmix"}.get(algorithm.name, algorithm.name)
@@ -69,13 +69,13 @@ def read_config(file: Path | None, asked: str, env_id: str) -> tuple[Algorithm, 
         file = next(iter(sorted((folder / family).glob(f"*/{name}.yaml"))), None)
         if file is None:
             raise ImportRefused(
-                f"XuanCe has no settings of its own for {algorithm.name} in {env_id}; give --config, the "
+                f"XuanCe has no default settings for {algorithm.name} in {env_id}; give --config, the "
                 "YAML file with which it was trained"
             )
     told = {**_yaml(folder / "basic.yaml"), **_yaml(file)}
     said = str(told.get("agent") or asked).lower()
     if asked and said != asked.lower():
-        raise ImportRefused(f"{file} is of {said}, not of {asked}")
+        raise ImportRefused(f"{file} is for {said}, not for {asked}")
     algorithm = named(said, ALGORITHMS)
     return algorithm, {**algorithm.fixed, **told, "agent": algorithm.title, "learner": algorithm.learner}
 
@@ -86,9 +86,9 @@ def _yaml(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise ImportRefused(f"{file} cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, ValueError) as error:
-        raise ImportRefused(f"{file} is no YAML: {' '.join(str(error).split())}") from error
+        raise ImportRefused(f"{file} is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(found, dict):
-        raise ImportRefused(f"{file} is no list of settings")
+        raise ImportRefused(f"{file} is not a mapping of settings")
     return {str(key): value for key, value in cast("dict[Any, Any]", found).items()}
 
 
@@ -121,7 +121,7 @@ def fitting_plan(
         does = next(iter(plan.does.values()))
         raise ImportRefused(
             f"it was trained with the policy {told.get('policy')}{f' for {kind} actions' if kind else ''}, "
-            f"and agents of {env_id} act in {does}"
+            f"but agents of {env_id} have {does}"
         )
     if plan.bounded:
         # The library passes the numbers of an action to the environment unchanged.
@@ -132,25 +132,23 @@ def fitting_plan(
 def check_weights(
     file: Path, weights: Mapping[str, Tensor], acting: Acting, plan: Plan, networks: Mapping[str, Network]
 ) -> None:
-    """Check that the file holds the acting networks of exactly these agents.
+    """Check that a file has the acting networks of exactly these agents.
 
     Raises:
-        ImportRefused: It does not; the message names the agents or the weights.
+        ImportRefused: The file has other networks; the message names the agents or the weights.
     """
     starts = (f"{acting.representation}.", f"{acting.head}.")
     held = {name.split(".")[1] for name in weights if name.startswith(starts) and name.count(".") > 1}
     share = "one network for all agents" if plan.shared else "a network for each agent"
     if not held:
-        raise ImportRefused(
-            f"{file} holds no weights under {' or '.join(starts)}: it is of another algorithm"
-        )
+        raise ImportRefused(f"{file} has no weights under {' or '.join(starts)}: it is of another algorithm")
     if lacking := [key for key in plan.keys if key not in held]:
         raise ImportRefused(
-            f"{file} holds no network of {', '.join(lacking)} ({share}); it holds {', '.join(sorted(held))}"
+            f"{file} has no network of {', '.join(lacking)} ({share}); it has {', '.join(sorted(held))}"
         )
     if strange := sorted(held - set(plan.keys)):
         raise ImportRefused(
-            f"{file} holds networks of {', '.join(strange)}, which {plan.env_id} does not have ({share})"
+            f"{file} has networks of {', '.join(strange)}, which {plan.env_id} does not have ({share})"
         )
     for key in plan.keys:
         own = acting_weights(acting, weights, key)
@@ -162,12 +160,12 @@ def check_weights(
             if names:
                 raise ImportRefused(
                     f"the network of {key} in {file} {what} {', '.join(sorted(names)[:3])}: it was trained "
-                    "with other settings than --config says"
+                    "with other settings than those in --config"
                 )
         for name, shape in wanted.items():
             if own[name].shape != shape:
                 raise ImportRefused(
-                    f"{name} of {key} in {file} is of shape {tuple(own[name].shape)} where {plan.env_id} "
-                    f"needs {shape} ({plan.sizes[key]} numbers seen, {len(plan.agents)} "
-                    "agents): it is of another team size, observation or width"
+                    f"{name} of {key} in {file} has shape {tuple(own[name].shape)}, but {plan.env_id} "
+                    f"needs {shape} ({plan.sizes[key]} observed numbers, {len(plan.agents)} "
+                    "agents): it has another team size, observation or width"
                 )

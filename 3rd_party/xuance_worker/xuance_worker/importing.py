@@ -1,10 +1,10 @@
-"""``python -m xuance_worker.importing FILE.pth --env-id E --out DIR`` makes a MOSAIC policy of XuanCe's.
+"""Imports a policy of XuanCe: ``python -m xuance_worker.importing FILE.pth --env-id E --out DIR``.
 
-FILE is what ``save_model`` of XuanCe's teams wrote. It holds weights alone: which networks they are says
-``--config``, the YAML file of the training, or else the library's own for the algorithm and environment.
-The policy is taken where it plays as the library does, on 1,000 observations and in whole episodes.
+FILE was written by ``save_model`` of XuanCe's teams. It contains only weights; ``--config``, the YAML file of
+the training, describes the networks, or by default the library's own file for the algorithm and environment.
+The policy is imported only if it acts as the library does, on 1,000 observations and in whole episodes.
 
-One JSON line says what was written. Exit status 0: imported. 2: refused, one line says why.
+One JSON line reports what was written. Exit status 0: imported. 2: refused, with the reason on one line.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     try:
         networks = {key: network_of(acting, told, plan, key) for key in plan.keys}
     except (ValueError, KeyError, TypeError) as error:
-        raise ImportRefused(f"the networks of {args.file} cannot be built here: {error}") from error
+        raise ImportRefused(f"the networks of {args.file} cannot be built by this worker: {error}") from error
     check_weights(args.file, weights, acting, plan, networks)
-    # After the cheap checks: the library takes seconds to import.
+    # Imported after the cheap checks, because the library takes seconds to import.
     library = load_library()
     told = {
         **told,
@@ -87,10 +87,10 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
 main = ImportMain(
     "xuance_worker",
     __doc__,
-    "mappo, qmix, …; by default what --config says",
+    "algorithm, such as mappo or qmix; by default the one in --config",
     bring,
     {
-        "--config": {"type": Path, "help": "YAML file with which XuanCe trained it"},
+        "--config": {"type": Path, "help": "YAML file of the training with XuanCe"},
     },
 )
 

@@ -41,7 +41,7 @@ class Copy(RawMultiAgentEnv):
 
     Args:
         plan: Plan of the training.
-        shown: Function that changes an agent's observation vector for the library.
+        shown: Function that converts an agent's observation vector for the library.
         seed: Seed for the seeds of the episodes.
     """
 
@@ -78,8 +78,8 @@ class Copy(RawMultiAgentEnv):
         self._length += 1
         info = {FINISHED: (self._returns, self._length)} if over or cut else {}
         acting = self._info["acting"]
-        # An agent that is truncated while others continue counts as terminated: no later state has a value
-        # for it.
+        # An agent that is truncated while others continue counts as terminated, because its later states have
+        # no value.
         terminated = {
             agent: over or (agent not in acting and not (cut and agent in steps and steps[agent].truncated))
             for agent in self.agents
@@ -91,7 +91,7 @@ class Copy(RawMultiAgentEnv):
 
     def agent_mask(self) -> dict[str, bool]:
         acting = self._info["acting"]
-        # At the end of an episode all agents that took part count.
+        # At the end of an episode, all agents that took part are included.
         return {agent: not acting or agent in acting for agent in self.agents}
 
     def avail_actions(self) -> dict[str, NDArray[np.bool_]]:
@@ -110,7 +110,7 @@ class Copy(RawMultiAgentEnv):
         self.env.close()
 
     def _vectors(self, seen: Mapping[str, Any], present: Collection[str]) -> dict[str, Any]:
-        """Change the vectors of present agents; agents that ended keep a zero vector."""
+        """Convert the vectors of present agents; agents that ended get a zero vector."""
         if self._shown is None:
             return dict(seen)
         return {a: self._shown(a, vector) if a in present else vector for a, vector in seen.items()}
@@ -146,7 +146,7 @@ def state_space(plan: Plan) -> Any:
 def told(
     algorithm: Algorithm, acting: Acting, config: TeamConfig, plan: Plan, seed: int, device: str
 ) -> dict[str, Any]:
-    """Return the settings for the library, by its own names."""
+    """Return the settings for the library by its names."""
     representation = "Basic_MLP" if config.representation_hidden_size else "Basic_Identical"
     own = config.arguments()
     if isinstance(config, OnPolicyConfig):
@@ -210,7 +210,7 @@ def make_agents(settings: Mapping[str, Any], plan: Plan, shown: Shown | None = N
     Args:
         settings: As :func:`told` returns them.
         plan: Plan of the training.
-        shown: Function that changes an agent's observation vector for the library.
+        shown: Function that converts an agent's observation vector for the library.
         learns: Whether the agents learn; if not, no buffer and no learner are made.
 
     Returns:
@@ -226,7 +226,7 @@ def make_agents(settings: Mapping[str, Any], plan: Plan, shown: Shown | None = N
     REGISTRY_MULTI_AGENT_ENV[_ENV] = copy
     kind = REGISTRY_Agents[config.agent]
     if not learns:
-        kind = type(kind.__name__, (kind,), {"_build_memory": _nothing, "_build_learner": _nothing})
+        kind = type(kind.__name__, (kind,), {"_build_memory": _do_nothing, "_build_learner": _do_nothing})
     envs = make_envs(config)
     try:
         agents = kind(config, envs)
@@ -243,7 +243,7 @@ def make_agents(settings: Mapping[str, Any], plan: Plan, shown: Shown | None = N
     return agents
 
 
-def _nothing(*_: Any) -> None:
+def _do_nothing(*_: Any) -> None:
     """Replace a method that only training needs."""
 
 
@@ -252,7 +252,7 @@ def _silent(*_: Any, **__: Any) -> None:
 
 
 class Player:
-    """Plays the library's agents' most likely actions, one step of one environment at a time.
+    """Plays the most likely actions of the library's agents, one step of one environment at a time.
 
     Args:
         agents: Result of :func:`make_agents`.
@@ -307,7 +307,7 @@ class Player:
         if not self._plan.bounded:
             return int(action) + int(space.start)
         if self._acting.kind == "squashed":
-            # The library samples this action even at play; the most likely action is that of the mean.
+            # The library samples this action even at play; the most likely action is the mean.
             mean = self._agents.policy.actor[self._plan.key_of(agent)].dist.mu
             row = self._plan.agents.index(agent) if self._plan.shared else 0
             bound = getattr(torch.nn.functional, self._plan.bounded)

@@ -18,12 +18,13 @@ def load_library() -> Any:
     Raises:
         ConfigError: XuanCe is not installed.
     """
-    # W&B must not ask the user for an account: nothing is sent to W&B.
+    # W&B must not ask the user for an account; no data is sent to W&B.
     os.environ.setdefault("WANDB_MODE", "disabled")
     warnings.filterwarnings("ignore", category=DeprecationWarning)
     try:
         bars: Any = import_module("tqdm")
-        # Progress bars would fill the log of a training; the library reads them, so they cannot be disabled.
+        # Progress bars would fill the log of a training; the library reads their state, so they are replaced,
+        # not disabled.
         nowhere = Path(os.devnull).open("w")  # noqa: SIM115  # as long as the process
         bars.tqdm.__init__ = functools.partialmethod(bars.tqdm.__init__, file=nowhere, miniters=2**31)
         return import_module("xuance_worker.library")

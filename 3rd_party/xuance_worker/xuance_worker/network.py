@@ -50,7 +50,7 @@ class Network:
         representation: Widths of the layers before the one-hot; with a memory, of the layers before the
             memory.
         head: Widths of the head's inner layers.
-        activation: Between layers, one of :data:`KNOWN`.
+        activation: Activation between layers, one of :data:`KNOWN`.
         layer_norm: Whether layers are normalized.
         cell: ``GRU`` or ``LSTM``; empty without a memory.
         memory: Width of the memory.
@@ -108,13 +108,13 @@ class Network:
             ValueError: The network cannot be built.
         """
         if self.kind not in _KINDS:
-            raise ValueError(f"its network is of kind {self.kind!r}, which this version does not know")
+            raise ValueError(f"its network is of kind {self.kind!r}, which is unknown")
         if self.activation not in KNOWN or self.bound not in ("", *KNOWN):
             raise ValueError(
-                f"its network has the activation {self.activation!r} or {self.bound!r}, unknown here"
+                f"its network has the activation {self.activation!r} or {self.bound!r}, which is unknown"
             )
         if self.cell not in ("", "GRU", "LSTM"):
-            raise ValueError(f"its network remembers with a {self.cell!r}, which is unknown here")
+            raise ValueError(f"its network has the recurrent cell {self.cell!r}, which is unknown")
         widths = [
             self.inputs,
             self.outputs,
@@ -124,13 +124,13 @@ class Network:
         ]
         whole = [self.agents, self.memory_layers, *widths]
         if not all(type(width) is int and 0 <= width <= LARGEST for width in whole) or 0 in widths:
-            raise ValueError("its network has a width that cannot be")
+            raise ValueError("its network has an invalid width")
         if len(self.representation) + len(self.head) + self.memory_layers > 64:
-            raise ValueError("its network has more layers than can be")
+            raise ValueError("its network has too many layers")
 
     @property
     def remembered(self) -> int:
-        """Numbers that the network keeps from step to step of an episode."""
+        """Size of the memory from step to step of an episode."""
         return self.memory_layers * self.memory * {"": 0, "GRU": 1, "LSTM": 2}[self.cell]
 
 
@@ -242,7 +242,7 @@ def _squashed(network: Network, weights: Weights, inputs: int) -> Head:
 
 
 def _stack(network: Network, weights: Weights, inputs: int) -> Layer:
-    """Build the layers of a head, with the bounding activation if the library has it there."""
+    """Build the layers of a head, with the bounding activation if the library has it in the head."""
     last = network.head[-1] if network.head else inputs
     inner = _layers(network, weights, inputs, network.head)
     place = (3 if network.layer_norm else 2) * len(network.head)

@@ -63,15 +63,15 @@ class Plan:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Names of the agents under which the library keeps networks."""
+        """Names of the agents under which the library stores networks."""
         return self.agents[:1] if self.shared else self.agents
 
     def key_of(self, agent: str) -> str:
-        """Return the agent's name under which the network of an agent is kept."""
+        """Return the name of the agent under which the library stores the network of ``agent``."""
         return self.agents[0] if self.shared else agent
 
     def prefix_of(self, key: str) -> str:
-        """Return the prefix of a network's weights in our file."""
+        """Return the prefix of a network's weights in this worker's file."""
         return SHARED if self.shared else f"{key}."
 
     def preprocessing(self, agent: str, normalize: Mapping[str, Any] | None) -> list[dict[str, Any]]:
@@ -119,7 +119,7 @@ def plan_for(
         agents = tuple(parallel.possible_agents)
         if len(agents) < 2:
             raise ConfigError(
-                f"{config.env_id} has one agent, and {algorithm.name} trains teams of two or more"
+                f"{config.env_id} has one agent, but {algorithm.name} trains teams of two or more"
             )
         kind = _kind(algorithm, config.env_id, {a: parallel.action_space(a) for a in agents})
         seen = {agent: parallel.observation_space(agent) for agent in agents}
@@ -132,7 +132,7 @@ def plan_for(
             space = team.observation_space[agent]
             if not isinstance(space, spaces.Box) or len(space.shape) != 1:
                 raise ConfigError(
-                    f"{agent} of {config.env_id} observes {space}, which no step makes a vector of"
+                    f"{agent} of {config.env_id} observes {space}, which cannot be converted to a vector"
                 )
             if space.dtype != np.float32:
                 steps[agent].append({"step": "dtype", "dtype": "float32"})
@@ -142,7 +142,7 @@ def plan_for(
         alike = len({(sizes[agent], str(does[agent])) for agent in agents}) == 1
         if config.use_parameter_sharing and not alike:
             raise ConfigError(
-                f"agents of {config.env_id} see or act differently, so that they cannot share a network. "
+                f"agents of {config.env_id} have different spaces, so they cannot share a network. "
                 "Leave use_parameter_sharing out"
             )
         _, info = team.reset(seed=config.seed)
@@ -161,7 +161,7 @@ def _kind(algorithm: Algorithm, env_id: str, does: Mapping[str, Any]) -> str:
         check_actions_learnt(algorithm, able, kind, does[agent], f"{agent} of {env_id}")
     if len(set(kinds.values())) > 1:
         raise ConfigError(
-            f"some agents of {env_id} have counted actions and some have real ones: none learns both"
+            f"some agents of {env_id} have discrete actions, others continuous ones: no algorithm learns both"
         )
     return next(iter(kinds.values()))
 
@@ -172,18 +172,17 @@ def _check_memory(algorithm: Algorithm, config: TeamConfig, acting: Acting) -> N
     if not algorithm.recurrent:
         able = [a.name for a in ALGORITHMS.values() if a.recurrent]
         raise ConfigError(
-            f"{algorithm.name} remembers nothing; leave use_rnn out. These can: {', '.join(able)}"
+            f"{algorithm.name} has no recurrent network; leave use_rnn out. These have one: {', '.join(able)}"
         )
     if acting.kind == "gaussian":
-        # gaussian_marl.MAAC_Policy.forward returns the memory that it was given.
+        # gaussian_marl.MAAC_Policy.forward returns the memory that it received.
         raise ConfigError(
-            "XuanCe 1.4.4 forgets at every step what agents with continuous actions remember; "
-            "leave use_rnn out"
+            "XuanCe 1.4.4 loses the memory of agents with continuous actions at every step; leave use_rnn out"
         )
     if isinstance(config, OffPolicyConfig) and config.buffer_size > 10_000:
         raise ConfigError(
             f"with use_rnn the buffer holds whole episodes, and buffer_size = {config.buffer_size} of them "
-            "are more than fit; 1000 do"
+            "are too many; use 1000"
         )
 
 

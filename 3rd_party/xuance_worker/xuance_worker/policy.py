@@ -1,4 +1,4 @@
-"""A loaded policy, which gives actions for observations, the same for any batch size."""
+"""A loaded policy, whose action for an observation does not depend on the other rows of the batch."""
 
 # numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -41,7 +41,7 @@ class Policy(NetworkPolicy):
 
     @property
     def memory(self) -> int:
-        """Numbers that the policy keeps from step to step of an episode."""
+        """Size of the memory from step to step of an episode."""
         return self._network.remembered
 
     @classmethod
@@ -54,9 +54,9 @@ class Policy(NetworkPolicy):
         network = Network.from_json(description.network)
         shown, acts = description.shown_space, description.action_space
         if math.prod(shown.shape) != network.inputs + network.agents:
-            raise ValueError("its network takes another number of inputs than its input_space has")
+            raise ValueError("the number of inputs of its network differs from that of its input_space")
         if (acts.n if acts.kind == "Discrete" else math.prod(acts.shape)) != network.outputs:
-            raise ValueError("its network has another number of outputs than its action_space")
+            raise ValueError("the number of outputs of its network differs from that of its action_space")
         return cls(description, PlayingNetwork(network, weights))
 
     @classmethod
@@ -95,7 +95,7 @@ class Policy(NetworkPolicy):
             if masks is not None:
                 ok &= hide_illegal(first, masks, self._actions)
             values = first.max(axis=1)[:count] if self._network.kind == "values" else None
-            # The library's greedy policies explore only while they learn.
+            # The library's greedy policies explore only during training.
             asked = None if self._network.kind == "values" else draws
             actions = counted_actions(first, self._actions, asked)
         else:

@@ -1,4 +1,4 @@
-"""Connects the library's training loop to the run folder: reports, commands, checkpoints."""
+"""Connects the library's training loop to the run folder: reports, requests, checkpoints."""
 
 # The library and torch are typed only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -57,7 +57,7 @@ class Session(Training):
         moments: Mapping[str, Moments],
     ) -> None:
         super().__init__(algorithm.name, config, run, scalars, restored)
-        self._config, self._plan, self._told = config, plan, settings
+        self._config, self._plan, self._library_settings = config, plan, settings
         self._agents, self._moments = agents, moments
         self._acting: Acting = algorithm.acting["continuous" if plan.bounded else "discrete"]
         self._reported = self.step
@@ -98,7 +98,7 @@ class Session(Training):
             self._reported = self.step
             self.report.metrics(self.step, losses)
 
-    # -- what it has learnt --------------------------------------------------------------
+    # -- current policy --------------------------------------------------------------
 
     def weights(self) -> Mapping[str, Tensor]:
         """Return the weights of the acting networks."""
@@ -108,7 +108,7 @@ class Session(Training):
         """Return a part for each agent."""
         plan, found = self._plan, list[PolicyPart]()
         for agent in plan.agents:
-            network = network_of(self._acting, self._told, plan, plan.key_of(agent))
+            network = network_of(self._acting, self._library_settings, plan, plan.key_of(agent))
             normalize = self._moments[agent].step() if self._moments else None
             found.append(plan.part(agent, network, normalize))
         return found

@@ -1,4 +1,4 @@
-"""Saves and restores what a training needs besides its policy.
+"""Saves and restores the state of a training besides its policy.
 
 See :mod:`mosaic_worker.learning.training_state`. The replay buffer is not saved: a resumed training fills its
 buffer again, and begins new episodes.

@@ -1,7 +1,6 @@
 """Helpers for environments of teams: episode length, kinds of actions, evaluation."""
 
-# What environments hand out is untyped.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# Values returned by environments are untyped.
 
 from __future__ import annotations
 
@@ -18,12 +17,12 @@ LONGEST = 1000
 """Longest episode, in steps, if neither a setting nor the environment has a limit."""
 
 
-EVALUATION = PolicyEvaluation(make_joint)  # none of its policies is of one agent
+EVALUATION = PolicyEvaluation(make_joint)  # all its policies are joint policies
 """Evaluates policies of teams."""
 
 
 def longest_episode(parallel: Any, asked: int | None) -> int:
-    """Return the number of steps after which an episode ends at the latest."""
+    """Return the largest number of steps of an episode."""
     if asked is not None:
         return asked
     environment = getattr(parallel, "environment", None)
@@ -42,7 +41,9 @@ def longest_episode(parallel: Any, asked: int | None) -> int:
 
 
 def action_kind(space: Any) -> str:
-    """Return ``discrete`` or ``continuous``, else the class's name: no algorithm here learns such actions."""
+    """Return ``discrete`` or ``continuous``; for other actions, which no algorithm of this worker learns, the
+    class name.
+    """
     if isinstance(space, spaces.Discrete):
         return "discrete"
     bounded = isinstance(space, spaces.Box) and space.is_bounded() and np.issubdtype(space.dtype, np.floating)  # pyright: ignore[reportArgumentType]

@@ -36,10 +36,10 @@ def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: 
     plan = plan_for(algorithm, config)
     _check_room(config, plan)
     if config.normalize_observations and config.async_envs:
-        raise ConfigError("normalize_observations counts in one process; leave async_envs out")
+        raise ConfigError("normalize_observations works only in one process; leave async_envs out")
     if plan.masks and not algorithm.masks:
-        run.warn(f"{config.env_id} masks actions, which {algorithm.name} does not see")
-    # After the checks: the library takes seconds to import.
+        run.warn(f"{config.env_id} masks actions, which {algorithm.name} ignores")
+    # Imported after the checks, because the library takes seconds to import.
     library = load_library()
     start = begin(config.seed, restored)
     kind = "continuous" if plan.bounded else "discrete"
@@ -68,7 +68,7 @@ def _listen(envs: Any, session: Session, finished: str) -> None:
     """Report every step to the session, because the library reports episodes only in some loops.
 
     The library's loop reads the copies' lists of observations before a step, and stores them after it. Copies
-    in one process write the next observations into the same lists, so the lists are replaced first.
+    in one process write the next observations into the same lists, so this function replaces the lists first.
     """
     step: Callable[[Any], Any] = envs.step
 
@@ -83,7 +83,7 @@ def _listen(envs: Any, session: Session, finished: str) -> None:
 
 
 def _check_room(config: TeamConfig, plan: Plan) -> None:
-    """Raise an error for a buffer that would not fit, before the library allocates it.
+    """Check before the library allocates its buffer that the buffer fits into memory.
 
     Each number takes 4 bytes.
     """

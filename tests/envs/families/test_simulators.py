@@ -134,7 +134,7 @@ def test_spaces_follow_from_the_settings_and_need_no_engine() -> None:
     assert list(walker.spaces) == ["depth", "goal", "heading", "image", "mask", "position"]
     assert walker["depth"].shape == (4, 5)
     for env in (Drone(), Car(), Map()):
-        with pytest.raises(SimulatorError, match="it has no episode yet"):
+        with pytest.raises(SimulatorError, match="it has no episode: call reset first"):
             env.step(0)
         env.close()
 
@@ -188,7 +188,7 @@ def test_battles_are_known_without_starcraft(monkeypatch: pytest.MonkeyPatch) ->
     assert fight.metadata["action_meanings"][:7] == [
         *("noop", "stop", "move north", "move south", "move east", "move west", "target 0"),
     ]
-    with pytest.raises(SimulatorError, match="it has no episode yet"):
+    with pytest.raises(SimulatorError, match="it has no episode: call reset first"):
         fight.step({})
     with pytest.raises(ValueError, match="difficulty is 1 to 10"):
         Battle("3m", 3, 3, 60, "Terran", "Terran", difficulty=11)

@@ -341,7 +341,7 @@ def test_one_on_another_machine_serves_what_it_was_started_with(remote: str) -> 
     there = adapt(make_served(place, Wanted("corridor", {"render_mode": "rgb_array"})))
     assert trajectory(there, 2) == trajectory(adapt(corridor()), 2)
     assert there.render().shape == (8, 32, 3)
-    with pytest.raises(UsageError, match="not served here; served are corridor"):
+    with pytest.raises(UsageError, match="not served here; this server has corridor"):
         make_served(place, Wanted("os:system", {"command": "true"}))
     close_servers([place])
 

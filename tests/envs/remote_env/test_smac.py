@@ -183,8 +183,8 @@ def test_a_map_that_is_not_there_is_named(family: SimulatorFamily, world: Engine
     [
         (("--build", "50000", "--version", "3.10.0"), {}, "is version 3.10.0, which is too old; 3.16.1"),
         ((), {"version": "5.0"}, "is version 4.10.0, and version asks for 5.0"),
-        (("--nonsense", "http"), {}, "sent what is no answer: something else listens there"),
-        (("--nonsense", "ping"), {}, "broke the connection in ping, or sent what is no answer"),
+        (("--nonsense", "http"), {}, "sent an invalid answer: another program listens there"),
+        (("--nonsense", "ping"), {}, "broke the connection in ping, or sent an invalid answer"),
         (("--nonsense", "observation"), {}, "broke the connection in observation"),
     ],
 )

@@ -199,9 +199,9 @@ def test_an_engine_that_is_stopped_is_waited_for_no_longer_than_said(
 @pytest.mark.parametrize(
     ("nonsense", "said"),
     [
-        ("bytes version", "sent what is no answer to 'vget /unrealcv/version'"),
+        ("bytes version", "sent an invalid answer to 'vget /unrealcv/version'"),
         ("number rotation", "answered another command than 'vget /camera/0/rotation'"),
-        ("words vget.*location", "sent what is no answer to 'vget /camera/0/location'"),
+        ("words vget.*location", "sent an invalid answer to 'vget /camera/0/location'"),
         ("words lit", "sent no picture"),
         ("words depth", "sent a depth that cannot be read"),
     ],

@@ -198,7 +198,7 @@ async def test_while_a_server_rests_nobody_asks_it(
     fake.script = in_turn(refusal(429, "slow down", retry_after="0.5"), "left")
     async with aclosing(Slot(fake.url)) as slot:
         first = asyncio.create_task(slot.ask(0))
-        await in_time(lambda: "asking again in" in caplog.text, "the slot knows that the server rests")
+        await in_time(lambda: "trying again in" in caplog.text, "the slot knows that the server rests")
         await asyncio.gather(first, *[slot.ask(step) for step in range(1, 4)])
         assert len(fake.requests) == 5
         assert min(request.at for request in fake.requests[1:]) - fake.requests[0].at >= 0.5
@@ -207,8 +207,8 @@ async def test_while_a_server_rests_nobody_asks_it(
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (refusal(503, "down", retry_after="0"), r"is busy \(503\): down \(asked 3 times\)"),
-        (Raw(body=b"{", headers={"Retry-After": "0"}), r"is no JSON object.*asked 3 times"),
+        (refusal(503, "down", retry_after="0"), r"is busy \(503\): down \(tried 3 times\)"),
+        (Raw(body=b"{", headers={"Retry-After": "0"}), r"is not a JSON object.*tried 3 times"),
     ],
 )
 async def test_it_gives_up_after_its_retries(fake: FakeModelServer, answer: Raw, words: str) -> None:
@@ -234,7 +234,7 @@ async def test_it_does_not_wait_beyond_the_time_an_answer_is_wanted(fake: FakeMo
 async def test_a_reply_that_comes_too_late_is_none(fake: FakeModelServer) -> None:
     fake.script = in_turn(Raw(body=b"{" * 9, stall_after=3))
     async with aclosing(Slot(fake.url)) as slot:
-        with pytest.raises(Unanswered, match="is still at it"):
+        with pytest.raises(Unanswered, match="has not replied yet"):
             await slot.ask(until=asyncio.get_running_loop().time() + 0.3)
         assert "no answer in time" in slot.records[0]["error"]
 
@@ -276,7 +276,7 @@ async def test_a_call_that_is_not_wanted_any_more_is_recorded(fake: FakeModelSer
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert slot.records[0]["error"] == "given up: the session no longer waited for the answer"
+        assert slot.records[0]["error"] == "canceled: the session no longer waited for the answer"
 
 
 # -- pace ----------------------------------------------------------------------------------
@@ -294,7 +294,7 @@ async def test_requests_are_as_far_apart_as_the_limit_says(fake: FakeModelServer
 async def test_whose_turn_comes_too_late_is_told_at_once(fake: FakeModelServer) -> None:
     async with aclosing(Slot(fake.url, requests_per_minute=1)) as slot:
         await slot.ask(0)
-        with pytest.raises(Unanswered, match="limit of requests a minute"):
+        with pytest.raises(Unanswered, match="limit of requests per minute"):
             await slot.ask(1, until=soon())
         assert len(fake.requests) == 1
 
@@ -350,7 +350,7 @@ async def test_a_part_of_a_run_has_its_part_of_the_limit(
         monkeypatch.setenv("MOSAIC_COORDINATED", part)
         async with aclosing(Slot(fake.url, requests_per_minute=6)) as slot:
             await slot.ask(0, until=soon())
-            with pytest.raises(Unanswered, match="limit of requests a minute"):
+            with pytest.raises(Unanswered, match="limit of requests per minute"):
                 await slot.ask(1, until=soon())
     assert len(fake.requests) == 2
 
@@ -361,9 +361,9 @@ async def test_that_others_are_not_seen_is_told(
     async with aclosing(Slot(fake.url, requests_per_minute=1)) as slot:
         shared.rmdir()
         await slot.ask(0)
-        with pytest.raises(Unanswered, match="limit of requests a minute"):
+        with pytest.raises(Unanswered, match="limit of requests per minute"):
             await slot.ask(1, until=soon())
-    assert "holds for each process by itself" in caplog.text
+    assert "applies to each process separately" in caplog.text
 
 
 # -- budgets -------------------------------------------------------------------------------
@@ -437,7 +437,7 @@ async def test_a_request_that_is_given_up_before_it_is_on_record_has_cost_nothin
     async with aclosing(Slot(fake.url)) as slot:
         slot.noted.clear()
         slot.caller.begin(EpisodeStart(3, 0, tokens=10_000))
-        with pytest.raises(Unanswered, match="the run had not taken note of the request by then"):
+        with pytest.raises(Unanswered, match="the run had not recorded the request by then"):
             await slot.ask(until=asyncio.get_running_loop().time() + 0.1)
         (record,) = slot.records
         assert record["announced"] == 1 and "unsure" not in record and record["tokens"]["input"] == 0
@@ -448,7 +448,7 @@ async def test_an_episode_whose_time_is_over_accounts_for_what_it_announced(fake
     async with aclosing(Slot(fake.url, episode_time_limit_s=0.1)) as slot:
         slot.noted.clear()
         slot.caller.begin(EpisodeStart(3, 0, tokens=10_000))
-        with pytest.raises(LimitReached, match=r"has taken its 0\.1 s"):
+        with pytest.raises(LimitReached, match=r"has used its 0\.1 s"):
             await slot.ask()
         (record,) = slot.records
         assert record["announced"] == 1 and "unsure" not in record
@@ -594,12 +594,12 @@ async def test_an_episode_has_its_share_of_the_run_and_its_time(fake: FakeModelS
     async with aclosing(Slot(fake.url, episode_time_limit_s=0.01)) as slot:
         slot.caller.begin(EpisodeStart(3, 0))
         await asyncio.sleep(0.02)
-        with pytest.raises(LimitReached, match=r"taken its 0\.01 s"):
+        with pytest.raises(LimitReached, match=r"used its 0\.01 s"):
             await slot.ask()
     fake.script = lambda request: Raw(stall_after=0)
     async with aclosing(Slot(fake.url, episode_time_limit_s=0.2, timeout_s=5, retries=0)) as slot:
         slot.caller.begin(EpisodeStart(3, 0))
-        with pytest.raises(LimitReached, match=r"taken its 0\.2 s"):  # a request does not outlast it
+        with pytest.raises(LimitReached, match=r"used its 0\.2 s"):  # a request does not outlast it
             await slot.ask()
         assert slot.caller.spent.unsure == 1, "it may have been paid for"
 
@@ -651,7 +651,7 @@ async def test_another_model_is_asked_in_order_where_one_cannot_answer(fake: Fak
         assert (record["model"], record["fallback"]) == ("gpt-4o", "gpt-4o-mini")
         assert record["model_reported"] == "gpt-4o-mini-2024-07-18"
         assert [tried["model"] for tried in record["tried"]] == ["gpt-4o", "gpt-4.1"]
-        assert "is busy (503): overloaded (asked 2 times)" in record["tried"][0]["error"]
+        assert "is busy (503): overloaded (tried 2 times)" in record["tried"][0]["error"]
         assert (record["error"], record["retries"]) == ("", 2)
         assert record["usd"] == pytest.approx(0.000162), "at the price of who has answered"
 
@@ -724,7 +724,7 @@ async def test_a_bound_holds_for_the_dearest_of_the_models(fake: FakeModelServer
         ({}, {}, "openai needs a key.*keyring:openai.*env:OPENAI_API_KEY"),
         ({"model_id": ""}, {"api_key": KEY}, "set model_id"),
         ({"model_id": "new", "money_budget_usd": 1}, {"api_key": KEY}, "no price for openai model 'new'"),
-        ({}, {"api_key": "sk-a b"}, "no key has"),
+        ({}, {"api_key": "sk-a b"}, "a key cannot have"),
         ({"cassette": "replay", "cassette_file": "/no/such/calls.jsonl"}, {}, "cannot be read: No such file"),
     ],
 )

@@ -124,7 +124,7 @@ async def test_another_prompt_is_an_error_with_place_and_line(
     with pytest.raises(Fatal) as caught:
         await replaying(recorded[0]).call(PLACES[1], asked, Ask())
     assert str(caught.value) == (
-        "call a/0/1/0/0 asks something else than was recorded: message 2, line 3 was 'A wall is ahead.', "
+        "call a/0/1/0/0 differs from the recorded call: message 2, line 3 was 'A wall is ahead.', "
         "is 'A ball is ahead.'"
     )
 
@@ -216,7 +216,7 @@ def test_pictures_are_compared_by_their_bytes() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda m: m[:1], "2 messages were recorded, 1 are asked"),
+        (lambda m: m[:1], "2 messages were recorded, but the prompt has 1"),
         (lambda m: [m[0], {**m[1], "role": "tool"}], "message 2, line 1 was 'role user', is 'role tool'"),
         (lambda m: [m[0], {**m[1], "content": m[1]["content"] + "\nmore"}], "message 2 had 4 lines, has 5"),
         (lambda m: [m[0], {**m[1], "tool_call_id": "c"}], "message 2 had 4 lines, has 5"),

@@ -129,7 +129,7 @@ async def test_a_reply_cut_within_its_form_is_unusable_at_once(url: str) -> None
         try:
             reply = await caller.call(Place("agent", 0, seed), ASK, Ask(seed, form))
         except Unanswered as error:
-            assert "could not read what its model said (500)" in str(error)
+            assert "could not parse its model's reply (500)" in str(error)
         else:
             assert reply.finish == "length" and reader.read(reply.text, cut=True).problem
     await caller.aclose()

@@ -72,7 +72,7 @@ def test_it_asks_for_one_word(fake: FakeModelServer) -> None:
         ('{"settings": {"base_url": "nowhere"}}', "must begin with http"),
         ('{"settings": {"client_name": "custom"}}', "needs base_url"),
         ('{"settings": {"client_name": "nobody"}}', "The settings are wrong: client_name: "),
-        (json.dumps({"key": f"{KEY}\n{KEY}"}), "no key has"),
+        (json.dumps({"key": f"{KEY}\n{KEY}"}), "a key cannot have"),
     ],
 )
 def test_what_cannot_be_tried_is_said_in_a_sentence(text: str, words: str) -> None:

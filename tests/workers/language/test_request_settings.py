@@ -157,12 +157,12 @@ async def test_a_server_that_takes_no_such_thing_says_so(fake: FakeModelServer) 
     ("client", "given", "sentence"),
     [
         ("openai", {"reasoning_tokens": 2000}, "set reasoning_effort instead"),
-        ("openrouter", {"reasoning_tokens": 2000, "reasoning_effort": "low"}, "give one of the two"),
+        ("openrouter", {"reasoning_tokens": 2000, "reasoning_effort": "low"}, "set only one of them"),
         ("anthropic", {"reasoning_tokens": 100}, "from 1024"),
         ("anthropic", {"reasoning_effort": "minimal"}, "it has low, medium, high"),
         ("anthropic", {"reasoning_tokens": 2000, "temperature": 0.7}, "leave temperature out"),
         ("openai", {"top_p": 0}, "top_p: Input should be greater than 0"),
-        ("openai", {"extra_body": {"reasoning": {}}, "reasoning_effort": "low"}, "give one"),
+        ("openai", {"extra_body": {"reasoning": {}}, "reasoning_effort": "low"}, "use one of them"),
         ("openai", {"extra_body": {"a": "x" * 70_000}}, "64 KiB"),
     ],
 )
@@ -178,7 +178,8 @@ async def test_nothing_that_a_request_says_can_be_overridden(fake: FakeModelServ
             fake.requests.clear()
     assert len(said_by_itself) > 10
     for name in sorted(said_by_itself | {"models", "stream", "n"}):
-        assert f"{name!r} cannot stand there" in refused("openai", extra_body={name: "other-model"}), name
+        said = refused("openai", extra_body={name: "other-model"})
+        assert f"{name!r} cannot be an extra parameter" in said, name
 
 
 @pytest.mark.parametrize(

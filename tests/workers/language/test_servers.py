@@ -262,7 +262,7 @@ async def test_what_a_server_does_not_take_is_learnt_once_and_said_once(
     assert len(fake.requests) == sent + 1
     assert fake.requests[-1].json == {"model": "m-1", "messages": ASK, "max_completion_tokens": 512}
     assert len(caplog.messages) == 5
-    for word in ("the longest reply", "takes no seed", "takes no temperature", "by schema:", "by tool:"):
+    for word in ("limit of a reply", "accept seed", "accept temperature", "by schema:", "by tool:"):
         assert sum(word in line.split("(")[0] for line in caplog.messages) == 1
 
 
@@ -319,7 +319,7 @@ async def test_a_value_that_is_refused_with_500_is_not_sent_again(fake: FakeMode
 async def test_a_reply_that_llama_server_cannot_read_is_not_asked_for_again(fake: FakeModelServer) -> None:
     words = "The model produced output that does not match the expected peg-native format"
     fake.script = lambda request: refusal(500, words)
-    with pytest.raises(ServerError, match=r"could not read what its model said.*more max_tokens") as caught:
+    with pytest.raises(ServerError, match=r"could not parse its model's reply.*more max_tokens") as caught:
         await chat(fake, "llamacpp", Ask(form=FORM))
     assert (caught.value.may_retry, caught.value.fatal) == (False, False)
     assert len(fake.requests) == 1
@@ -327,7 +327,7 @@ async def test_a_reply_that_llama_server_cannot_read_is_not_asked_for_again(fake
 
 async def test_a_model_of_llama_server_without_eyes_is_asked_once(fake: FakeModelServer) -> None:
     fake.script = lambda request: refusal(500, "image input is not supported - hint: provide the mmproj")
-    with pytest.raises(ServerError, match=r"sees no pictures \(500\).*mmproj; serve one that does") as caught:
+    with pytest.raises(ServerError, match=r"accepts no images \(500\).*mmproj; serve one") as caught:
         await chat(fake, "llamacpp")
     assert caught.value.fatal
     assert len(fake.requests) == 1
@@ -352,19 +352,19 @@ FAULTS: dict[str, tuple[Raw, bool, bool, str]] = {
     "busy": (refusal(429, "Slow down", retry_after="7"), True, False, "is busy (429): Slow down"),
     "failing": (refusal(500, "Oops"), True, False, "failed (500): Oops"),
     "overloaded": (refusal(529, "Overloaded"), True, False, "is busy (529)"),
-    "cut": (Raw(body=b'{"choices": []}' * 9, cut_after=20), True, False, "broke off"),
+    "cut": (Raw(body=b'{"choices": []}' * 9, cut_after=20), True, False, "closed the connection"),
     "stalled": (Raw(body=b'{"choices": []}' * 9, stall_after=20), True, False, "did not answer within 0.2 s"),
-    "garbage": (Raw(body=b'{"choices": [{"mess'), True, False, "is no JSON object (application/json)"),
-    "nested": (Raw(body=b"[" * 200_000), True, False, "is no JSON object"),
-    "a list": (Raw(body=b"[1, 2]"), True, False, "is no JSON object"),
-    "a portal": (HTML, True, False, "is no JSON object (text/html): '<html><h1>Welcome to the portal"),
+    "garbage": (Raw(body=b'{"choices": [{"mess'), True, False, "is not a JSON object (application/json)"),
+    "nested": (Raw(body=b"[" * 200_000), True, False, "is not a JSON object"),
+    "a list": (Raw(body=b"[1, 2]"), True, False, "is not a JSON object"),
+    "a portal": (HTML, True, False, "is not a JSON object (text/html): '<html><h1>Welcome to the portal"),
     "a stream": (
         Raw(body=b"data: {}\n\n", content_type="text/event-stream"),
         True,
         False,
         "text/event-stream",
     ),
-    "no message": (Raw(body=b'{"choices": [], "content": null}'), True, False, "holds no message"),
+    "no message": (Raw(body=b'{"choices": [], "content": null}'), True, False, "contains no message"),
     "an inner fault": (Raw(body=b'{"error": {"message": "No luck", "code": 502}}'), True, False, "No luck"),
     "badly packed": (
         Raw(body=b"no gzip", headers={"Content-Encoding": "gzip"}),
@@ -385,9 +385,9 @@ FAULTS: dict[str, tuple[Raw, bool, bool, str]] = {
         refusal(429, "You exceeded your quota", code="insufficient_quota"),
         False,
         True,
-        "paid first",
+        "requires payment",
     ),
-    "no credits": (refusal(402, "Insufficient credits"), False, True, "paid first (402)"),
+    "no credits": (refusal(402, "Insufficient credits"), False, True, "requires payment (402)"),
     "no model": (refusal(404, "The model 'm-1' does not exist"), False, True, "does not have this model"),
     "a wrong address": (Raw(404, b'{"detail": "Not Found"}'), False, True, "base_url usually ends with /v1"),
     "elsewhere": (
@@ -484,7 +484,7 @@ async def test_no_error_and_no_log_repeats_the_key(
 @pytest.mark.parametrize("key", ["sk-two\nlines", "sk-with space", "sk-…"])
 @BOTH
 def test_a_key_that_cannot_be_one_is_refused_unseen(fake: FakeModelServer, client: str, key: str) -> None:
-    with pytest.raises(ServerError, match="no key has") as caught:
+    with pytest.raises(ServerError, match="a key cannot have") as caught:
         open_server(settings(fake, client), key)
     assert caught.value.fatal
     assert key not in str(caught.value)
@@ -497,7 +497,7 @@ def test_a_key_that_cannot_be_one_is_refused_unseen(fake: FakeModelServer, clien
         ({"base_url": f"https://me:{KEY}@host/v1"}, "keys go to api_key"),
         ({"base_url": f"https://host/v1?key={KEY}"}, "keys go to api_key"),
         ({"base_url": KEY}, "must begin with http"),
-        ({"base_url": "http://host:port/v1"}, "is no address"),
+        ({"base_url": "http://host:port/v1"}, "is not a valid address"),
         ({"apikey": KEY}, "there is no setting 'apikey'"),
         ({"client_name": "custom"}, "needs base_url"),
         ({"cassette": "replay"}, "needs cassette_file"),
@@ -676,8 +676,8 @@ async def test_thoughts_alone_are_an_answer_only_where_they_end_in_one(
 @pytest.mark.parametrize(
     ("said_instead", "finish", "reason"),
     [
-        ("blocked", "content_filter", r"content filter of .* held the reply back: blocked"),
-        (None, "content_filter", r"content filter of .* held the reply back$"),
+        ("blocked", "content_filter", r"content filter of .* withheld the reply: blocked"),
+        (None, "content_filter", r"content filter of .* withheld the reply$"),
         ("I will not.", "stop", r"the model refuses to answer: I will not\.$"),
     ],
 )

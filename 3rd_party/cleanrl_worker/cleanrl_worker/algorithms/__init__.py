@@ -1,1 +1,1 @@
-"""The algorithms, one module each, and modules that several algorithms share."""
+"""Learning algorithms, one module each, and modules that several algorithms share."""

@@ -1,6 +1,6 @@
-"""Adam by torch's own function; torch's class would add 1.4 s to every training's start.
+"""Adam optimizer by torch's function, because torch's class adds 1.4 s to the start of every training.
 
-The class loads torch's compiler.
+The class imports torch's compiler.
 
 Source: `Adam: A Method for Stochastic Optimization <https://arxiv.org/abs/1412.6980>`_, Kingma and Ba 2015.
 """
@@ -79,7 +79,7 @@ class Adam:
         return self._moments[index]
 
     def _placed(self, parameter: nn.Parameter, kept: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Move moments to the parameter's device; without ``fused`` the step count stays on the CPU."""
+        """Move moments to the parameter's device; without ``fused``, the step count stays on the CPU."""
         where = dict.fromkeys(MOMENTS, parameter.device)
         where["step"] = parameter.device if self._fused else torch.device("cpu")
         return {name: kept[name].to(where[name]) for name in MOMENTS}

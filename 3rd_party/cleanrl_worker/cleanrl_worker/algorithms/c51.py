@@ -1,9 +1,9 @@
-"""Categorical deep Q-learning with 51 atoms (or any other number): a distribution for each action.
+"""Categorical deep Q-learning (C51): learns a distribution of the return for each action.
 
-After Bellemare, Dabney and Munos, "A Distributional Perspective on Reinforcement Learning", 2017:
-the return of an action is a distribution over fixed atoms; the distribution one step later, shrunk by
-the discount factor and shifted by the reward, is projected back onto them and learnt by cross entropy.
-Hyperparameters by default are those of CleanRL's ``c51.py`` (Huang et al., JMLR 2022).
+After Bellemare, Dabney and Munos, "A Distributional Perspective on Reinforcement Learning", 2017: the return
+of an action is a distribution over fixed atoms. The distribution one step later, multiplied by the discount
+factor and shifted by the reward, is projected onto the atoms and learned by cross entropy. Default
+hyperparameters are those of CleanRL's ``c51.py`` (Huang et al., JMLR 2022).
 
 Exploration, replay, masks and time limits are as in :mod:`cleanrl_worker.algorithms.dqn`.
 
@@ -36,7 +36,7 @@ def train(config: C51Config, environments: Environments, session: Session) -> Le
 
 
 class C51(DQN):
-    """Learns the distribution of each action's return; explores by its mean, as DQN does by the value."""
+    """Learns the distribution of each action's return; explores by its mean, as DQN explores by the value."""
 
     loss_name = "loss"
 

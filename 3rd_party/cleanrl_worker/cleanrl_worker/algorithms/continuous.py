@@ -1,8 +1,8 @@
-"""Code that DDPG, TD3 and SAC share: bounded actions, an actor with its critics, and exploration.
+"""Code shared by DDPG, TD3 and SAC: bounded actions, an actor with critics, and exploration.
 
 Actions are stored and learnt in [-1, 1] and scaled to the bounds before the environment gets them.
 
-Shapes: B transitions of a batch, N parallel environments, A numbers of an action.
+Shapes: B transitions of a batch, N parallel environments, A components of an action.
 """
 
 # torch annotates only part of its functions.
@@ -60,7 +60,7 @@ class ContinuousLearner(Learner[ActorAndCritics]):
         return {**self.policy.to_json(), **self.play()}
 
     def play(self) -> dict[str, float]:
-        """Return the entries of ``policy.json`` about sampling, which are added to the network's."""
+        """Return the entries of ``policy.json`` about sampling, which are added to those of the network."""
         return {}
 
     def played(self, actions: NDArray[Any]) -> NDArray[Any]:
@@ -131,13 +131,13 @@ def train_continuous(
     space, shown = environments.action_space, environments.observation_space
     if len(shown.shape) > 2:
         raise ConfigError(
-            f"{config.env_id} shows images of shape {shown.shape}, and this algorithm learns from vectors. "
+            f"{config.env_id} shows images of shape {shown.shape}, but this algorithm learns from vectors. "
             "Learn it with ppo, or choose another entry of the observation with select"
         )
     try:
         bounds = Bounds(space.low, space.high)
     except ValueError as error:
-        raise ConfigError(f"{config.env_id}: {error}. Learn it with ppo, which needs none") from error
+        raise ConfigError(f"{config.env_id}: {error}. Use ppo, which needs no bounds") from error
     seen = environments.begin()
     shape, dtype = seen.observations.shape[1:], seen.observations.dtype
     policy = ActorAndCritics(

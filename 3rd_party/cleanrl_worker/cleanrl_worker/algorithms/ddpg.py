@@ -1,10 +1,10 @@
 """Deep deterministic policy gradient: the actor follows the gradient of its critic.
 
-After Lillicrap, Hunt, Pritzel et al., "Continuous control with deep reinforcement learning", 2016.
-Rates by default are those of CleanRL's ``ddpg_continuous_action.py`` (Huang et al., JMLR 2022), which
-explores by Gaussian noise where the paper has an Ornstein-Uhlenbeck process.
+After Lillicrap, Hunt, Pritzel et al., "Continuous control with deep reinforcement learning", 2016. Default
+rates are those of CleanRL's ``ddpg_continuous_action.py`` (Huang et al., JMLR 2022), which explores with
+Gaussian noise instead of the paper's Ornstein-Uhlenbeck process.
 
-An episode that a time limit cuts is bootstrapped from its true last observation.
+An episode truncated by a time limit is bootstrapped from its true last observation.
 """
 
 # torch annotates only part of its functions.
@@ -26,7 +26,7 @@ from cleanrl_worker.vector_environments import Environments
 
 
 def train(config: DDPGConfig, environments: Environments, session: Session) -> ContinuousLearner:
-    """See :func:`cleanrl_worker.algorithms.continuous.train_continuous`."""
+    """Train DDPG; see :func:`cleanrl_worker.algorithms.continuous.train_continuous`."""
     return train_continuous(DDPG, config, environments, session)
 
 
@@ -48,7 +48,9 @@ class DDPG(ContinuousLearner):
         return (self.policy.actor(observations) + self.config.exploration_noise * noise).clamp(-1.0, 1.0)
 
     def update(self, batch: Batch) -> dict[str, Tensor]:
-        """Take one gradient step of the critic and one of the actor, then move the targets a little."""
+        """Take one gradient step of the critic and one of the actor, then move the target networks by
+        ``tau``.
+        """
         metrics = self.learn_critics(batch, self.following(batch))
         metrics |= self.learn_actor(batch)
         follow(self.target, self.policy, self.config.tau)
@@ -61,6 +63,6 @@ class DDPG(ContinuousLearner):
         return self.target.critics(batch.next_observations, actions).amin(0)
 
     def learn_actor(self, batch: Batch) -> dict[str, Tensor]:
-        """Take a gradient step of the actor towards actions that the first critic values more."""
+        """Take a gradient step of the actor toward actions that the first critic values more."""
         actions = self.policy.actor(batch.observations)
         return self.step_actor(-self.policy.critics(batch.observations, actions, first=True).mean())

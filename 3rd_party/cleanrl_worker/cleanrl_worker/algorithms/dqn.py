@@ -1,13 +1,13 @@
-"""Deep Q-learning: learns a value for each action from remembered transitions.
+"""Deep Q-learning (DQN): learns a value for each action from stored transitions.
 
-After Mnih, Kavukcuoglu, Silver et al., "Human-level control through deep reinforcement learning",
-Nature 518, 2015: replay buffer, a target network that is refreshed now and then, epsilon-greedy
-exploration. Hyperparameters by default are those of CleanRL's ``dqn.py`` (Huang et al., "CleanRL:
-High-quality Single-file Implementations of Deep Reinforcement Learning Algorithms", JMLR 2022); as
-there, the squared error is neither clipped nor are the rewards.
+After Mnih, Kavukcuoglu, Silver et al., "Human-level control through deep reinforcement learning", Nature 518,
+2015: replay buffer, a target network that is updated periodically, epsilon-greedy exploration. Default
+hyperparameters are those of CleanRL's ``dqn.py`` (Huang et al., "CleanRL: High-quality Single-file
+Implementations of Deep Reinforcement Learning Algorithms", JMLR 2022). As there, neither the squared error
+nor the rewards are clipped.
 
-Two differences: an episode that a time limit cuts is bootstrapped from its true last observation, and if the
-    environment masks actions, illegal ones are never tried at random, chosen or bootstrapped from.
+There are two differences. An episode truncated by a time limit is bootstrapped from its true last
+observation. If the environment masks actions, illegal ones are never explored, chosen or used in targets.
 
 Shapes: B transitions of a batch, N parallel environments.
 """
@@ -43,7 +43,7 @@ def train(config: DQNConfig, environments: Environments, session: Session) -> Le
 def train_values(
     kind: type[DQN], config: ValueConfig, environments: Environments, session: Session, atoms: int = 1
 ) -> DQN:
-    """Train DQN or C51."""
+    """Train DQN or C51 and return the learner."""
     seen = environments.begin()
     shape, dtype = seen.observations.shape[1:], seen.observations.dtype
     policy = ActionValues(Encoding.of(shape, dtype == np.uint8), config.hidden, environments.actions, atoms)
@@ -112,7 +112,7 @@ class DQN(Learner[ActionValues]):
         return td_loss(self.policy(batch.observations), batch.actions, targets)
 
     def passed(self, before: int, step: int) -> None:
-        """Update the target network if a multiple of ``target_network_frequency`` was passed."""
+        """Update the target network if the training has passed a multiple of ``target_network_frequency``."""
         every = self.config.target_network_frequency
         if step // every > before // every:
             follow(self.target, self.policy, self.config.tau)
@@ -133,7 +133,7 @@ def action_value_targets(
     if next_masks is not None:
         next_values = next_values.masked_fill(~next_masks, -math.inf)
     best = next_values.amax(-1)
-    # A terminal state may have no legal action: minus infinity times zero would be no number.
+    # A terminal state may have no legal action, and minus infinity times zero is NaN.
     return rewards + gamma * torch.where(terminated > 0, 0.0, best)
 
 

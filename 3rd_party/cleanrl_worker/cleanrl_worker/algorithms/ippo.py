@@ -79,11 +79,11 @@ class IPPO:
             self.learners[name] = self.build(config, view, session.device, restored, seed)
 
     def build(self, config: JointConfig, view: GroupView, *rest: Any) -> PPO:
-        """Build the learner for a group; ``rest`` holds the further arguments of :class:`PPO`."""
+        """Build the learner of a group; ``rest`` contains the other arguments of :class:`PPO`."""
         return (RecurrentPPO if config.lstm_size else PPO)(config, view, *rest)
 
     def shown(self, seen: Mapping[str, Seen]) -> dict[str, Tensor]:
-        """Return the input of each network, (N x G, …)."""
+        """Return the input of each network, (N x G, …), by group."""
         return {name: torch.from_numpy(each.observations) for name, each in seen.items()}
 
     def memories(self) -> dict[str, tuple[Tensor, Tensor]]:
@@ -118,7 +118,7 @@ class IPPO:
             mean if len(found) == 1 else {**mean, **{k: v for k, v in own.items() if k.startswith("losses/")}}
         )
 
-    # -- what the session keeps --
+    # -- state for the session --
 
     def networks(self) -> dict[str, Mapping[str, Any]]:
         """Return the entry ``network`` of ``policy.json`` for each group."""

@@ -1,8 +1,8 @@
-"""A league of a learner, its past selves and a pool, with the results and ratings of its members.
+"""A league for self-play: the learner, its past copies and a pool of players, with results and ratings.
 
 Ratings are those of A. Elo, "The Rating of Chessplayers, Past and Present", 1978: 400 points more mean ten
-times the odds. They decide whom the learner meets, after the prioritised self-play of Vinyals et al.,
-"Grandmaster level in StarCraft II using multi-agent reinforcement learning", 2019.
+times the odds. They determine the next opponent of the learner, as in the prioritized self-play of Vinyals et
+al., "Grandmaster level in StarCraft II using multi-agent reinforcement learning", 2019.
 
 ``league.json`` in the run folder stores the league; each member's policy has a folder beside it.
 """
@@ -26,24 +26,24 @@ _FORMAT = 2
 _KNOWN = (1, 2)
 _LARGEST = 64 * 2**20
 _K = 16.0
-"""Largest change of a rating in one game; between equals a win changes it by half of this."""
+"""Largest change of a rating in one game; between equal players, a win changes it by half of this."""
 _NEAR = 200.0
-"""Rating distance at which the odds of being met fall by a factor of e."""
+"""Rating difference at which the odds of being chosen fall by a factor of e."""
 _LATEST_SHARE = 0.5
 
 
 @dataclass
 class Member:
-    """A player that the learner meets: a past self, or a member of the pool.
+    """A player that the learner plays against or with: a past copy of the learner, or a member of the pool.
 
     Attributes:
-        name: Name of the member; for a past self, that of its folder.
-        folder: Folder of the policy, relative to the run folder for past selves; empty if the member is not
-            just a policy.
+        name: Name of the member; for a past copy, the name of its folder.
+        folder: Folder of the policy, relative to the run folder for past copies; empty if the member is not
+            only a policy.
         plays: Description of a pool member's player, as text.
-        player: The same player as in a tournament file, plain data; ``None`` for past selves.
-        step: Decisions that the learner had made when it left this past self; ``None`` for the pool.
-        rating: Elo rating; the first member began at 0. Unused if all agents are on one side.
+        player: The same player as in a tournament file, plain data; ``None`` for past copies.
+        step: Number of the learner's decisions when this copy was made; ``None`` for the pool.
+        rating: Elo rating; the first member began at 0. Not used in cooperative games.
         games: Number of games that the learner played with this member.
         total: Sum of the learner's returns in these games.
         won: Games that this member won against the learner.
@@ -71,13 +71,13 @@ class Member:
 
 @dataclass
 class League:
-    """The members of a league, and the rating of the learner.
+    """Members of a league, and the rating of the learner.
 
     Args:
         folder: The run folder.
         env_id: The environment that is played.
         matchmaking: How the learner's opponents are drawn.
-        rated: Whether a side can win.
+        rated: Whether one side can win against another.
 
     Attributes:
         members: Members in the order in which they came.
@@ -108,19 +108,19 @@ class League:
             found.rated = rating is not None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigError(
-                f"{folder / LEAGUE} cannot be resumed ({error}). Train anew, with --overwrite"
+                f"{folder / LEAGUE} cannot be resumed ({error}). Start a new training with --overwrite"
             ) from error
         for member in members:
             if member.step is not None and not holds_checkpoint(found.place(member)):
                 raise ConfigError(
                     f"{member.name}, a member of the league, is missing: {found.place(member)}. Put its "
-                    f"folder back, or take it out of {folder / LEAGUE}"
+                    f"folder back, or remove the member from {folder / LEAGUE}"
                 )
         return found
 
     def place(self, member: Member) -> Path:
         """Return the folder of a member's policy."""
-        return self.folder / member.folder  # an absolute one stays as it is
+        return self.folder / member.folder  # an absolute path stays unchanged
 
     def of(self, name: str) -> Member:
         """Return the member with this name."""
@@ -145,7 +145,7 @@ class League:
         expected = 1.0 / (1.0 + 10.0 ** ((member.rating - self.rating) / 400.0))
         points = _K * (score - expected)
         self.rating += points
-        # A rating changes less the more games it is based on, because members do not change.
+        # Members do not change, so a rating changes less with each game.
         member.rating -= points / (1.0 + member.won + member.drawn + member.lost) ** 0.5
         member.won += score == 0.0
         member.drawn += score == 0.5
@@ -172,12 +172,13 @@ class League:
         return np.exp(-(apart - apart.min()) / _NEAR)
 
     def _hard(self) -> NDArray[np.float64]:
-        """Return weights that are larger for members with whom the learner earns less.
+        """Return weights that are larger for members with whom the learner's return is lower.
 
         Members without a game have the largest weights.
 
-        By rank, for returns are of another size in each environment: the prioritised sampling of Zhao et
-        al., "Maximum entropy population-based training for zero-shot human-AI coordination", 2023.
+        Weights depend on ranks, because the size of returns differs between environments: the prioritized
+        sampling of Zhao et al., "Maximum entropy population-based training for zero-shot human-AI
+        coordination", 2023.
         """
         means = np.array([-np.inf if m.mean_return is None else m.mean_return for m in self.members])
         ranks = means.argsort(kind="stable").argsort(kind="stable").astype(np.float64)

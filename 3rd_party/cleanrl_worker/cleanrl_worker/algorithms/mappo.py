@@ -1,9 +1,10 @@
-"""Multi-agent PPO: agents act on their own observations; their values are learnt from all observations.
+"""Multi-agent PPO: agents act on their own observations; the value function uses the observations of all
+agents.
 
 After Yu, Velu, Vinitsky, Gao, Wang, Bayen and Wu, "The Surprising Effectiveness of PPO in Cooperative,
-Multi-Agent Games", 2022: independent PPO (:mod:`cleanrl_worker.algorithms.ippo`) with a value function that
-is given the observations of all agents behind its own. Only learning needs it, so the policy that is kept has
-none.
+Multi-Agent Games", 2022: independent PPO (:mod:`cleanrl_worker.algorithms.ippo`) with a value function whose
+input is the agent's own observation and the observations of all agents. Only learning needs the value
+function, so a saved policy has none.
 """
 
 # torch annotates only part of its functions.
@@ -45,11 +46,13 @@ class _Central(PPO):
         return dataclasses.replace(super().architecture(environments.view), central=environments.central)
 
     def network(self) -> Mapping[str, Any]:
-        """Return the network for ``policy.json``, without the value function: play lacks its input."""
+        """Return the network for ``policy.json``, without the value function, whose input is not available at
+        play.
+        """
         return dataclasses.replace(self.model.architecture, critic=False).to_json()
 
     def weights(self) -> Mapping[str, Tensor]:
-        """Return the weights of the policy alone."""
+        """Return the weights of the policy without the value function."""
         return {k: v for k, v in self.model.state_dict().items() if not k.startswith("critic.")}
 
 
@@ -58,11 +61,11 @@ class _RecurrentCentral(_Central, RecurrentPPO):
 
 
 class CentralView:
-    """A group whose rows are an agent's own observation followed by those of all agents.
+    """A group whose rows are an agent's own observation followed by the observations of all agents.
 
     Args:
         view: The group.
-        central: Length of all agents' observations together.
+        central: Total length of all agents' observations.
     """
 
     def __init__(self, view: GroupView, central: int) -> None:

@@ -1,4 +1,4 @@
-"""Code that algorithms with a replay buffer share: the learner's state and the training loop."""
+"""Code shared by algorithms with a replay buffer: the learner's state and the training loop."""
 
 # torch annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -34,7 +34,7 @@ from mosaic_worker.learning.training_state import State
 METRICS_EVERY = 500
 """Environment steps between two reports of losses."""
 HEAR_EVERY = 20
-"""Environment steps between two checks for commands."""
+"""Environment steps between two checks for requests."""
 
 _Module = TypeVar("_Module", bound=nn.Module)
 _Policy = TypeVar("_Policy", bound=nn.Module)
@@ -52,9 +52,9 @@ class Learner(ABC, Generic[_Policy]):
         device: Device of the policy.
 
     Attributes:
-        policy: See above.
-        ring: See above.
-        device: See above.
+        policy: As in the arguments.
+        ring: As in the arguments.
+        device: As in the arguments.
         chance: Generator for exploration and for the choice of transitions.
         updates: Number of gradient steps, including one in progress.
     """
@@ -90,16 +90,16 @@ class Learner(ABC, Generic[_Policy]):
         return actions
 
     def passed(self, before: int, step: int) -> None:
-        """Handle that the training went from step ``before`` to ``step``."""
+        """Handle the progress of the training from step ``before`` to ``step``."""
 
-    # -- for the algorithms --------------------------------------------------------------
+    # -- helpers for the algorithms --------------------------------------------------------------
 
     def normal(self, shape: Sequence[int]) -> Tensor:
         """Return standard normal numbers, the same on every device."""
         return torch.randn(tuple(shape), generator=self._noise).to(self.device)
 
     def twin(self, module: _Module) -> _Module:
-        """Return a copy of a module for use as slow target; its state is saved for resuming."""
+        """Return a copy of a module as a slowly updated target network; its state is saved for resuming."""
         return self.kept("target", copy.deepcopy(module).requires_grad_(False))
 
     def kept(self, name: str, module: _Module) -> _Module:
@@ -114,7 +114,7 @@ class Learner(ABC, Generic[_Policy]):
         self._optimizers[name] = made
         return made
 
-    # -- what is kept --------------------------------------------------------------------
+    # -- saved state --------------------------------------------------------------------
 
     def weights(self) -> Mapping[str, Tensor]:
         """Return the weights for playing."""
@@ -171,11 +171,12 @@ def train_off_policy(
         before, step = step, step + environments.count
         if not np.isfinite(transition.rewards).all():
             raise TrainingFailed(
-                f"{config.env_id} paid a reward that is no finite number at step {step}; mend the environment"
+                f"{config.env_id} returned a reward that is not finite at step {step}; fix the environment"
             )
         session.episodes(step, transition.finished)
         learner.ring.add(seen, actions, transition)
-        # The buffer's size decides, not the step: a resumed training may have to fill its buffer again.
+        # The buffer's size decides, not the step, because a resumed training may have to fill its buffer
+        # again.
         if len(learner.ring) >= min(config.learning_starts, config.buffer_size):
             due = step // config.train_frequency - before // config.train_frequency
             for _ in range(due):
@@ -187,7 +188,7 @@ def train_off_policy(
         over = step >= config.total_steps
         if over or step // METRICS_EVERY > before // METRICS_EVERY:
             session.metrics(step, {name: float(value) for name, value in latest.items()})
-        # A check for commands reads a file, so it is not done at every step.
+        # A check for requests reads a file, so it is not done at every step.
         hearing = over or step // HEAR_EVERY > before // HEAR_EVERY
         if hearing and not session.advance(step, learner):
             break
@@ -199,12 +200,12 @@ def as_tensor(seen: Seen, device: torch.device) -> Tensor:
 
 
 def checked(loss: Tensor) -> None:
-    """Raise an error before a step that would ruin the network.
+    """Check that a loss is finite before the gradient step, which would otherwise ruin the network.
 
     Raises:
         TrainingFailed: The loss is not finite.
     """
     if not math.isfinite(loss.item()):
         raise TrainingFailed(
-            "the loss is no finite number any more; lower learning_rate, or check rewards and observations"
+            "the loss is no longer finite; lower learning_rate, or check rewards and observations"
         )

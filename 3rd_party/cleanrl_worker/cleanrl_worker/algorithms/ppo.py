@@ -1,4 +1,4 @@
-"""Proximal policy optimisation, the whole algorithm in one file.
+"""Proximal policy optimization (PPO), the whole algorithm in one file.
 
 The algorithm is that of Schulman, Wolski, Dhariwal, Radford and Klimov, "Proximal Policy
 Optimization Algorithms", 2017, with the details that make it work as collected by Huang,
@@ -60,7 +60,7 @@ class Rollout(NamedTuple):
 
 
 class LearnerView(Protocol):
-    """What a learner needs to know about its environments, see :class:`Environments`."""
+    """Properties of environments that a learner needs, see :class:`Environments`."""
 
     @property
     def count(self) -> int: ...
@@ -161,15 +161,13 @@ class PPO:
     def descend(self, loss: Tensor) -> None:
         """Take one gradient step."""
         if not math.isfinite(loss.item()):
-            raise TrainingFailed(
-                "the loss is no finite number any more; lower learning_rate, or check the rewards"
-            )
+            raise TrainingFailed("the loss is no longer finite; lower learning_rate, or check the rewards")
         self.optimizer.zero_grad()
         loss.backward()  # pyright: ignore[reportUnknownMemberType]
         nn.utils.clip_grad_norm_(self.model.parameters(), self.config.max_grad_norm)
         self.optimizer.step()
 
-    # -- what the session keeps --
+    # -- state for the session --
 
     def network(self) -> Mapping[str, Any]:
         """Return the entry ``network`` of ``policy.json``."""
@@ -210,7 +208,7 @@ class Recorder:
         """Store a step's observations and masks; return both as tensors."""
         self.observations[t] = torch.from_numpy(seen.observations)
         if seen.masks is not None:
-            if self.masks is None:  # until here every action was legal
+            if self.masks is None:  # every action was legal until this step
                 self.masks = torch.ones(self._masks, dtype=torch.bool, device=self._device)
             self.masks[t] = torch.from_numpy(seen.masks)
         return self.observations[t], None if self.masks is None else self.masks[t]
@@ -315,7 +313,7 @@ def update(learner: PPO, rollout: Rollout, acted: Tensor | None = None) -> dict[
         order = torch.randperm(count, generator=learner.generator).to(learner.device)
         for rows in (order if real is None else real[order]).split(size):
             if len(rows) < 2:
-                continue  # one row has no spread to be normalised by
+                continue  # one row has no standard deviation to be normalized by
             params, values = learner.model(batch.observations[rows])
             loss, metrics = losses(learner, batch, rows, params, values, advantages, targets)
             learner.descend(loss)
@@ -357,9 +355,9 @@ def losses(
     advantages: Tensor,
     targets: Tensor,
 ) -> tuple[Tensor, dict[str, float]]:
-    """Return the loss on some rows of a batch: clipped surrogate, value loss and entropy bonus.
+    """Return the loss of some rows of a batch: clipped surrogate, value loss and entropy bonus.
 
-    Metrics by TensorBoard name are returned too.
+    It also returns metrics by TensorBoard name.
 
     Args:
         learner: Learner with the settings and the distribution.

@@ -1,9 +1,9 @@
 """PPO with an LSTM, for tasks in which one observation does not show the whole state.
 
-:mod:`cleanrl_worker.algorithms.ppo` with an LSTM (Hochreiter and Schmidhuber 1997) between the features and
-the heads. Learning plays every copy's rollout through the memory again, from the memory it began
-with and with a fresh one where an episode began; so a minibatch holds whole environments, not single
-steps ("The 37 Implementation Details", recurrent PPO, details 1 to 5).
+The algorithm is :mod:`cleanrl_worker.algorithms.ppo` with an LSTM (Hochreiter and Schmidhuber 1997) between
+the features and the heads. An update processes the rollout of every copy through the LSTM again, from the
+memory at its beginning, with a zero memory at each beginning of an episode. Therefore a minibatch consists of
+whole environments, not of single steps ("The 37 Implementation Details", recurrent PPO, details 1 to 5).
 """
 
 # torch annotates only part of its functions.
@@ -118,7 +118,7 @@ def collect_rollout(
 
 
 def forget(memory: Tensor, fresh: Tensor) -> Tensor:
-    """Return the memory, set to zero for rows in which an episode begins."""
+    """Return the memory with zeros in rows in which an episode begins."""
     return memory * (1.0 - fresh).unsqueeze(-1)
 
 
@@ -153,7 +153,7 @@ def update(
             if acted is not None:
                 rows = rows[acted[:, envs].flatten()]
                 if len(rows) < 2:
-                    continue  # one row has no spread to be normalised by
+                    continue  # one row has no standard deviation to be normalized by
                 params, values = params[rows], values[rows]
             part_advantages, part_targets = advantages[:, envs].flatten(), targets[:, envs].flatten()
             loss, metrics = losses(learner, part, rows, params, values, part_advantages, part_targets)
@@ -179,7 +179,7 @@ def again(
     """
     num_steps, num_envs = observations.shape[:2]
     features = network.features(observations.flatten(0, 1)).unflatten(0, (num_steps, num_envs))
-    # All steps up to the next episode begin of any environment are processed in one call.
+    # All steps up to the next beginning of an episode in any environment are processed in one call.
     edges = [0, *(1 + begins[1:].any(1).nonzero().flatten()).tolist(), num_steps]
     hidden: list[Tensor] = []
     for start, end in pairwise(edges):

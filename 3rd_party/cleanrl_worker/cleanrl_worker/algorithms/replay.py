@@ -1,8 +1,8 @@
 """Replay buffer of off-policy algorithms: a ring of transitions in flat arrays.
 
-A transition holds the true last observation of its episode, and only ``terminated`` stops the bootstrap: an
-episode that a time limit cut would have continued, so its last state still has a value (Pardo, Tavakoli,
-Levdik and Kormushev, "Time Limits in Reinforcement Learning", 2018).
+A transition contains the true last observation of its episode, and only ``terminated`` stops the bootstrap:
+an episode truncated by a time limit would have continued, so its last state still has a value (Pardo,
+Tavakoli, Levdik and Kormushev, "Time Limits in Reinforcement Learning", 2018).
 """
 
 # torch annotates only part of its functions.
@@ -54,10 +54,10 @@ class Batch(NamedTuple):
 
 
 class ReplayBuffer:
-    """The last ``capacity`` transitions; new ones replace the oldest.
+    """Replay buffer with the last ``capacity`` transitions; new ones replace the oldest.
 
-    Images stay bytes: nothing is converted before a batch reaches the network. Memory is used only as
-        transitions arrive.
+    Images are stored as bytes and converted only when a batch reaches the network. Memory is used only as
+    transitions arrive.
 
     Args:
         capacity: Largest number of transitions.
@@ -100,7 +100,7 @@ class ReplayBuffer:
             "terminated": transition.terminated,
         }
         if reached.masks is not None and "next_masks" not in self._rows:
-            # The first masks may come late; for earlier transitions every action was legal.
+            # The first masks may arrive late; for earlier transitions every action was legal.
             self._rows["next_masks"] = np.ones((self.capacity, *reached.masks.shape[1:]), np.bool_)
         if "next_masks" in self._rows:
             rows["next_masks"] = np.array(True) if reached.masks is None else reached.masks

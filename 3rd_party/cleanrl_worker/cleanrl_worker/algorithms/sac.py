@@ -1,11 +1,11 @@
 """Soft actor-critic: maximizes the return plus the entropy of the policy.
 
-After Haarnoja, Zhou, Hartikainen et al., "Soft Actor-Critic Algorithms and Applications", 2018: two
-critics, a Gaussian actor squashed by tanh, and a temperature that is tuned so that the policy keeps
-a given entropy (minus the number of action components). Rates and the range of the standard deviation
-by default are those of CleanRL's ``sac_continuous_action.py`` (Huang et al., JMLR 2022).
+After Haarnoja, Zhou, Hartikainen et al., "Soft Actor-Critic Algorithms and Applications", 2018: two critics,
+a Gaussian actor squashed by tanh, and a temperature that is tuned so that the policy's entropy is minus the
+number of action components. The default rates and the range of the standard deviation are those of CleanRL's
+``sac_continuous_action.py`` (Huang et al., JMLR 2022).
 
-An episode that a time limit cuts is bootstrapped from its true last observation.
+An episode truncated by a time limit is bootstrapped from its true last observation.
 """
 
 # torch annotates only part of its functions.
@@ -28,7 +28,7 @@ from cleanrl_worker.vector_environments import Environments
 
 
 def train(config: SACConfig, environments: Environments, session: Session) -> ContinuousLearner:
-    """See :func:`cleanrl_worker.algorithms.continuous.train_continuous`."""
+    """Train SAC; see :func:`cleanrl_worker.algorithms.continuous.train_continuous`."""
     return train_continuous(SAC, config, environments, session)
 
 
@@ -50,7 +50,9 @@ class SAC(ContinuousLearner):
         return squash(mean, log_std, noise)[0]
 
     def update(self, batch: Batch) -> dict[str, Tensor]:
-        """Take a gradient step of critics, actor and temperature, then move the targets a little."""
+        """Take a gradient step of critics, actor and temperature, then move the target networks by
+        ``tau``.
+        """
         alpha = self.temperature().detach()
         metrics = self.learn_critics(batch, self.following(batch, alpha))
         actions, log_density = self.draw(batch.observations)
@@ -75,9 +77,9 @@ class SAC(ContinuousLearner):
 
     @torch.no_grad()
     def learn_temperature(self, log_density: Tensor) -> dict[str, Tensor]:
-        """Raise the temperature if the policy has less entropy than wanted, lower it if it has more.
+        """Increase the temperature if the policy has less entropy than the target, else decrease it.
 
-        The loss is -alpha (log pi + wanted entropy), so its slope along log alpha is the loss itself.
+        The loss is -alpha (log pi + target entropy), so its slope along log alpha is the loss itself.
         """
         loss = -self.temperature() * (log_density.mean() + self.target_entropy)
         self.temperature.log_alpha.grad = loss.clone()
@@ -86,7 +88,7 @@ class SAC(ContinuousLearner):
 
 
 class Temperature(nn.Module):
-    """The weight of the entropy, learnt as its logarithm so that it stays positive."""
+    """The weight of the entropy, learned as its logarithm so that it stays positive."""
 
     def __init__(self, alpha: float) -> None:
         super().__init__()

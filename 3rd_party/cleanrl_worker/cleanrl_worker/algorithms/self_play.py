@@ -1,11 +1,11 @@
-"""Self-play: PPO with past selves and a pool; the ratings of these members decide how often each is met.
+"""Self-play: PPO against past copies of the learner and a pool; ratings determine how often each is chosen.
 
 To the learner a game is an environment with one agent (:mod:`cleanrl_worker.games`), and the algorithm is PPO
-(:mod:`cleanrl_worker.algorithms.ppo`); only the choice of the other players is special. If all agents are on
-one side, these are partners. At regular intervals a copy of the learner joins its league
-(:mod:`cleanrl_worker.algorithms.league`). Mixing the latest copy with older ones keeps the learner from
-forgetting how to beat them (Heinrich, Lanctot and Silver, "Fictitious Self-Play in Extensive-Form Games",
-2015).
+(:mod:`cleanrl_worker.algorithms.ppo`); only the choice of the other players differs. In cooperative games the
+other players are partners. At regular intervals a copy of the learner joins the league
+(:mod:`cleanrl_worker.algorithms.league`). A mixture of the latest copy with older ones prevents the learner
+from forgetting how to beat them (Heinrich, Lanctot and Silver, "Fictitious Self-Play in Extensive-Form
+Games", 2015).
 """
 
 # torch annotates only part of its functions.
@@ -54,7 +54,7 @@ def make_games(config: SelfPlayConfig, folder: Path, warn: Callable[[str], None]
     if not games.all_alike and config.snapshot_every:
         games.close()
         raise ConfigError(
-            f"agents of {config.env_id} are of different kinds, and past selves of {config.seat} cannot play "
+            f"agents of {config.env_id} are of different kinds, so past copies of {config.seat} cannot play "
             "the others. Set snapshot_every to 0, and name a pool"
         )
     return games
@@ -106,7 +106,7 @@ def train(config: SelfPlayConfig, games: Games, session: Session) -> PPO:
 
 
 def _league(config: SelfPlayConfig, games: Games, session: Session) -> League:
-    """Return the league of a new or resumed training; its past selves are ready to play.
+    """Return the league of a new or resumed training; its past copies are ready to play.
 
     Raises:
         ConfigError: A member is missing.
@@ -124,8 +124,8 @@ def _league(config: SelfPlayConfig, games: Games, session: Session) -> League:
             games.hold(member.name, SeatedPolicy(found.place(member)))
         elif member.name not in pool:
             raise ConfigError(
-                f"{member.name}, a member of the league, is not in the pool any more. Put it back, or "
-                f"take it out of {session.folder / LEAGUE}"
+                f"{member.name}, a member of the league, is no longer in the pool. Put it back, or "
+                f"remove it from {session.folder / LEAGUE}"
             )
     return found
 
@@ -146,7 +146,7 @@ def leave(league: League, games: Games, learner: PPO, session: Session) -> None:
 def evaluate(games: Games, policy: Policy, folder: Path, go_on: Callable[[], bool]) -> float:
     """Return the mean return of a policy's best actions over games with all members.
 
-    Each member is met equally often in every seat.
+    Each member plays equally often in every seat.
 
     Args:
         games: Games of the training; running ones are abandoned.

@@ -1,12 +1,12 @@
 """Twin delayed deep deterministic policy gradient: DDPG with three improvements.
 
-After Fujimoto, van Hoof and Meger, "Addressing Function Approximation Error in Actor-Critic Methods",
-2018: the smaller of two critics is believed, the target's action is smoothed by clipped noise, and
-the actor and the targets move once for several steps of the critics. Noise and layers by default are
-those of CleanRL's ``td3_continuous_action.py`` (Huang et al., JMLR 2022); rate, batch and start, those of
+After Fujimoto, van Hoof and Meger, "Addressing Function Approximation Error in Actor-Critic Methods", 2018:
+the target is the smaller value of two critics, the target's action is smoothed by clipped noise, and the
+actor and the target networks are updated once per several steps of the critics. Default noise and layers are
+those of CleanRL's ``td3_continuous_action.py`` (Huang et al., JMLR 2022); rate, batch and start are those of
 Stable-Baselines3 (Raffin et al., JMLR 2021).
 
-Everything else is :mod:`cleanrl_worker.algorithms.ddpg`.
+All other steps are those of :mod:`cleanrl_worker.algorithms.ddpg`.
 """
 
 # torch annotates only part of its functions.
@@ -27,7 +27,7 @@ from cleanrl_worker.vector_environments import Environments
 
 
 def train(config: TD3Config, environments: Environments, session: Session) -> ContinuousLearner:
-    """See :func:`cleanrl_worker.algorithms.continuous.train_continuous`."""
+    """Train TD3; see :func:`cleanrl_worker.algorithms.continuous.train_continuous`."""
     return train_continuous(TD3, config, environments, session)
 
 
@@ -37,7 +37,7 @@ class TD3(DDPG):
     critics = 2
 
     def update(self, batch: Batch) -> dict[str, Tensor]:
-        """Take a gradient step of the critics; every ``policy_frequency`` steps also one of the actor."""
+        """Take a gradient step of the critics, and every ``policy_frequency`` steps one of the actor."""
         metrics = self.learn_critics(batch, self.following(batch))
         if self.updates % self.config.policy_frequency == 0:
             metrics |= self.learn_actor(batch)

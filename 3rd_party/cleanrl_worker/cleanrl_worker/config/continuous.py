@@ -24,21 +24,21 @@ class ContinuousConfig(ReplayConfig):
     env_id: str = fields.environment("Pendulum-v1")
     total_steps: int = fields.total_steps(30_000)
     learning_rate: float = fields.learning_rate(
-        3e-4, "Adam's step size for the actor, and for the critics where they have none of their own."
+        3e-4, "Adam's step size for the actor, and for the critics unless they have their own."
     )
     hidden: tuple[Width, ...] = hidden((128, 128))
 
 
 class DDPGConfig(ContinuousConfig):
-    """Deep deterministic policy gradient for bounded continuous actions: an actor climbs its critic."""
+    """DDPG for bounded continuous actions: an actor follows the gradient of its critic."""
 
     exploration_noise: float = fields.exploration_noise(0.1)
 
 
 class TD3Config(DDPGConfig):
-    """Twin delayed DDPG for bounded continuous actions: two critics, smoothed targets, a patient actor.
+    """Twin delayed DDPG for bounded continuous actions: two critics, smoothed targets, a delayed actor.
 
-    Rate, batch and start are those of Stable-Baselines3's TD3; layers, those of CleanRL.
+    Rate, batch and start are those of Stable-Baselines3's TD3; layers are those of CleanRL.
     """
 
     learning_rate: float = fields.learning_rate(1e-3, "Adam's step size for the actor and the critics.")
@@ -51,7 +51,7 @@ class TD3Config(DDPGConfig):
 
 
 class SACConfig(ContinuousConfig):
-    """Soft actor-critic for bounded continuous actions: as much return and as much chance as possible."""
+    """Soft actor-critic for bounded continuous actions: maximizes the return plus the policy's entropy."""
 
     q_learning_rate: float = fields.learning_rate(
         1e-3, "Adam's step size for the critics and the temperature.", title="Critics' learning rate"

@@ -12,14 +12,15 @@ from mosaic_worker.learning.training_settings import Width
 class ValueConfig(ReplayConfig):
     """Settings for learning action values from a replay buffer.
 
-    The defaults are those of CleanRL, except for the copies of the environment: CleanRL has one.
+    The defaults are those of CleanRL, except for the number of parallel environments, which is one in
+    CleanRL.
     """
 
     num_envs: int = num_envs(4)
     learning_rate: float = fields.learning_rate(2.5e-4, "Adam's step size.")
     buffer_size: int = fields.buffer_size(10_000, le=1_000_000_000)
     learning_starts: int = learning_starts(10_000)
-    train_frequency: int = fields.train_frequency(10, "Environment steps for each gradient step.", le=None)
+    train_frequency: int = fields.train_frequency(10, "Environment steps per gradient step.", le=None)
     target_network_frequency: int = fields.target_interval(500, le=None)
     tau: float = fields.tau(1.0)
     start_e: float = fields.first_epsilon(1.0)
@@ -27,13 +28,13 @@ class ValueConfig(ReplayConfig):
     exploration_fraction: float = fields.exploration_fraction(0.5)
     hidden: tuple[Width, ...] = fields.hidden(
         (120, 84),
-        "Widths of the hidden layers behind a vector; an image has convolutions first.",
+        "Widths of the hidden layers for vectors; images use convolutions and one layer.",
         min_length=1,
     )
 
 
 class DQNConfig(ValueConfig):
-    """Deep Q-learning for discrete actions: learns a value for each action from remembered steps."""
+    """Deep Q-learning for discrete actions: learns a value for each action from stored transitions."""
 
 
 class C51Config(ValueConfig):
@@ -44,18 +45,18 @@ class C51Config(ValueConfig):
         ge=2,
         le=1001,
         title="Atoms",
-        description="Returns that a distribution is made of.",
+        description="Number of returns in the distribution of an action's return.",
     )
     v_min: float = Field(
         -100.0,
         title="Lowest return",
-        description="Discounted return of the first atom; lower ones count as this.",
+        description="Discounted return of the first atom; lower returns count as this value.",
         json_schema_extra=fields.MAIN,
     )
     v_max: float = Field(
         100.0,
         title="Highest return",
-        description="Discounted return of the last atom; higher ones count as this.",
+        description="Discounted return of the last atom; higher returns count as this value.",
         json_schema_extra=fields.MAIN,
     )
 

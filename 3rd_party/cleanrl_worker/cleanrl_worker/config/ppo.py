@@ -18,7 +18,7 @@ def clip_vloss(default: bool) -> Any:
     return Field(
         default,
         title="Clip the value loss",
-        description="Clip the value loss as the policy loss is (sb3_worker never does).",
+        description="Clip the value loss in the same way as the policy loss (sb3_worker never does).",
     )
 
 
@@ -26,8 +26,8 @@ def anneal(default: bool) -> Any:
     """Return the setting ``anneal_lr``."""
     return fields.anneal(
         default,
-        "Let the learning rate fall linearly: whole for the first rollout, one step above zero for the last "
-        "(sb3_worker: by the steps played, to zero).",
+        "Decrease the learning rate linearly: full for the first rollout, one decrement above zero "
+        "for the last (sb3_worker: to zero, by steps).",
     )
 
 
@@ -68,8 +68,8 @@ class OnPolicyConfig(TrainingConfig):
     max_grad_norm: float = fields.gradient_norm(0.5, le=None)
     target_kl: float | None = fields.target_kl(
         None,
-        "End the epochs of an update after the one whose last minibatch has an approximate KL divergence "
-        "above this (sb3_worker: at once, above 1.5 times its own); none: never.",
+        "End an update after an epoch whose last minibatch has an approximate KL divergence above "
+        "this value (sb3_worker: at once, above 1.5 times the value); none: never.",
         le=None,
     )
     normalize_observations: bool = fields.normalize_observations(False)
@@ -115,11 +115,11 @@ class OnPolicyConfig(TrainingConfig):
 
 
 class PPOConfig(OnPolicyConfig):
-    """Proximal policy optimisation: on-policy, for discrete and continuous actions alike.
+    """Proximal policy optimization: on-policy, for discrete and continuous actions.
 
-    Values are those of Stable-Baselines3's PPO, over eight environments in place of one: many small gradient
-    steps on each rollout, a constant learning rate, and values that are not held to moves of ``clip_coef``,
-    which is far less than a return of unscaled rewards.
+    The defaults are those of Stable-Baselines3's PPO, with eight environments instead of one: many small
+    gradient steps on each rollout, a constant learning rate, and no clipping of the value loss to
+    ``clip_coef``, which is much smaller than a return of unscaled rewards.
     """
 
     num_steps: int = fields.rollout_length(256, main=True)
@@ -133,11 +133,11 @@ class PPOConfig(OnPolicyConfig):
 
 
 class PPOLSTMConfig(OnPolicyConfig):
-    """PPO with a recurrent network (LSTM): for what one observation alone does not show.
+    """PPO with a recurrent network (LSTM), for tasks in which one observation does not show the whole state.
 
-    The value function reads the policy's memory. Returns of tens or hundreds would make its gradient
-    so much the larger of the two that the policy hardly learns (CartPole-v1 without its velocities
-    stays at a return of 26), so rewards are scaled unless the user turns that off.
+    The value function shares the policy's memory. With returns of tens or hundreds, the value function's
+    gradient would dominate so much that the policy would hardly learn (CartPole-v1 without velocities would
+    stay at a return of 26), so rewards are scaled unless the user disables this.
     """
 
     normalize_rewards: bool = fields.normalize_rewards(True)
@@ -147,7 +147,7 @@ class PPOLSTMConfig(OnPolicyConfig):
     def _check_copies(self) -> PPOLSTMConfig:
         if self.num_envs % self.minibatches:
             raise ValueError(
-                f"a minibatch holds whole environments: num_envs = {self.num_envs} cannot be split into "
+                f"a minibatch has whole environments: num_envs = {self.num_envs} cannot be split into "
                 f"num_minibatches = {self.minibatches}; change one of them"
             )
         return self

@@ -14,8 +14,8 @@ def num_envs(default: int) -> Any:
     """Return the setting ``num_envs``."""
     return fields.num_envs(
         default,
-        "Instances of the environment that are stepped together; gradient steps per environment step stay "
-        "the same.",
+        "Number of environments stepped together; the number of gradient steps per environment step "
+        "does not change.",
     )
 
 
@@ -31,7 +31,7 @@ class ReplayConfig(TrainingConfig):
     buffer_size: int = fields.buffer_size(1_000_000, le=1_000_000_000)
     batch_size: int = fields.minibatch_size(128, ge=1, le=65_536)
     learning_starts: int = learning_starts(1_000)
-    train_frequency: int = fields.train_frequency(1, "Environment steps for each gradient step.", le=None)
+    train_frequency: int = fields.train_frequency(1, "Environment steps per gradient step.", le=None)
     tau: float = fields.tau(0.005)
 
     @model_validator(mode="after")
@@ -39,6 +39,6 @@ class ReplayConfig(TrainingConfig):
         if self.learning_starts >= self.total_steps:
             raise ValueError(
                 f"learning_starts = {self.learning_starts} is not before the end at total_steps = "
-                f"{self.total_steps}: nothing would be learnt; lower learning_starts"
+                f"{self.total_steps}: the policy would not learn; lower learning_starts"
             )
         return self

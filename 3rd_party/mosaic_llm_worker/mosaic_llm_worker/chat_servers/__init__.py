@@ -1,1 +1,1 @@
-"""Chat servers: what they are asked, over HTTP, at which pace, and what they answer."""
+"""Clients of chat servers: requests and replies, HTTP transport, rate limits, token counts."""

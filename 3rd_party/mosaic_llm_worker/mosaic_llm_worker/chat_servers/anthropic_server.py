@@ -44,7 +44,7 @@ class AnthropicServer:
         self._cold = False
 
     async def chat(self, messages: Sequence[Message], ask: Ask) -> Completion:
-        """See :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`."""
+        """Send one request; see :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`."""
         model = await self._model.name(self._transport)
         payload = self._payload(model, messages, ask)
         try:
@@ -53,17 +53,19 @@ class AnthropicServer:
             if "temperature" not in payload or not error.names("temperature"):
                 raise
             if not self._cold:
-                _log.warning("%s takes no temperature: going on without (%s)", model, error.reason)
+                _log.warning("%s accepts no temperature: continuing without it (%s)", model, error.reason)
             self._cold = True
             reply = await self._transport.post("messages", self._payload(model, messages, ask))
         return self._completion(reply, messages, ask)
 
     async def models(self) -> list[str]:
-        """See :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`."""
+        """Return the names of the server's models; see
+        :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`.
+        """
         return model_names(await self._transport.get("models?limit=1000"))
 
     async def aclose(self) -> None:
-        """See :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`."""
+        """Close the connections; see :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`."""
         await self._transport.aclose()
 
     def _payload(self, model: str, messages: Sequence[Message], ask: Ask) -> dict[str, Any]:
@@ -87,7 +89,7 @@ class AnthropicServer:
             payload["tools"] = [_tool(tool.name, tool.description, tool.schema) for tool in ask.tools]
         elif ask.form is not None:
             payload["tools"] = [_tool(ask.form_name, "Give the answer.", ask.form)]
-            # A model that thinks cannot be made to call a tool.
+            # A reasoning model cannot be forced to call a tool.
             thinks = bool(settings.reasoning_tokens)
             payload["tool_choice"] = {"type": "auto"} if thinks else {"type": "tool", "name": ask.form_name}
         return payload | settings.extra_body
@@ -99,7 +101,7 @@ class AnthropicServer:
         made = counts.get("output_tokens")
         if not isinstance(reply.get("content"), list):
             nothing = usage_of(given, made, messages, ask, "", most)
-            raise without_reply(f"the reply of {self._settings.url} holds no message", nothing)
+            raise without_reply(f"the reply of {self._settings.url} contains no message", nothing)
         blocks = objects(reply["content"])
         text = "".join(plain(b.get("text")) for b in blocks if b.get("type") == "text")
         thinking = "".join(plain(b.get("thinking")) for b in blocks if b.get("type") == "thinking")
@@ -194,7 +196,7 @@ def _block(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _arguments(text: str) -> dict[str, Any]:
-    """A call's arguments; what the model wrote wrongly was answered as wrong, and is empty here."""
+    """Return the arguments of a tool call as a dict; an empty dict if the model's text is no valid JSON."""
     try:
         return as_object(json.loads(text))
     except ValueError:

@@ -16,7 +16,9 @@ _KEEP: Final = {"type": "ephemeral"}
 
 
 def marked(messages: Sequence[Message], stable: int) -> list[Message]:
-    """Return the messages; the last of the first ``stable`` ones has the mark that ends the cached part."""
+    """Return the messages with a mark on the last of the first ``stable`` ones, where the cached part
+    ends.
+    """
     result = list(messages)
     if 0 < stable <= len(result) and (parts := _content_parts(result[stable - 1].get("content"))):
         result[stable - 1] = {**result[stable - 1], "content": [*parts[:-1], {**parts[-1], MARK: _KEEP}]}

@@ -1,4 +1,4 @@
-"""Checks parameters that the user adds to every request because no setting has them."""
+"""Checks the user's additional parameters of requests, for which no setting exists."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _RESERVED: Final[Mapping[str, str]] = {
     "stream": "replies are read whole",
     "n": "set samples",
 }
-"""What a request says already, or what would have another reply read: what to do instead."""
+"""Parameters that the worker sets or that change the form of replies, and what to do instead."""
 _THINKING: Final = ("reasoning", "reasoning_effort", "thinking", "output_config")
-"""Parameters that the settings of reasoning write."""
+"""Parameters that the settings for reasoning control."""
 
 
 def wrong(extra: Mapping[str, Any], *, reasons: bool) -> str:
@@ -45,21 +45,21 @@ def wrong(extra: Mapping[str, Any], *, reasons: bool) -> str:
     """
     for name in extra:
         if name in _RESERVED:
-            return f"{name!r} cannot stand there: {_RESERVED[name]}"
+            return f"{name!r} cannot be an extra parameter: {_RESERVED[name]}"
         if reasons and name in _THINKING:
-            return f"{name!r} cannot stand there beside reasoning_effort and reasoning_tokens: give one"
+            return f"{name!r} cannot be combined with reasoning_effort or reasoning_tokens: use one of them"
     for place, key, value in _leaves(extra, "", ""):
         if isinstance(value, str) and (is_key(value) or value.startswith(_REFERENCES)):
-            return f"{place} looks like a key, and nothing secret may stand there: keys go to api_key"
+            return f"{place} looks like a key, which extra parameters must not contain: set api_key instead"
         if is_secret_key(key) and value not in (None, "", True, False):
-            return f"{place} is called like a secret, and none may stand there: keys go to api_key"
+            return f"{place} is named like a secret, which no extra parameter may be: set api_key instead"
     if len(json.dumps(extra)) > _LARGEST:
-        return f"it has more than {_LARGEST // 2**10} KiB, which would go out with every request"
+        return f"it has more than {_LARGEST // 2**10} KiB, which every request would contain"
     return ""
 
 
 def _leaves(value: object, place: str, key: str) -> Iterator[tuple[str, str, object]]:
-    """(place, nearest name, value) of everything that stands in it."""
+    """Yield (path, nearest name, value) for every leaf of nested parameters."""
     if isinstance(value, Mapping):
         for name, inner in cast("Mapping[str, object]", value).items():
             yield from _leaves(inner, f"{place}.{name}" if place else str(name), str(name))

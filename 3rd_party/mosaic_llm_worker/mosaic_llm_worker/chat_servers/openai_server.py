@@ -1,4 +1,4 @@
-"""Servers that speak OpenAI's chat interface: its own, OpenRouter, vLLM, Ollama, llama.cpp, transformers."""
+"""Client of servers with OpenAI's chat API: OpenAI, OpenRouter, vLLM, Ollama, llama.cpp, transformers."""
 
 from __future__ import annotations
 
@@ -20,39 +20,43 @@ _log = logging.getLogger(__name__)
 
 _COUNTED: Final = "stream_options"
 _OPTIONAL: Final = ("seed", "temperature", "stop", _COUNTED)
-"""Parameters that not every server or model takes."""
+"""Parameters that some servers or models do not accept."""
 _LIMITS: Final = ("max_tokens", "max_completion_tokens")
-"""What the longest reply is called: by nearly all, and by OpenAI's newer models."""
+"""Names of the limit of a reply's tokens: that of most servers, and that of OpenAI's newer models."""
 _WAYS: Final = ("schema", "tool", "words")
-"""How a reply is given its form, best first: a JSON schema, a tool that must be called, or by asking."""
+"""Ways to request a form of replies, best first: a JSON schema, a tool that must be called, an
+instruction.
+"""
 _WAYS_OF: Final = {
-    # It takes a schema and does not keep to it, so that only words are left.
+    # A server that accepts a schema but ignores it, so that only an instruction is left.
     "transformers": ("words",),
-    # The server of llama-cpp-python knows a schema by llama.cpp's older name alone.
+    # The server of llama-cpp-python accepts a schema only under llama.cpp's older name.
     "llamacpp": ("schema", "object", "tool", "words"),
 }
 _FORMS: Final = (
     *("response_format", "json_schema", "structured", "schema", "grammar", "tool_choice", "tools", "tool"),
 )
-"""What a refusal of a form may name."""
+"""Parameters that a server may name when it refuses a form, by way."""
 _THOUGHTS: Final = ("reasoning_content", "reasoning")
 _LAST_ANSWER: Final = re.compile(r"<\s*action\s*>[^<>]*<\s*/\s*action\s*>\s*$", re.IGNORECASE)
-"""An answer with which thoughts end: a server whose reasoning parser does not fit takes all for thoughts."""
+"""An answer at the end of reasoning; a server whose reasoning parser does not fit returns a whole reply as
+reasoning.
+"""
 _FILTERED: Final = "content_filter"
 
 
 class OpenAIServer:
-    """One server.
+    """Client of one server.
 
-    What it turns out not to take (a seed, a temperature, a form) is left out from then on, and said
-    once in the log.
+    A parameter that the server refuses (a seed, a temperature, a form) is left out of all later requests, and
+    logged once.
     """
 
     def __init__(self, settings: ServerSettings, key: str) -> None:
         self._settings = settings
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         if key and "api-version=" in settings.url:
-            headers["api-key"] = key  # as Azure wants it
+            headers["api-key"] = key  # the header that Azure requires
         self._transport = Transport(settings.url, headers, key, settings.timeout_s)
         self._model = OnlyModel(settings.model_id)
         self._without: set[str] = set()
@@ -62,7 +66,7 @@ class OpenAIServer:
         self._way = self._ways[0]
 
     async def chat(self, messages: Sequence[Message], ask: Ask) -> Completion:
-        """See :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`."""
+        """Send one request; see :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`."""
         model = await self._model.name(self._transport)
         payload = self._payload(model, messages, ask)
         while True:
@@ -78,13 +82,17 @@ class OpenAIServer:
             return self._completion(reply, messages, ask)
 
     async def models(self) -> list[str]:
-        """See :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`."""
+        """Return the names of the server's models; see
+        :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`.
+        """
         if self._settings.client_name == "openrouter":
-            await self._transport.get("key")  # its list of models is public: this is where a key is refused
+            await self._transport.get(
+                "key"
+            )  # OpenRouter's list of models is public; only this request checks the key
         return model_names(await self._transport.get("models"))
 
     async def aclose(self) -> None:
-        """See :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`."""
+        """Close the connections; see :class:`~mosaic_llm_worker.chat_servers.servers.ChatServer`."""
         await self._transport.aclose()
 
     # -- the request -----------------------------------------------------------------------
@@ -103,7 +111,7 @@ class OpenAIServer:
         if ask.form is not None:
             payload |= self._form(ask)
         if self._settings.client_name == "openrouter":
-            payload["usage"] = {"include": True}  # the price of the call comes with the reply
+            payload["usage"] = {"include": True}  # the reply then contains the price of the call
         if self._streams:
             payload["stream"] = True
             if _COUNTED not in self._without:
@@ -113,12 +121,14 @@ class OpenAIServer:
     def _shown(self, messages: Sequence[Message], ask: Ask) -> list[Message]:
         if self._no_system:
             messages = without_system(messages)
-        # Of those that speak this interface, OpenRouter alone has models that want a mark.
+        # Among servers with this API, only OpenRouter has models that need a mark.
         marks = self._settings.prompt_caching and self._settings.client_name == "openrouter"
         return marked(messages, ask.stable) if marks else list(messages)
 
     def _sampling(self) -> dict[str, Any]:
-        """What was asked for by name: a server that does not take it is to say so."""
+        """Return the sampling parameters that the user has set; a server that does not accept one must refuse
+        it.
+        """
         settings = self._settings
         sampling: dict[str, Any] = {} if settings.top_p is None else {"top_p": settings.top_p}
         if settings.client_name != "openrouter":
@@ -144,33 +154,38 @@ class OpenAIServer:
         return {}
 
     def _learn(self, error: Refused, payload: Mapping[str, Any]) -> None:
-        """Leave out, from now on, what the server has refused."""
+        """Leave out the parameter that the server has refused, in this and all later requests."""
         if self._limit == _LIMITS[0] and error.names(_LIMITS[0]):
             self._limit = _LIMITS[1]
-            _log.info("%s calls the longest reply %s", self._settings.url, self._limit)
+            _log.info("%s names the limit of a reply's tokens %s", self._settings.url, self._limit)
             return
         if error.only_streams and not self._streams:
             self._streams = True
-            _log.info("%s only streams its replies: they are put together here", self._settings.url)
+            _log.info("%s only streams its replies: streaming is used from now on", self._settings.url)
             return
         if error.wants_no_system and not self._no_system:
             self._no_system = True
             _log.warning(
-                "%s knows no system role: its words stand before the first question (%s)",
+                "%s has no system role: the system prompt is put before the first question (%s)",
                 *(self._settings.url, error.reason),
             )
             return
         for name in _OPTIONAL:
             if name in payload and name not in self._without and error.names(name):
                 self._without.add(name)
-                _log.warning("%s takes no %s: going on without (%s)", self._settings.url, name, error.reason)
+                _log.warning(
+                    "%s does not accept %s: continuing without it (%s)",
+                    self._settings.url,
+                    name,
+                    error.reason,
+                )
                 return
         used = _way_of(payload)
         if used == self._way and any(error.names(word) for word in _FORMS):
-            # Where they differ, another request has already changed the way.
+            # If they differ, another request has already changed the way.
             self._way = self._ways[self._ways.index(used) + 1]
             _log.warning(
-                "%s gives no reply by %s: asking by %s from now on (%s)",
+                "%s does not support a form by %s: using %s from now on (%s)",
                 *(self._settings.url, used, self._way, error.reason),
             )
 
@@ -187,9 +202,9 @@ class OpenAIServer:
             return usage_of(*counted, messages, ask, words, self._settings.longest_reply)
 
         if choice.get("error"):
-            raise without_reply(f"the server at {self._settings.url} failed within its reply", usage(""))
+            raise without_reply(f"the server at {self._settings.url} failed during its reply", usage(""))
         if not said:
-            raise without_reply(f"the reply of {self._settings.url} holds no message", usage(""))
+            raise without_reply(f"the reply of {self._settings.url} contains no message", usage(""))
         text, refused = _text(said.get("content")), plain(said.get("refusal"))
         calls, finish = _calls(said.get("tool_calls")), plain(choice.get("finish_reason"))
         if not text.strip() and not calls and (refused or finish == _FILTERED):
@@ -222,7 +237,7 @@ class OpenAIServer:
 
 
 def without_system(messages: Sequence[Message]) -> list[Message]:
-    """The same dialogue with the system's words at the beginning of the first question."""
+    """Return the conversation with the system prompt at the beginning of the first question."""
     words = [str(message["content"]) for message in messages if message.get("role") == "system"]
     others = [dict(message) for message in messages if message.get("role") != "system"]
     first = next((message for message in others if message.get("role") == "user"), None)
@@ -237,7 +252,9 @@ def without_system(messages: Sequence[Message]) -> list[Message]:
 
 
 def _from_thoughts(thinking: str, finish: str) -> str:
-    """What a reply of thoughts alone says: the answer that they end with, or that there is none."""
+    """Return the answer at the end of a reply that consists of reasoning only, or a text that there is
+    none.
+    """
     if finish == "length":
         return "<think>\u2026"
     answer = _LAST_ANSWER.search(thinking)
@@ -245,7 +262,7 @@ def _from_thoughts(thinking: str, finish: str) -> str:
 
 
 def _way_of(payload: Mapping[str, Any]) -> str:
-    """How a request asks for its form; empty where it asks for none but in words."""
+    """Return the way in which a request asks for a form; ``""`` if only by an instruction."""
     if "response_format" in payload:
         return "object" if payload["response_format"]["type"] == "json_object" else "schema"
     return "tool" if "tool_choice" in payload else ""
@@ -257,7 +274,7 @@ def _tool(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, A
 
 
 def _text(content: object) -> str:
-    """A message's words; some servers send them in parts."""
+    """Return the text of a message's content; some servers send it in parts."""
     if isinstance(content, str):
         return plain(content)
     return "".join(plain(part.get("text")) for part in objects(content))
@@ -275,7 +292,7 @@ def _calls(calls: object) -> tuple[ToolCall, ...]:
 
 
 def _tokens_of(value: object, whole: int) -> int:
-    """Tokens that are some of ``whole``; none where the server does not say."""
+    """Return a count of tokens that are part of ``whole``; 0 if the server does not report a valid count."""
     return min(count(value) or 0, whole)
 
 

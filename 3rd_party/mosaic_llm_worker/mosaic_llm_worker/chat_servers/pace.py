@@ -1,4 +1,4 @@
-"""When the next request may be sent, by all who ask the same model."""
+"""Limits the rate of requests to a model, for all slots and processes that call the same model."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from pathlib import Path
 from typing import Final
 
 SHARED: Final = "MOSAIC_REQUESTS_DIR"
-"""Environment variable of workers: a folder of the person's, where they see when others ask a model."""
+"""Environment variable of workers: a folder of the user, in which processes coordinate their requests to a
+model.
+"""
 PLAYED_AT_ONCE: Final = "MOSAIC_PLAYED_AT_ONCE"
-"""Environment variable of a part of a run: how many parts are played at the same time, wherever."""
+"""Environment variable of a shard of a run: the number of shards that are played at the same time
+anywhere.
+"""
 COORDINATED: Final = "MOSAIC_COORDINATED"
-"""Environment variable of such a part: its folder, which no other has."""
+"""Environment variable of a coordinated shard: its own folder."""
 _LAG_S: Final = 0.05
-"""Who comes so much too late for its turn has not lost that time for the next one."""
+"""Largest delay of a turn in seconds that does not delay the next turn."""
 _LOCKED_S: Final = 0.005
 _UNUSED_S: Final = 24 * 3600.0
 _TIME: Final = struct.Struct("<d")
@@ -29,11 +33,11 @@ _log = logging.getLogger(__name__)
 
 
 class Pace:
-    """Spaces requests evenly, and lets all wait while a model rests.
+    """Spaces requests evenly, and delays all requests to a model that has asked to wait.
 
     Args:
         per_minute: Requests a minute; 0 for no limit.
-        turns: A file that all who keep this pace share, on one machine; ``None``: only this object does.
+        turns: File with the next turn, shared by the processes of one machine; ``None`` for no sharing.
     """
 
     def __init__(self, per_minute: int, turns: Path | None = None) -> None:
@@ -44,12 +48,14 @@ class Pace:
         self._rest_until: dict[str, float] = {}
 
     def rest(self, model: str, seconds: float) -> None:
-        """Send nothing to a model for so long."""
+        """Send no request to a model for ``seconds``."""
         end = asyncio.get_running_loop().time() + seconds
         self._rest_until[model] = max(self._rest_until.get(model, 0.0), end)
 
     async def turn(self, model: str, until: float) -> bool:
-        """Wait for one's turn; false, once it is known to come after ``until`` (the loop's time)."""
+        """Wait for the turn of a request; return ``False`` as soon as its turn is known to come after
+        ``until`` (loop time).
+        """
         loop = asyncio.get_running_loop()
         while (now := loop.time()) < (rested := self._rest_until.get(model, 0.0)):
             if rested >= until:
@@ -61,13 +67,13 @@ class Pace:
             return False
         self._queued += 1
         try:
-            async with self._first:  # those of this process come in their order
+            async with self._first:  # requests of this process keep their order
                 return await self._mine(until)
         finally:
             self._queued -= 1
 
     async def _mine(self, until: float) -> bool:
-        """Wait for the next turn, then take it: a process killed while it waits wastes none."""
+        """Wait for the next turn, then take it, so that a process killed while it waits wastes no turn."""
         loop = asyncio.get_running_loop()
         while True:
             now = loop.time()
@@ -79,11 +85,12 @@ class Pace:
             await asyncio.sleep(wait)
 
     def _take(self, now: float, ahead: float) -> float:
-        """Take a turn; returns how long to wait before it is tried again, 0 where it was taken.
+        """Take the next turn if it is due; return the seconds to wait before the next attempt, 0 if it was
+        taken.
 
         Args:
-            now: The loop's time.
-            ahead: How far this machine's monotonic clock is ahead of that.
+            now: Time of the event loop.
+            ahead: Seconds by which this machine's monotonic clock is ahead of ``now``.
         """
         if self._turns is None:
             return self._taken(now)
@@ -116,7 +123,7 @@ class Pace:
 
     def _alone(self, error: OSError) -> None:
         _log.warning(
-            "the limit of requests a minute holds for each process by itself: %s: %s",
+            "the limit of requests per minute applies to each process separately: %s: %s",
             self._turns,
             error.strerror,
         )
@@ -124,13 +131,14 @@ class Pace:
 
 
 def turns_of(*model: str) -> Path | None:
-    """The file that all processes on this machine share that ask a model; ``None`` without a folder for it.
+    """Return the file that all processes of this machine that call a model share; ``None`` without a folder
+    for it.
 
-    It holds a time of this machine's monotonic clock, so it is another file after each start of the machine,
-    and on each machine that sees the same folder.
+    The file contains a time of this machine's monotonic clock. Therefore its name differs after each start of
+    the machine, and between machines that share the folder.
 
     Args:
-        model: The provider, the server's address, the model's name.
+        model: Provider, address of the server, and name of the model.
     """
     shared = os.environ.get(SHARED)
     started = _read(Path("/proc/sys/kernel/random/boot_id"))

@@ -26,12 +26,12 @@ def plain(text: object) -> str:
 
 
 def as_text(text: str, calls: Sequence[ToolCall], form_name: str) -> str:
-    """What a model wrote and called where it was offered no tools: all of it is its answer.
+    """Return all that a model wrote as text: its words, and the arguments of tools that it called unasked.
 
     Args:
-        text: Its words.
-        calls: Tools that it called, whether there are such or not.
-        form_name: The one by which a server gives a reply its form; its arguments are the reply.
+        text: Text of the reply.
+        calls: Tools that the model called, whether they exist or not.
+        form_name: Name of the tool by which a reply gets its form; its arguments are the reply.
     """
     written = [
         call.arguments_json

@@ -1,4 +1,4 @@
-"""What a chat server is to the rest of the worker, whichever interface it speaks."""
+"""Interface of chat servers for the rest of the worker, independent of the provider's API."""
 
 from __future__ import annotations
 
@@ -8,27 +8,30 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 Message: TypeAlias = "Mapping[str, Any]"
-"""In OpenAI's form: ``{"role", "content"}``, where content is text or a list of parts
-(``{"type": "text", "text"}``, ``{"type": "image_url", "image_url": {"url": "data:image/png;base64,…"}}``).
-An assistant's message may carry ``tool_calls``, a tool's message carries ``tool_call_id``."""
+"""A message in OpenAI's format: ``{"role", "content"}``, where content is text or a list of parts (``{"type":
+"text", "text"}``, ``{"type": "image_url", "image_url": {"url": "data:image/png;base64,…"}}``). An assistant's
+message may contain ``tool_calls``, a tool's message contains ``tool_call_id``.
+"""
 
 
 Failure = Literal["busy", "failed", "timeout", "missing", "refused"]
-"""How a request may fail: the server has too much to do, is broken, does not answer, has no such model, or
-does not want the request. A key that is refused is none of these: no other model would be answered."""
+"""Kinds of failures after which another model may be called: the server is overloaded, is broken, does not
+answer, lacks the model, or refuses the request. A refused key is none of them, because no other model would
+answer.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which call of a run this is.
+    """Identifies a call of a run.
 
     Attributes:
-        agent: The agent that decides.
-        episode: Its episode.
+        agent: Name of the agent that decides.
+        episode: Number of the episode.
         step: Environment step.
-        attempt: 0 for the first ask, k for the k-th retry of the engine.
+        attempt: 0 for the first attempt, k for the k-th retry of the engine.
         turn: Number of the call within the decision, from 0.
-        until: Time of the event loop by which an answer is wanted.
+        until: Time of the event loop by which an answer is required.
     """
 
     agent: str
@@ -40,7 +43,7 @@ class Place:
 
     @property
     def ref(self) -> str:
-        """The call's name in records: ``<agent>/<episode>/<step>/<attempt>/<turn>``."""
+        """Name of the call in records: ``<agent>/<episode>/<step>/<attempt>/<turn>``."""
         return f"{self.agent}/{self.episode}/{self.step}/{self.attempt}/{self.turn}"
 
 
@@ -49,8 +52,8 @@ class Tool:
     """A function that the model may call.
 
     Attributes:
-        name: Its name.
-        description: What it does, for the model.
+        name: Name of the function.
+        description: Description of the function for the model.
         schema: JSON schema of its arguments.
     """
 
@@ -61,11 +64,11 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The model calls a function.
+    """A call of a function by the model.
 
     Attributes:
-        id: Its name within the dialogue; the tool's message repeats it.
-        name: Which function.
+        id: Id of the call within the conversation; the tool's message repeats it.
+        name: Name of the function.
         arguments_json: The arguments as the model wrote them; not always JSON.
     """
 
@@ -76,18 +79,18 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """How one reply is wanted.
+    """Requirements for one reply.
 
     Attributes:
-        seed: For the server's sampling; ``None`` where it may choose.
+        seed: Seed of the server's sampling; ``None`` if the server may choose.
         form: JSON schema that the reply should have.
-        form_name: Its name.
+        form_name: Name of the form.
         tools: Functions that the model may call.
-        stop: Words at which the reply ends.
-        stable: So many messages are the same in every request of the episode, from the first on.
-        usual: Tokens that such a reply usually has, for an estimate; 0: as many as it may have.
-        replies: How many replies of this kind there may be, each to the whole dialogue before it.
-        to_come: Tokens that the same question may have more in another episode, or when it is asked again.
+        stop: Texts at which the reply ends.
+        stable: Number of messages at the beginning that are equal in every request of the episode.
+        usual: Usual tokens of such a reply, for an estimate; 0 for the largest possible number.
+        replies: Largest number of such replies, each to the whole conversation before it.
+        to_come: Additional tokens that the same question may have in another episode or in a retry.
     """
 
     seed: int | None = None
@@ -103,21 +106,21 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A reply.
+    """A reply of a model.
 
     Attributes:
-        text: What the model said; where a form was asked for, its JSON text.
-        finish: Why it ended, as the server says it (``stop``, ``length``, ``tool_calls``, …).
-        input_tokens: Tokens of the prompt, those that were kept or are kept from now on included.
-        output_tokens: Tokens of the reply, thinking included.
-        model: The model as the server reports it.
+        text: Text of the reply; JSON if a form was requested.
+        finish: Why the reply ended, as reported by the server (``stop``, ``length``, ``tool_calls``, …).
+        input_tokens: Tokens of the prompt, including those read from or written to the cache.
+        output_tokens: Tokens of the reply, including reasoning.
+        model: Name of the model as reported by the server.
         tool_calls: Functions that the model calls.
-        thinking: What the server hands out of the model's thoughts, apart from ``text``.
-        usd: The price as the server reports it, where it does.
-        cached_tokens: Tokens of the prompt that the server had kept.
-        cache_written_tokens: Tokens of the prompt that it keeps from now on, where it counts them.
-        reasoning_tokens: Tokens of the reply that were thoughts, where the server counts them.
-        doubt: Why the tokens are estimated; empty where they are as the server counted them.
+        thinking: The model's reasoning, if the server returns it separately from ``text``.
+        usd: Price as reported by the server; ``None`` if it reports none.
+        cached_tokens: Tokens of the prompt read from the server's cache.
+        cache_written_tokens: Tokens of the prompt written to the cache, if the server counts them.
+        reasoning_tokens: Tokens of the reasoning in the reply, if the server counts them.
+        doubt: Why the token counts are estimated; empty if they are the server's.
     """
 
     text: str
@@ -135,16 +138,16 @@ class Completion:
 
 
 class ServerError(Exception):
-    """A request brought no reply.
+    """A request has no usable reply.
 
     Attributes:
-        reason: One sentence, without the key.
-        retry_after: Seconds after which the server wants to be asked again.
-        may_retry: The same request may succeed later.
-        fatal: No request of this slot can succeed (the key is refused, the model does not exist).
-        kind: What kind of failure it is, where another model may be asked after it; else empty.
-        unsure: The server may have worked on the request, and its price is unknown.
-        used: What the request took nevertheless, where the server says so; without words.
+        reason: The reason as a sentence, without the key.
+        retry_after: Seconds after which the server permits another request; ``None`` if it does not say.
+        may_retry: Whether the same request may succeed later.
+        fatal: Whether no request of this slot can succeed (the key is refused, the model does not exist).
+        kind: Kind of the failure if a fallback model may be called after it; else empty.
+        unsure: Whether the server may have worked on the request, at an unknown price.
+        used: Tokens of the request nevertheless, if the server reports them; its text is empty.
     """
 
     def __init__(
@@ -166,33 +169,33 @@ class ServerError(Exception):
 
 
 def too_slow(url: str, limit_s: float, *, unsure: bool = True) -> ServerError:
-    """That a server did not answer in time.
+    """Return the error of a server that did not answer in time.
 
     Args:
-        url: Its address, without a key.
-        limit_s: How long it was waited for.
-        unsure: Whether it may have worked on the request.
+        url: Address of the server, without a key.
+        limit_s: Seconds after which the request was canceled.
+        unsure: Whether the server may have worked on the request.
     """
     reason = f"the server at {url} did not answer within {limit_s:g} s"
     return ServerError(reason, may_retry=True, kind="timeout", unsure=unsure)
 
 
 class ChatServer(Protocol):
-    """A server that completes chats."""
+    """A server that completes conversations."""
 
     async def chat(self, messages: Sequence[Message], ask: Ask) -> Completion:
-        """One request, sent once.
+        """Send one request once and return the reply.
 
         Raises:
-            ServerError: There is no reply.
+            ServerError: There is no usable reply.
         """
         ...
 
     async def models(self) -> list[str]:
-        """Names of the models that the server has.
+        """Return the names of the server's models.
 
         Raises:
-            ServerError: It does not say.
+            ServerError: The server does not list its models.
         """
         ...
 

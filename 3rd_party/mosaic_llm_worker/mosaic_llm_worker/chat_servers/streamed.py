@@ -26,9 +26,9 @@ def whole(body: bytes) -> dict[str, Any]:
             return event
         found |= {name: event[name] for name in ("id", "model", "usage") if event.get(name)}
         for choice in objects(event.get("choices"))[:1]:
-            found["choices"] = ()  # something was said
+            found["choices"] = ()  # the events contain a reply, even if it is empty
             finish = choice.get("finish_reason") or finish
-            # A whole message in an event is what some send last, or alone.
+            # Some servers send the whole message in the last or only event.
             delta = as_object(choice.get("delta") or choice.get("message"))
             for name in _WORDS:
                 if isinstance(delta.get(name), str):
@@ -60,5 +60,5 @@ def _events(body: bytes) -> list[dict[str, Any]]:
         try:
             events.append(as_object(json.loads(line[5:])))
         except (ValueError, RecursionError):
-            continue  # "[DONE]", and what was cut off
+            continue  # "[DONE]", or an event that was cut off
     return events

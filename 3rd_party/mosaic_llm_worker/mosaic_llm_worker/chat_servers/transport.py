@@ -1,7 +1,7 @@
-"""JSON over HTTP, where every way to fail becomes a :class:`ServerError` with a sentence.
+"""Sends JSON over HTTP; every failure becomes a :class:`ServerError` with a sentence.
 
-Plain httpx2: the providers' own libraries load 14 and 43 MB and one and two seconds more, and neither bounds
-the size of a reply nor the whole time of a request.
+This module uses plain httpx2. The providers' own libraries need 14 and 43 MB more memory and one and two
+seconds more to import, and neither of them limits the size of a reply or the total time of a request.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from mosaic_llm_worker.chat_servers.servers import ServerError, too_slow
 from mosaic_llm_worker.chat_servers.streamed import EVENTS, whole
 
 _LARGEST: Final = 8 * 2**20
-"""Bytes of a reply. A model's words are a few thousand."""
+"""Largest size of a reply in bytes; a model's text has a few thousand."""
 _CONNECTIONS: Final = 64
 _AT_HOME: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _LATER: Final = frozenset({408, 409, 425, 429})
-"""Statuses below 500 that say: later."""
+"""HTTP statuses below 500 after which the same request may succeed later."""
 _WHILE_AT_IT: Final = frozenset({408, 502, 504, 524})
-"""Statuses of a server or proxy that has waited too long. The model may have answered by then."""
+"""HTTP statuses of a server or proxy that has waited too long; the model may have answered by then."""
 _UNPAID: Final = ("insufficient_quota", "insufficient credits", "credit balance", "billing")
 _NO_MODEL: Final = re.compile(
     r"model_not_found|\bmodel\b.*(not found|does(n't| not) exist|not a valid)"
@@ -53,23 +53,23 @@ _NO_SYSTEM: Final = re.compile(
     r"\bsystem\b.{0,20}\b(role|message|prompt|instruction)|role.{0,20}\bsystem\b", re.I
 )
 _NOT_VALID: Final = re.compile(r"\bvalidation error", re.IGNORECASE)
-"""How the server of llama-cpp-python refuses a parameter's value, with a status of 500."""
+"""Refusal of a parameter's value by the server of llama-cpp-python, with status 500."""
 
 _NOT_IN_FORM: Final = re.compile(r"model produced output that does not match", re.IGNORECASE)
-"""How llama-server says, with a status of 500, that a reply was cut or is not what it can take apart."""
+"""Message of llama-server, with status 500, that a reply was cut off or cannot be parsed."""
 _BLIND: Final = re.compile(r"image input is not supported", re.IGNORECASE)
-"""How llama-server says, with a status of 500, that its model has no eyes."""
+"""Message of llama-server, with status 500, that its model accepts no images."""
 
-# They log every request, and at a lower level its headers.
+# These loggers log every request, and at a lower level its headers.
 for _name in ("httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 
 class Refused(ServerError):
-    """The server has understood the request and does not want it.
+    """The server has understood the request and refuses it.
 
     Attributes:
-        said: What it said of it, and which parameter it named.
+        said: The server's message, with the names of code and parameter.
     """
 
     def __init__(self, reason: str, said: str, *, fatal: bool = False, missing: bool = False) -> None:
@@ -77,17 +77,17 @@ class Refused(ServerError):
         self.said = said
 
     def names(self, parameter: str) -> bool:
-        """Whether it is this parameter that the server does not know or not want."""
+        """Return whether the server refuses this parameter."""
         return bool(re.search(rf"\b{parameter}\b", self.said) and _UNWANTED.search(self.said))
 
     @property
     def only_streams(self) -> bool:
-        """Whether the server wants the request with ``stream``."""
+        """Return whether the server requires ``stream`` in the request."""
         return bool(_ONLY_STREAMS.search(self.said))
 
     @property
     def wants_no_system(self) -> bool:
-        """Whether it is the system's role that the model does not know."""
+        """Return whether the model refuses the system role."""
         return bool(_NO_SYSTEM.search(self.said) and (_UNWANTED.search(self.said) or "only" in self.said))
 
 
@@ -95,10 +95,10 @@ class Transport:
     """Requests to one server.
 
     Args:
-        url: Where it is, without a slash at the end.
-        headers: Of every request.
-        key: Never shown: cut out of whatever the server says.
-        timeout_s: Of each read and write; the caller bounds the whole.
+        url: Base URL of the server, without a slash at the end.
+        headers: Headers of every request.
+        key: API key; it is removed from all messages of the server.
+        timeout_s: Limit of each read and write in seconds; the caller limits the whole request.
     """
 
     def __init__(self, url: str, headers: Mapping[str, str], key: str, timeout_s: float) -> None:
@@ -106,22 +106,24 @@ class Transport:
         self._base, _, self._query = url.partition("?")
         self._client: httpx2.AsyncClient | None = None
         if not (key.isascii() and key.isprintable()) or " " in key:
-            raise ServerError("the key holds characters that no key has: store it again", fatal=True)
+            raise ServerError(
+                "the key contains characters that a key cannot have: store it again", fatal=True
+            )
 
     def __repr__(self) -> str:
         return f"Transport({self._url!r})"
 
     async def post(self, path: str, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a JSON object and return the one that comes back.
+        """Send a JSON object and return the server's JSON object.
 
         Raises:
-            ServerError: None came back.
+            ServerError: The server returned no JSON object.
         """
         content = json.dumps(payload, ensure_ascii=True).encode()
         return await self._exchange("POST", path, content)
 
     async def get(self, path: str) -> dict[str, Any]:
-        """As :meth:`post`, of what stands at ``path``."""
+        """Return the JSON object at ``path``; raises as :meth:`post` does."""
         return await self._exchange("GET", path, None)
 
     async def aclose(self) -> None:
@@ -134,19 +136,21 @@ class Transport:
     def _open(self) -> httpx2.AsyncClient:
         if self._client is None:
             limits = httpx2.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS)
-            # A proxy that the environment names is for servers elsewhere.
+            # A proxy in the environment variables is for servers on other machines.
             elsewhere = urlsplit(self._url).hostname not in _AT_HOME
             self._client = httpx2.AsyncClient(
                 headers=self._headers,
                 timeout=self._timeout_s,
                 limits=limits,
                 trust_env=elsewhere,
-                verify=self._url.startswith("https:"),  # reading the certificates takes a while
+                verify=self._url.startswith(
+                    "https:"
+                ),  # reading the certificates takes time, so only for https
             )
         return self._client
 
     async def _exchange(self, method: str, path: str, content: bytes | None) -> dict[str, Any]:
-        # Parameters of the address (Azure's ``?api-version=``) stand behind the path of every request.
+        # Parameters of the address (Azure's ``?api-version=``) follow the path of every request.
         path, _, more = path.partition("?")
         query = "&".join(filter(None, (self._query, more)))
         url = f"{self._base.rstrip('/')}/{path}" + (f"?{query}" if query else "")
@@ -161,17 +165,17 @@ class Transport:
             raise self._unreachable(error) from None
         except httpx2.DecodingError:
             raise ServerError(
-                f"the reply of {self._url} is packed in a way that cannot be read",
+                f"the reply of {self._url} is compressed in a way that cannot be read",
                 may_retry=True,
                 unsure=True,
             ) from None
         except httpx2.TransportError as error:
             what = self._clean(str(error)) or type(error).__name__
             raise ServerError(
-                f"the server at {self._url} broke off: {what}", may_retry=True, unsure=True
+                f"the server at {self._url} closed the connection: {what}", may_retry=True, unsure=True
             ) from None
         except httpx2.InvalidURL:
-            raise ServerError(f"{self._url!r} is no address: check base_url", fatal=True) from None
+            raise ServerError(f"{self._url!r} is not a valid address: check base_url", fatal=True) from None
         return self._read_json(response, body)
 
     async def _body(self, response: httpx2.Response) -> bytes:
@@ -208,15 +212,15 @@ class Transport:
         if not 200 <= response.status_code < 300:
             raise self._failure(response.status_code, response.headers, found, body)
         if not found:
-            kind = response.headers.get("content-type", "nothing that says what it is")
+            kind = response.headers.get("content-type", "no content type")
             start = self._clean(body[:200].decode("utf-8", "replace"))[:80]
             raise ServerError(
-                f"the reply of {self._url} is no JSON object ({self._clean(kind)[:80]}): {start!r}",
+                f"the reply of {self._url} is not a JSON object ({self._clean(kind)[:80]}): {start!r}",
                 may_retry=True,
                 unsure=True,
             )
         if found.get("error"):
-            # OpenRouter says so of what its own provider refuses.
+            # OpenRouter reports in this way a refusal by its own provider.
             raise self._failure(_code(found["error"]), response.headers, found, body)
         return found
 
@@ -226,14 +230,14 @@ class Transport:
         if 300 <= status < 400:
             elsewhere = self._clean(headers.get("location", "elsewhere"))
             return ServerError(
-                f"{self._url} sends requests on to {elsewhere}: set base_url to that", fatal=True
+                f"{self._url} redirects requests to {elsewhere}: set base_url to that address", fatal=True
             )
         message, details = _error_words(found, body)
         message, details = self._clean(message), self._clean(details)
         where = f"the server at {self._url}"
         everything = f"{message} {details}"
         if status == 402 or any(word in everything.lower() for word in _UNPAID):
-            return ServerError(f"{where} wants to be paid first ({status}): {message}", fatal=True)
+            return ServerError(f"{where} requires payment ({status}): {message}", fatal=True)
         if status == 401 or (status == 403 and not _MODERATED.search(everything)):
             return ServerError(f"{where} refuses the key ({status}): {message}", fatal=True)
         if status == 500 and (lasting := _lasting(where, message, everything)):
@@ -257,7 +261,7 @@ class Transport:
         return Refused(f"{where} refuses the request ({status}): {message}", everything)
 
     def _clean(self, text: str) -> str:
-        """What a server said, fit for a log: one line, not endless, without the key."""
+        """Return a server's message for a log: one short line, without the key."""
         if self._key:
             text = text.replace(self._key, "[key]")
         text = " ".join(text.split())
@@ -265,29 +269,31 @@ class Transport:
 
 
 def _lasting(where: str, message: str, everything: str) -> ServerError | None:
-    """What llama.cpp's servers call a fault of theirs (500) although the same request fails for ever."""
+    """Return the error for a status 500 of llama.cpp's servers after which the same request never succeeds;
+    else ``None``.
+    """
     if _NOT_VALID.search(message):
         return Refused(f"{where} refuses the request (500): {message}", everything)
     if _BLIND.search(message):
         return ServerError(
-            f"the model of {where} sees no pictures (500): {message}; serve one that does", fatal=True
+            f"the model of {where} accepts no images (500): {message}; serve one that does", fatal=True
         )
     if _NOT_IN_FORM.search(message):
-        # The same seed brings the same reply: another has to be asked for.
+        # The same seed brings the same reply, so that a request with another seed must be sent.
         return ServerError(
-            f"{where} could not read what its model said (500): {message}; more max_tokens may help"
+            f"{where} could not parse its model's reply (500): {message}; more max_tokens may help"
         )
     return None
 
 
 def _code(error: object) -> int:
-    """The status that an error within a good reply stands for."""
+    """Return the HTTP status that an error inside a successful reply stands for."""
     code = as_object(error).get("code")
     return code if isinstance(code, int) and 400 <= code < 600 else 502
 
 
 def _error_words(found: dict[str, Any], body: bytes) -> tuple[str, str]:
-    """What an error says, and what else it names (code, parameter)."""
+    """Return the message of an error, and its other details (code, parameter)."""
     if not found:
         return body[:1000].decode("utf-8", "replace") or "nothing more", ""
     error: Any = found.get("error") or found.get("detail") or found.get("message") or found
@@ -299,7 +305,7 @@ def _error_words(found: dict[str, Any], body: bytes) -> tuple[str, str]:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a server wants to be left alone; ``None`` where it does not say."""
+    """Return the seconds that a server asks to wait; ``None`` if it does not say."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         said = headers.get(name)
         if not said:

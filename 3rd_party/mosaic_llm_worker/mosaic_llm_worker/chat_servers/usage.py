@@ -10,11 +10,13 @@ from mosaic_llm_worker.chat_servers.replies import count
 from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Message, ServerError
 
 _SLACK: Final = 200_000
-"""Tokens that no length accounts for: what a server puts before a prompt, thoughts that it does not show."""
+"""Tokens beyond those that a text's length explains: a server's own text before a prompt, hidden
+reasoning.
+"""
 _PICTURE: Final = 50_000
-"""More tokens than any provider takes for one."""
+"""Upper bound of the tokens of one image, above the count of any provider."""
 _LONGEST_TOKEN: Final = 256
-"""Bytes; runs of blanks are the longest."""
+"""Largest number of bytes of one token; runs of blanks are the longest."""
 
 
 class Usage(NamedTuple):
@@ -34,15 +36,16 @@ class Usage(NamedTuple):
 def usage_of(
     given: object, made: object, messages: Sequence[Message], ask: Ask, said: str, max_tokens: int
 ) -> Usage:
-    """The tokens of a request; what the server says is checked against the lengths.
+    """Return the tokens of a request: the server's counts if they are plausible for the lengths, else
+    estimates.
 
     Args:
-        given: The server's count of the prompt, whatever it sent.
-        made: Its count of the reply.
+        given: The server's count for the prompt, of any type.
+        made: The server's count for the reply.
         messages: The prompt.
-        ask: How the reply was wanted.
-        said: All that came back: words, thoughts, calls.
-        max_tokens: What the reply was limited to.
+        ask: Requirements for the reply.
+        said: All text of the reply: content, reasoning, tool calls.
+        max_tokens: Limit of the reply's tokens.
     """
     size, pictures = prompt_bytes(messages, ask)
     prompt = _checked("prompt", given, size, size + _PICTURE * pictures, estimate_tokens(messages, ask))
@@ -53,11 +56,11 @@ def usage_of(
 
 
 def without_reply(reason: str, usage: Usage) -> ServerError:
-    """The error of a reply without a message: what it took is paid for all the same.
+    """Return the error of a reply without a message; its tokens are paid for nevertheless.
 
     Args:
-        reason: One sentence.
-        usage: Of the request, as the reply says it.
+        reason: The reason as a sentence.
+        usage: Tokens of the request as reported in the reply.
     """
     if usage.doubt:
         return ServerError(reason, may_retry=True, unsure=True)
@@ -66,15 +69,15 @@ def without_reply(reason: str, usage: Usage) -> ServerError:
 
 
 def held_back(url: str, words: str, filtered: bool, usage: Usage) -> ServerError:
-    """The error of a reply that was refused or filtered; another model may give one.
+    """Return the error of a reply that was refused or filtered; another model may give a reply.
 
     Args:
-        url: Of the server.
-        words: What was said in the reply's place.
-        filtered: Whether the server's filter held it back; else the model refuses.
-        usage: Of the request.
+        url: Address of the server.
+        words: Text in place of the reply.
+        filtered: Whether the server's filter withheld the reply; else the model refuses to answer.
+        usage: Tokens of the request.
     """
-    who = f"the content filter of {url} held the reply back" if filtered else "the model refuses to answer"
+    who = f"the content filter of {url} withheld the reply" if filtered else "the model refuses to answer"
     used = Completion("", "", usage.input_tokens, usage.output_tokens)
     return ServerError(f"{who}{f': {words[:300]}' if words else ''}", kind="refused", used=used)
 

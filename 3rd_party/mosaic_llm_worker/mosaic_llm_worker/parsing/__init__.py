@@ -1,4 +1,6 @@
-"""From what a model writes to an action, or to the reason why there is none. Never a default."""
+"""Reads actions from the replies of models; if a reply has no clear action, returns the reason, never a
+default.
+"""
 
 from mosaic_llm_worker.parsing.reading import Reader, Reading
 

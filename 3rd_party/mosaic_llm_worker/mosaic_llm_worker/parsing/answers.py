@@ -1,4 +1,4 @@
-"""Which of the answers of a reply stand: what it takes back counts no more."""
+"""Chooses among the answers of a reply: an answer that the reply takes back does not count."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Named(NamedTuple):
     """Actions that a place in a text names.
 
     Attributes:
-        at: Where.
-        actions: Which; several where it does not choose.
-        sure: Whether they are decided for; else they only stand there like an answer.
+        at: Position in the text.
+        actions: The actions; several if the text does not choose one of them.
+        sure: Whether the text decides for them; otherwise they are only written like an answer.
     """
 
     at: int
@@ -28,7 +28,7 @@ class Named(NamedTuple):
 def _pattern() -> re.Pattern[str]:
     words = "|".join(re.escape(each).replace(r"\ ", r"[\s']+") for each in synonyms().taken_back)
     lead = r"(?:(?:oh|ah|hm+|uh|um|ok|okay|well|so|but|and|or|no|then|nein|non)\b[\s,.!-]*)*"
-    # Only where a clause begins: "the ball is actually there" takes nothing back.
+    # Only at the beginning of a clause: "the ball is actually there" takes nothing back.
     return re.compile(
         rf"(?:^|[.!?…,;:(>\n-])[\s\"'*]*{lead}"
         rf"(?P<word>(?:{words})\b|(?:no|nope|nein|non|нет)(?=\s*[,.!:;-])|(?:wait|warte|espera|attends)"
@@ -38,13 +38,13 @@ def _pattern() -> re.Pattern[str]:
 
 
 def taken_back_at(text: str) -> list[int]:
-    """Where a text takes back what it has said before ("wait, no")."""
+    """Return the positions at which a text takes back what it has said before ("wait, no")."""
     return [match.start("word") for match in _pattern().finditer(text)]
 
 
 def chosen(named: Iterable[Named], text: str) -> tuple[int, ...]:
-    """The actions that a text decides for and does not take back; where it decides for none, several
-    that only stand there are none, too.
+    """Return the actions that a text decides for and does not take back; without a decision, a single named
+    action.
     """
     back = taken_back_at(text)
     standing = [each for each in named if not back or each.at >= back[-1]]
@@ -54,5 +54,5 @@ def chosen(named: Iterable[Named], text: str) -> tuple[int, ...]:
 
 
 def joined(several: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Each action once, in the order named."""
+    """Return all actions of several tuples, each once, in the order in which they are named."""
     return tuple(dict.fromkeys(action for actions in several for action in actions))

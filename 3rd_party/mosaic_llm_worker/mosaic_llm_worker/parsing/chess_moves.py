@@ -1,4 +1,4 @@
-"""The names of chess moves: people and models write ``Nf3`` where a program writes ``g1f3``."""
+"""Names of chess moves: people and models write ``Nf3`` for the move that programs write as ``g1f3``."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _NAMES: Final = {"N": "knight", "B": "bishop", "R": "rook", "Q": "queen", "K": "
 
 
 def spellings(words: Mapping[int, str], text: str) -> Iterator[tuple[str, int]]:
-    """Other names of the legal moves of a chess position; nothing where it is no such position.
+    """Yield other names of the legal moves of a chess position; nothing if the text has no such position.
 
     Args:
         words: The legal moves by action, in UCI notation.
-        text: What the agent sees; the position is taken from its FEN.
+        text: The observation as text; its FEN contains the position.
 
     Yields:
-        Pairs of a name (without the signs of check and mate) and an action. Names that two moves
-        share come twice.
+        Pairs of a name (without the signs of check and mate) and an action. A name that two moves
+        share is yielded twice.
     """
     if _FEN.search(text) is None:
         yield from _other_squares(words)
@@ -39,12 +39,16 @@ def spellings(words: Mapping[int, str], text: str) -> Iterator[tuple[str, int]]:
 
 
 def is_written_move(text: str, words: Iterable[str]) -> bool:
-    """Whether a text is a move in players' notation, legal or not, where the words are chess moves."""
+    """Return whether a text is a move in chess notation, legal or not; ``False`` if the words are no chess
+    moves.
+    """
     return _SAN.fullmatch(text.strip()) is not None and all(map(_UCI.fullmatch, words))
 
 
 def _other_squares(words: Mapping[int, str]) -> Iterator[tuple[str, int]]:
-    """Of a board whose squares are called otherwise: both of a move, with something in between."""
+    """Yield spellings of moves from square to square on boards with other names of squares, such as ``A1 to
+    B2``.
+    """
     moves = {action: _SQUARES.fullmatch(word) for action, word in words.items()}
     if all(moves.values()):
         for action, move in moves.items():

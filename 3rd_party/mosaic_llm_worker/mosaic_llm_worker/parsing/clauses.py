@@ -1,4 +1,4 @@
-"""Reads one clause: which action it decides for, if any."""
+"""Finds the action that a clause of a reply decides for, if there is one."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ _BEST: Final = re.compile(
 _SCRIPTS: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _PREPOSITIONS: Final = frozenset({"with", "for", "to", "on", "by", "the"})
 _LONGEST: Final = 8
-"""Words that a name may have."""
+"""Largest number of words of an action's name."""
 _NONE: Final[Actions] = frozenset()
 
 
 class Clause:
-    """Part of a sentence.
+    """A clause of a sentence.
 
     Attributes:
-        at: Where it begins.
-        words: As they are.
-        said: Each in :func:`plain` form.
-        sign: What ends it.
+        at: Position of its beginning in the text.
+        words: Words as they are written.
+        said: Words in :func:`plain` form.
+        sign: Punctuation mark at its end.
 
     Args:
-        at: Where it begins.
-        words: As they are.
-        sign: What ends it.
+        at: Position of its beginning in the text.
+        words: Words as they are written.
+        sign: Punctuation mark at its end.
     """
 
     def __init__(self, at: int, words: Sequence[str], sign: str) -> None:
@@ -46,23 +46,25 @@ class Clause:
 
     @property
     def parts(self) -> list[str]:
-        """Its plain words, those that stand together ("I'll") apart."""
+        """The clause's plain words; a contraction such as "I'll" is split."""
         return [part for word in self.said for part in word.split()]
 
     def begins_with(self, known: frozenset[str]) -> bool:
-        """Whether its first word is one of these."""
+        """Return whether the first word is one of ``known``."""
         return bool(set(self.parts[:1]) & known)
 
     def has(self, phrases: Iterable[str]) -> bool:
-        """Whether any of these stands in it."""
+        """Return whether the clause contains one of ``phrases``."""
         return _has_phrase(self.said, phrases)
 
     def decides(self, vocabulary: Vocabulary) -> tuple[Actions, bool]:
-        """The actions that it decides for, and whether they stand behind words of intent."""
+        """Return the actions that the clause decides for, and whether they follow words of intent."""
         return _Reading(*self._without_rejected(), vocabulary).decided()
 
     def _without_rejected(self) -> tuple[list[str], list[str]]:
-        """Up to "rather than left" or "instead of left"."""
+        """Return the words, and the plain words, before a rejection such as "rather than left" or "instead of
+        left".
+        """
         for phrase in synonyms().rejecting:
             parts = phrase.split()
             for i in range(1, len(self.said) - len(parts) + 1):
@@ -97,7 +99,7 @@ class _Reading:
         return self._behind(at, frozenset(), known.bare_after), False
 
     def _behind(self, at: int, fillers: frozenset[str], after: frozenset[str]) -> Actions:
-        """The actions named behind fillers; none where more is said that may change them."""
+        """Return the actions that are named after fillers; none if further words may change their meaning."""
         while at < len(self._words):
             named, size = self._name(at)
             if named and not self._is_state(at):
@@ -113,16 +115,18 @@ class _Reading:
         return _has_phrase([*self._said[:at], *self._said[at + size :]], synonyms().against)
 
     def _carries(self, at: int) -> bool:
-        """ "go" in "go with left"; in "go left" it is a part of the name."""
+        """Return whether a word only leads to a name: "go" in "go with left", but not in "go left"."""
         return self._said[at] in synonyms().carriers and {*self._said[at + 1 : at + 2]} <= _PREPOSITIONS
 
     def _is_state(self, at: int) -> bool:
-        """Whether a name is a state of the speaker ("I am left"), not an action ("I am folding")."""
+        """Return whether a name is a state of the speaker ("I am left"), not an action ("I am folding")."""
         before = self._said[at - 1].split()[-1:] if at else []
         return bool({*before} & synonyms().copulas) and not plain(self._words[at]).endswith("ing")
 
     def _tail(self, at: int, named: Actions, after: frozenset[str]) -> Actions | None:
-        """What follows a name: nothing, its object, other actions; ``None`` where it is something else."""
+        """Return the actions that follow a name with its object, none at the end; ``None`` if other words
+        follow.
+        """
         size = self._object(at, named)
         at += size
         if at >= len(self._words):
@@ -137,7 +141,7 @@ class _Reading:
         return None
 
     def _joined(self, at: int) -> Actions:
-        """Actions that are joined to the first ("and then forward")."""
+        """Return the actions that are joined to the first one ("and then forward")."""
         found = _NONE
         joins = {part for join in synonyms().joins for part in join.split()}
         for i in range(at, len(self._words)):
@@ -154,7 +158,7 @@ class _Reading:
         return found
 
     def _object(self, at: int, named: Actions) -> int:
-        """How many words name what an action is done to ("it", "the red ball")."""
+        """Return the number of words that name the object of an action ("it", "the red ball")."""
         said = self._said[at : at + 5]
         objects = self._vocabulary.objects(named)
         if not objects or not said:
@@ -165,19 +169,21 @@ class _Reading:
         return known + 1 if known == 0 or said[0] in synonyms().articles else 0
 
     def _name(self, at: int) -> tuple[Actions, int]:
-        """The actions whose name begins at a word, by the longest name that fits, and its words."""
+        """Return the actions whose name begins at a word, by the longest matching name, and its number of
+        words.
+        """
         words = self._words[at : at + _LONGEST]
         ends = next((i + 1 for i, word in enumerate(words) if word[-1:] in ".;:!"), len(words))
         for size in range(ends, 0, -1):
             phrase = stripped(" ".join(words[:size]))
             if phrase.isdigit():
-                continue  # it may be a number of anything
+                continue  # the number may count anything
             if found := self._vocabulary.find(phrase) or self._vocabulary.numbered_as(phrase):
                 return found, size
         return _NONE, 0
 
     def _unspaced(self) -> Actions:
-        """Chinese, Japanese, Korean: words are not set apart."""
+        """Return the actions of a text without spaces between words: Chinese, Japanese, Korean."""
         known = synonyms()
         together = "".join(self._said).replace(" ", "")
         if any(word.replace(" ", "") in together for word in known.against if _SCRIPTS.search(word)):
@@ -205,9 +211,9 @@ def _all_in(spoken: str, known: frozenset[str] | set[str]) -> bool:
 
 @cache
 def _intent() -> re.Pattern[str]:
-    """Words after which the model means to do the action that follows, in the plain words of a clause.
+    """Return a pattern of words that announce the model's own action, for the plain words of a clause.
 
-    They are the model's own ("I", "let us"), or "my next move is"; not "the opponent's next move is".
+    The words are the model's own ("I", "let us"), or "my next move is"; not "the opponent's next move is".
     """
 
     def one_of(words: Iterable[str]) -> str:
@@ -224,7 +230,7 @@ def _intent() -> re.Pattern[str]:
 
 
 def _intents(said: Sequence[str]) -> list[int]:
-    """The words that stand behind words of intent."""
+    """Return the indices of the words that follow words of intent."""
     spoken = [(part, i) for i, word in enumerate(said) for part in word.split()]
     line = "".join(f" {part}" for part, _ in spoken) + " "
     ends = {line.count(" ", 0, match.end(1)) for match in _intent().finditer(line)}

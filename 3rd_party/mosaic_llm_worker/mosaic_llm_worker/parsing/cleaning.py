@@ -1,4 +1,4 @@
-"""A reply without what is no answer: thinking, markdown, typography."""
+"""Removes from a reply everything that is no answer: reasoning, markdown, typographic variants."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 _NAME = r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis|inner_monologue)"
 _OPEN = re.compile(rf"<\s*{_NAME}\s*>|◁\s*think\s*▷|\[\s*think(?:ing)?\s*\]", re.IGNORECASE)
 _CLOSE = re.compile(rf"<\s*/\s*{_NAME}\s*>|◁\s*/\s*think\s*▷|\[\s*/\s*think(?:ing)?\s*\]", re.IGNORECASE)
-# gpt-oss writes channels; the last one, unless it is "analysis", is its answer or a call of a tool.
+# gpt-oss writes channels; the last channel, unless it is "analysis", is its answer or a tool call.
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)(?:[^<]|<\|constrain\|>)*<\|message\|>", re.IGNORECASE)
 _ESCAPED = re.compile(r"&(?:lt|gt|quot|#34|#39|amp);|\\[<>]", re.IGNORECASE)
-# Marks of chat templates (ChatML, Llama, Gemma), which servers with the wrong template leave in a reply.
+# Marks of chat templates (ChatML, Llama, Gemma), which a server with the wrong template leaves in a reply.
 _SPECIAL = re.compile(
     r"<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]|<(?:start|end)_of_turn>|</?(?:bos|eos|pad)>", re.IGNORECASE
 )
@@ -61,16 +61,16 @@ _SIGNS: dict[int, str | None] = {
     0x00AB: '"',
     0x00BB: '"',
 }
-"""Signs that look alike become one; invisible ones go."""
+"""Replacement of each character: similar characters become one, invisible characters are removed."""
 
 
 class Cleaned(NamedTuple):
-    """A reply without its thinking.
+    """A reply without its reasoning.
 
     Attributes:
-        text: What is left.
-        thought: Whether there was any thinking.
-        open: Whether the reply ended inside it.
+        text: The remaining text.
+        thought: Whether the reply contained reasoning.
+        open: Whether the reply ended inside its reasoning.
     """
 
     text: str
@@ -79,10 +79,10 @@ class Cleaned(NamedTuple):
 
 
 def without_thinking(reply: str) -> Cleaned:
-    """Take thinking out, closed or not.
+    """Remove reasoning from a reply, whether its tags are closed or not.
 
-    Where only the closing tag is there (servers that cut off the opening one), all before it was
-    thinking; where only the opening one is, all behind it.
+    If only the closing tag is present (some servers cut off the opening one), all text before it is
+    reasoning. If only the opening tag is present, all text after it is reasoning.
     """
     text = _ESCAPED.sub(lambda match: html.unescape(match[0].lstrip("\\")), reply.translate(_SIGNS))
     if channels := list(_CHANNEL.finditer(text)):
@@ -97,7 +97,7 @@ def without_thinking(reply: str) -> Cleaned:
         thought = True
         first = _OPEN.search(text)
         last = closings[-1].end()
-        # What stands before the first opening tag is no thinking, unless nothing is left behind it.
+        # Text before the first opening tag is no reasoning, unless no text follows the reasoning.
         head = text[: first.start()] if first is not None and first.start() < closings[0].start() else ""
         text = f"{head}\n{text[last:]}" if head.strip() else text[last:]
     opening = _OPEN.search(text)
@@ -107,13 +107,13 @@ def without_thinking(reply: str) -> Cleaned:
 
 
 def without_markup(text: str) -> str:
-    """Take markdown's marks off, and leave the words and lines."""
+    """Remove markdown's marks; the words and lines stay."""
     text = _STRUCK.sub("", text)
     return _MARKUP.sub("", _HEADING.sub("", _FENCE.sub("", text)))
 
 
 def stripped(text: str) -> str:
-    """Without brackets, quotes and full stops around it."""
+    """Remove brackets, quotation marks and full stops at both ends."""
     before = None
     while text != before:
         before, text = text, text.strip().rstrip(_END).strip()
@@ -123,15 +123,16 @@ def stripped(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """For comparing: without case and width, every run of other signs a space.
+    """Return a form for comparisons: lower case, normal width, and one space for each run of other
+    characters.
 
-    ``"Pick_Up!"`` and ``"pick up"`` become the same; minus signs and digits are read elsewhere.
+    ``"Pick_Up!"`` and ``"pick up"`` become equal. Minus signs and digits are read elsewhere.
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
     return _NO_WORD.sub(" ", folded).strip()
 
 
 def short(text: str, most: int = 60) -> str:
-    """A quotation for a sentence: on one line, not long."""
+    """Return a text on one line, shortened to ``most`` characters, to quote it in a sentence."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -1,4 +1,4 @@
-"""Reads what stands where an action should stand: all of it has to be one action."""
+"""Reads the content of a marked answer, all of which must be one action."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _EXPLAINED: Final = re.compile(r"\s*(?::\s|\s\(|\s-\s)")
 
 
 class Read(NamedTuple):
-    """What a phrase names.
+    """The actions that a phrase names.
 
     Attributes:
-        actions: All of them, in the order named, each once; empty: none was understood.
-        problem: Why a number is none, where that is what is wrong.
+        actions: The actions in the order named, each once; empty if none was understood.
+        problem: Why a number is no action; empty if this is not the problem.
     """
 
     actions: tuple[int, ...] = ()
@@ -40,7 +40,7 @@ class Read(NamedTuple):
 
 
 def read_content(content: str, vocabulary: Vocabulary) -> Read:
-    """Read what stands where an action should stand."""
+    """Read the content of a marked answer: a name, a number, a list, or an explained action."""
     bare = stripped(_BULLET.sub("", " ".join(content.split())))
     if not bare:
         return Read()
@@ -67,7 +67,7 @@ def _number(bare: str, vocabulary: Vocabulary) -> Read:
 
 
 def _word_and_number(bare: str, vocabulary: Vocabulary) -> Read:
-    """``"2: forward"``, ``"forward (2)"``: both must mean the same where both mean something."""
+    """Read ``"2: forward"`` or ``"forward (2)"``; if both parts name an action, it must be the same."""
     if (match := _NUMBER_BEHIND.match(bare)) is not None:
         number, words = int(match[2]), match[1]
     elif (match := _WITH_NUMBER.match(bare)) is not None:
@@ -78,14 +78,15 @@ def _word_and_number(bare: str, vocabulary: Vocabulary) -> Read:
     if not named.actions:
         return Read()
     by_number = tuple(sorted(vocabulary.number(number))) if vocabulary.numbered else ()
-    # "1. forward" counts a list of one; where the number is an action too, that is not certain.
+    # "1. forward" may be the first entry of a list; if the number is an action too, the meaning is not
+    # certain.
     if not by_number or set(by_number) & set(named.actions):
         return named
     return Read(joined([named.actions, by_number]))
 
 
 def _list(bare: str, vocabulary: Vocabulary) -> Read:
-    """``"left, forward"``, ``"left or right"``, ``"left -> forward"``."""
+    """Read a list of actions: ``"left, forward"``, ``"left or right"``, ``"left -> forward"``."""
     joins = "|".join(re.escape(join) for join in synonyms().joins)
     parts = re.split(rf"{_LISTED.pattern}|\s+(?:{joins})\s+", bare, flags=re.IGNORECASE)
     named = [_actions_of_part(stripped(part), vocabulary) for part in parts if part.strip()]
@@ -100,22 +101,24 @@ def _actions_of_part(part: str, vocabulary: Vocabulary) -> tuple[int, ...]:
 
 
 def _explained(bare: str, vocabulary: Vocabulary) -> Read:
-    """``"left: turn left on the spot"``, ``"forward (towards the ball on the left)"``."""
+    """Read an explained action: ``"left: turn left on the spot"``, ``"forward (towards the ball on the
+    left)"``.
+    """
     match = _EXPLAINED.search(bare)
     found = vocabulary.find(stripped(bare[: match.start()])) if match is not None else ()
     if match is None or not found:
         return Read()
     rest = bare[match.end() :]
     more = _SENTENCE_END.search(rest) or taken_back_at(rest) or plain(rest).split()[:1] in _JOINED
-    # More than an explanation is read as any other text.
+    # Longer text is read as any other text.
     return Read() if more else Read(tuple(sorted(found)))
 
 
 def several(actions: tuple[int, ...], vocabulary: Vocabulary) -> str:
-    """What is wrong with a reply that names more than one."""
+    """Return the problem of a reply that names several actions."""
     return f"the reply names several actions ({vocabulary.names(actions)}); exactly one is wanted"
 
 
 def not_understood(phrase: str) -> str:
-    """What is wrong with an answer that is no action."""
+    """Return the problem of an answer that names no action."""
     return f'"{short(phrase)}" is none of the actions'

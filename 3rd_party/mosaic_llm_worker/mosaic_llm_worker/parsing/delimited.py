@@ -1,4 +1,4 @@
-"""Finds what a reply marks as its answer: tags, JSON, boxes, labels."""
+"""Finds the marked answers of a reply: in tags, JSON, boxes, after labels."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CALL: Final = re.compile(
     r"([\"'])([^\"'\n]{1,80})\1\s*\)",
     re.IGNORECASE,
 )
-"""A call of a tool as a program writes it: ``act(action="left")``."""
+"""A tool call as a program writes it: ``act(action="left")``."""
 _SAY: Final = re.compile(
     r"^[^\S\n]*[*_`>\-\"']*say[*_`\"']*[^\S\n]*:[*_`]*[^\S\n]*(.*)$|<\s*say\s*>(.*?)<\s*/\s*say\s*>",
     re.IGNORECASE | re.MULTILINE,
@@ -52,22 +52,22 @@ _MOST_JSON: Final = 8_000
 
 
 class Strength(IntEnum):
-    """How surely a mark means the answer; only the surest that a reply has are looked at."""
+    """Certainty of a mark of an answer; only a reply's marks of the highest certainty count."""
 
     FORM = 0
-    """A tag, a JSON key, a box."""
+    """A tag, a JSON key, or a box."""
     FINAL = 1
-    """A label with "final" in it."""
+    """A label that contains "final"."""
     LABEL = 2
-    """A label."""
+    """Any other label."""
 
 
 class Either(NamedTuple):
-    """What an object without a key for the answer may mean.
+    """Possible meanings of a JSON object without a key for the answer.
 
     Attributes:
-        texts: As an action's name, the likeliest first: with the names of its keys, or without.
-        data: As it is.
+        texts: The object as an action's name, with or without its keys, the likeliest name first.
+        data: The object itself.
     """
 
     texts: tuple[str, ...]
@@ -75,12 +75,12 @@ class Either(NamedTuple):
 
 
 class Marked(NamedTuple):
-    """Something that a reply marks as its answer.
+    """A marked answer of a reply.
 
     Attributes:
-        at: Where.
-        strength: How surely.
-        value: Text, or what JSON says.
+        at: Position in the text.
+        strength: Certainty of the mark.
+        value: Text, or a value from JSON.
     """
 
     at: int
@@ -89,13 +89,13 @@ class Marked(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """What a reply marks.
+    """The marked contents of a reply.
 
     Attributes:
-        answers: The surest of its answers, without those that it takes back.
-        said: What it says to team-mates.
-        rest: The text without what is said to team-mates.
-        problem: Why there are none though it marks something.
+        answers: Answers with the most certain marks, without those that the reply takes back.
+        said: Message to teammates.
+        rest: The reply without the message to teammates.
+        problem: Why there is no answer although the reply contains marks.
     """
 
     answers: tuple[Marked, ...]
@@ -105,7 +105,7 @@ class Marks(NamedTuple):
 
 
 def marks(text: str) -> Marks:
-    """Find all that is marked."""
+    """Find all marked contents of a reply."""
     said = [match[1] or match[2] or "" for match in _SAY.finditer(text)]
     rest = _SAY.sub(_blank, text)
     found = list(_forms(rest, said))
@@ -126,7 +126,7 @@ def marks(text: str) -> Marks:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """As long, so that places stay what they are."""
+    """Return blanks of the same length, so that positions in the text stay valid."""
     return " " * len(match[0])
 
 
@@ -159,7 +159,9 @@ def _forms(text: str, said: list[str]) -> Iterator[Marked]:
 
 @cache
 def _entry() -> re.Pattern[str]:
-    """An entry of an object that is none as a whole: cut off, or with quotes inside quotes."""
+    """Return a pattern for single entries of an invalid JSON object, cut off or with quotation marks inside
+    strings.
+    """
     keys = "|".join(re.escape(key).replace(r"\ ", "[ _]") for key in synonyms().keys)
     return re.compile(
         rf"\\?[\"'](?:{keys})\\?[\"']\s*:\s*\\?[\"']([^\"'\\\n]{{0,200}})\\?[\"']", re.IGNORECASE
@@ -167,7 +169,7 @@ def _entry() -> re.Pattern[str]:
 
 
 def _parsed(value: Any) -> Any:
-    """Text that is itself JSON of the form, as in ``<action>{"action": "left"}</action>``."""
+    """Parse a text that is itself JSON, as in ``<action>{"action": "left"}</action>``."""
     if not isinstance(value, str):
         return value
     if value.strip().startswith("{"):
@@ -178,7 +180,7 @@ def _parsed(value: Any) -> Any:
 
 
 def _answers_in(data: Any, said: list[str], deep: int = 0) -> list[Any]:
-    """Values of the keys that mean the answer, in an object and the objects it wraps."""
+    """Return the values of keys for the answer, in an object and the objects that it contains."""
     if isinstance(data, list) and deep and deep <= _DEEPEST:
         parts = cast("list[Any]", data)
         return [answer for part in parts for answer in _answers_in(part, said, deep + 1)]
@@ -198,7 +200,7 @@ def _answers_in(data: Any, said: list[str], deep: int = 0) -> list[Any]:
 
 
 def _called(entries: dict[str, Any], wrapped: dict[str, Any], deep: int) -> list[Any]:
-    """A call of a tool that has no such key: the action is its name, or all that it is given."""
+    """Read a tool call without a key for the answer: the action is its name, or all of its arguments."""
     name = entries.get("name", entries.get("tool"))
     if isinstance(name, str) and wrapped:
         given: Any = next(iter(wrapped.values()))
@@ -211,7 +213,9 @@ def _called(entries: dict[str, Any], wrapped: dict[str, Any], deep: int) -> list
 
 
 def _from_arguments(arguments: dict[str, Any], alone: bool) -> Either:
-    """``{"column": 2}`` may be an action's name in two parts; words may be one alone."""
+    """Read arguments as an action's name: ``{"column": 2}`` is a name in two parts; texts may be names
+    without keys.
+    """
     parts = [(str(key), value) for key, value in arguments.items() if isinstance(value, str | int | float)]
     if len(parts) < len(arguments):
         return Either((), arguments)
@@ -223,7 +227,7 @@ def _from_arguments(arguments: dict[str, Any], alone: bool) -> Either:
 
 
 def _unwrapped(value: Any, said: list[str], deep: int) -> Any:
-    """``{"action": {"name": "left"}}`` means ``{"action": "left"}``."""
+    """Return the inner value: ``{"action": {"name": "left"}}`` means ``{"action": "left"}``."""
     if isinstance(value, dict):
         entries = cast("dict[str, Any]", value)
         inner = (
@@ -251,9 +255,10 @@ def _maybe_json(value: Any) -> Any:
 
 
 def _objects(text: str) -> Iterator[tuple[int, Any]]:
-    """JSON objects in a text, also such as Python would write them; outermost ones only.
+    """Yield the outermost JSON objects in a text, also objects in Python's syntax.
 
-    With where they end: what a thought inside takes back is not the answer behind it.
+    Each object comes with the position of its end, because a correction inside it does not concern the answer
+    behind it.
     """
     at, tries = 0, 0
     while tries < _MOST_BRACES and (at := text.find("{", at)) >= 0:
@@ -271,7 +276,7 @@ def _objects(text: str) -> Iterator[tuple[int, Any]]:
 
 
 def _closing(text: str, at: int) -> int | None:
-    """Where the brace closes that opens at ``at``; quotes are respected."""
+    """Return the position of the brace that closes the one at ``at``, outside quotation marks."""
     depth, quote, i = 0, "", at
     stop = min(len(text), at + _MOST_JSON)
     while i < stop:
@@ -313,7 +318,9 @@ def _python(text: str) -> Any:
 
 
 def _mended(text: str) -> Any:
-    """Commas too many, keys without quotes, typographic quotes."""
+    """Parse an object with superfluous commas, keys without quotation marks, or typographic quotation
+    marks.
+    """
     text = re.sub(r"[“”„]", '"', text)
     text = re.sub(r",\s*([}\]])", r"\1", text)
     text = text.replace('\\"', '"') if text.count('\\"') == text.count('"') else text
@@ -330,7 +337,8 @@ def _label_pattern() -> tuple[re.Pattern[str], re.Pattern[str]]:
         return re.compile(
             rf"(?:^|(?<=[.!?;])[^\S\n]|[^\S\n]-[^\S\n])\W*(?:\d{{1,2}}[.)]\W*)?(?:(?:{before})\b\W*){{0,4}}"
             rf"(?:{names})(?:\s+\(?\d{{1,3}}\)?)?"
-            # "is" only at the end of a phrase such as "my action is": "action is needed" is prose.
+            # "is" counts only at the end of a phrase such as "my action is", because "action is needed" is
+            # prose.
             rf"\s*(?:[:=]|->|=>|→|[^\S\n]-(?=[^\S\n])|(?:{_VERBS})\s*:?(?=\s|[\"'\u3040-\u9fff]))[^\S\n]*"
             rf"(.*?)(?=$|[.;!?-][^\S\n]+(?:(?:{before})[^\S\n]+)?(?:{names})[^\S\n]*:)",
             re.IGNORECASE | re.MULTILINE,

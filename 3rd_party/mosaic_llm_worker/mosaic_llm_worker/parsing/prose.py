@@ -1,9 +1,9 @@
-"""Reads running text. An action counts only where the text decides for it.
+"""Finds the action that running text decides for.
 
-"The ball is on my left" decides nothing; "I will turn left" does, and so does a sentence that is
-nothing but the action or ends in it ("so: left"). "I should not turn left", "left or right?" and "if
-the ball were there, I would turn left" decide nothing either. What is doubtful is left unread: the
-model is asked again, which is better than to play what it did not say.
+"The ball is on my left" decides nothing. "I will turn left" does, and so does a sentence that consists of the
+action or ends in it ("so: left"). "I should not turn left", "left or right?" and "if the ball were there, I
+would turn left" decide nothing either. A doubtful text counts as no decision, because another request is
+better than an action that the model did not choose.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _ALL: Final = frozenset({"anything", "everything", "anywhere", "all", "any"})
 _NO_ANSWER: Final = ("not", "never", "avoid", "options", "actions", "possible")
 _REJECTS: Final = frozenset({"not", "rather"})
 _MOST: Final = 120
-"""Sentences that are looked at, the last ones."""
+"""Number of sentences that are read, from the end of the reply."""
 _LONGEST_CLAUSE: Final = 60
-"""Words of a clause; a longer one decides nothing that a reader could be sure of."""
+"""Largest number of words of a clause that can decide for an action."""
 _LONGEST_SENTENCE: Final = 2_000
 _LONGEST_OWN: Final = 4
-"""Words of a quotation that may be one's own action."""
+"""Largest number of words of a quotation that may be the model's own action."""
 
 
 def decided(text: str, vocabulary: Vocabulary) -> list[Named]:
-    """What a text decides for, in order; positions are those of :func:`prepared` text."""
+    """Return the actions that a text decides for, in order; positions refer to :func:`prepared` text."""
     found: list[Named] = []
     before = ""
     for match in list(_SENTENCE.finditer(text))[-_MOST:]:
@@ -55,13 +55,13 @@ def decided(text: str, vocabulary: Vocabulary) -> list[Named]:
 
 
 def prepared(text: str) -> str:
-    """A text in which nothing stands that others said or that only sounds like an action."""
+    """Remove quotations of others and phrases that only sound like an action."""
     text = _APART.sub(r"\1 \3 \2", text)
     return _QUOTE.sub(_unquoted, _idioms().sub(" … ", text))
 
 
 def _unquoted(match: re.Match[str]) -> str:
-    """One's own word loses its marks; a sentence, and what others said, goes."""
+    """Return the replacement of a quotation: the model's own word without quotation marks, else nothing."""
     said: str = match[1] or match[2]
     head = plain(match.string[max(0, match.start() - 40) : match.start()].rpartition("\n")[2])
     near = set(head.split()[-4:])
@@ -70,7 +70,7 @@ def _unquoted(match: re.Match[str]) -> str:
 
 
 def _announces_none(before: str) -> bool:
-    """Whether a line announces what is not wanted, or everything there is."""
+    """Return whether a line announces unwanted actions, or a list of all actions."""
     said = f" {plain(before)} "
     announced = any(f" {word} " in said for word in (*_NO_ANSWER, *synonyms().rejecting))
     return announced and before.rstrip().endswith(":")
@@ -81,7 +81,7 @@ def _of_sentence(sentence: str, at: int, vocabulary: Vocabulary) -> list[Named]:
     start = bullet.end() if bullet is not None else 0
     bare = stripped(sentence[start:])
     if found := vocabulary.find(bare):
-        # "Wait!" and "No." at the head of more are no answers.
+        # "Wait!" and "No." before further text are no answers.
         interrupts = taken_back_at(f"{bare}, x") and not sentence.strip().endswith(bare)
         return [] if interrupts else [Named(at, tuple(sorted(found)))]
     return _of_clauses(list(_clauses(sentence, start, at, vocabulary)), vocabulary)
@@ -104,7 +104,7 @@ def _of_clauses(clauses: Sequence[Clause], vocabulary: Vocabulary) -> list[Named
         actions = tuple(sorted(named))
         before = clauses[i - 1].sign if i else ""
         if before == ":" and not _introduces(clauses[:i]):
-            # "Drink the potion: quaff" says it twice.
+            # "Drink the potion: quaff" names the action twice.
             sure = any(each.actions == actions for each in found)
         elif before == "(":
             sure = False
@@ -113,13 +113,15 @@ def _of_clauses(clauses: Sequence[Clause], vocabulary: Vocabulary) -> list[Named
             sure = intended or last or concludes or clauses[i + 1].begins_with(known.because | _REJECTS)
             meant = meant or intended
         found.append(Named(clause.at, actions, sure))
-    # Beside a decision in the same sentence, what only stands there could be meant as well.
+    # If the sentence also decides for another action, an action that is only named could be meant as well.
     mixed = len({each.actions for each in found}) > 1 and not all(each.sure for each in found)
     return [each._replace(sure=meant) for each in found] if mixed else found
 
 
 def _introduces(clauses: Sequence[Clause]) -> bool:
-    """Whether a colon behind them introduces one's own action, not what is seen or was said."""
+    """Return whether a colon after the clauses introduces the model's own action, not an observation or a
+    quotation.
+    """
     said = [part for clause in clauses for part in clause.parts]
     if len(said) == 1:
         return bool({*said} & synonyms().openers) or bool(taken_back_at(f"{said[0]}, x"))
@@ -138,7 +140,7 @@ def _clauses(sentence: str, start: int, at: int, vocabulary: Vocabulary) -> Iter
 
 
 def _conjoined(text: str) -> Iterator[tuple[int, list[str]]]:
-    """A clause begins at each conjunction."""
+    """Yield the parts of a text, split before each conjunction, with their positions."""
     conjunctions = synonyms().but | synonyms().so | synonyms().because
     words: list[str] = []
     first = 0
@@ -154,7 +156,7 @@ def _conjoined(text: str) -> Iterator[tuple[int, list[str]]]:
 
 @cache
 def _idioms() -> re.Pattern[str]:
-    """Turns of phrase in which the word of an action is none."""
+    """Return a pattern of idioms in which an action's word does not mean the action."""
     phrases = "|".join(
         re.escape(each).replace(r"\ ", r"[\s']+").replace("\\#", r"\d+") for each in synonyms().idioms
     )

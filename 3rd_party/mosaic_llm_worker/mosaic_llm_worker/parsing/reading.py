@@ -1,4 +1,4 @@
-"""Reads whole replies."""
+"""Reads a whole reply: finds its action, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from mosaic_llm_worker.parsing.vocabulary import Vocabulary
 from mosaic_worker.spaces import Space
 
 _LONGEST: Final = 20_000
-"""Characters of a reply without its thinking; no answer is that long."""
+"""Largest number of characters of a reply without its reasoning; a longer reply is no answer."""
 _OBJECT: Final = re.compile(r"\{[^{}]*:[^{}]*\}")
 _LEGAL_ARE: Final = "; legal are"
 _NO_NUMBER: Final = -1
-"""Of an action that is not legal and not among the words of this moment."""
+"""Replaces the number of an action that is not legal and has no word in the current decision."""
 _LONGEST_NOTES: Final = 2_000
 
 
 class Reading(NamedTuple):
-    """What a reply says.
+    """Result of reading a reply.
 
     Attributes:
-        action: An action of the space, legal where it is known what is; ``None`` where ``problem`` is set.
-        problem: Why no action can be taken from it, a sentence without a full stop.
-        said: What it says to team-mates.
-        illegal: Whether it names an action, which is not legal now.
+        action: Action of the space; legal if legal actions are known. ``None`` if ``problem`` is set.
+        problem: Why the reply has no usable action, as a sentence without a full stop.
+        said: Message to teammates.
+        illegal: Whether the reply names an action that is not legal now.
     """
 
     action: Any = None
@@ -52,13 +52,13 @@ class Reader:
     Args:
         space: The action space.
         words: A word for each action of a ``Discrete`` space, or none.
-        env_id: Some synonyms hold for some environments only.
-        numbered: Whether an action may go by its number, where words have none.
-        hides_legal: It was not told what is legal: what is written like a legal action and is none counts as
-            not legal, and not as unreadable.
+        env_id: Id of the environment, because some synonyms are only for some environments.
+        numbered: Whether a number may name an action, if the words contain no numbers.
+        hides_legal: Whether the model does not know the legal actions; an answer that is written like a legal
+            action but is none then counts as illegal, not as unreadable.
 
     Raises:
-        ValueError: No action of such a space can be written down.
+        ValueError: Actions of the space cannot be written as text.
     """
 
     def __init__(
@@ -84,12 +84,12 @@ class Reader:
         choices: Sequence[tuple[int, str]] = (),
         text: str = "",
     ) -> Vocabulary:
-        """The words of this moment (of a ``Discrete`` space).
+        """Return the words of the current decision (of a ``Discrete`` space).
 
         Args:
-            mask: Legal actions, ``None`` where all are.
-            choices: Legal actions in words, where these depend on the position.
-            text: What the agent sees.
+            mask: Mask of the legal actions; ``None`` if all are legal.
+            choices: (action, word) of the legal actions, if words depend on the position.
+            text: The observation as text.
         """
         legal = None if mask is None else (np.flatnonzero(mask) + self.space.start).tolist()
         return self._vocabulary.now(legal, choices, text)
@@ -105,11 +105,11 @@ class Reader:
         """Read one reply.
 
         Args:
-            reply: As the model wrote it.
-            mask: Legal actions, ``None`` where all are.
-            choices: Legal actions in words, where these depend on the position.
-            text: What the agent sees.
-            cut: Whether the reply was cut off at its longest length.
+            reply: Text of the reply.
+            mask: Mask of the legal actions; ``None`` if all are legal.
+            choices: (action, word) of the legal actions, if words depend on the position.
+            text: The observation as text.
+            cut: Whether the reply was cut off at the limit of its tokens.
         """
         cleaned = without_thinking(reply)
         if not cleaned.text:
@@ -137,7 +137,7 @@ class Reader:
 
     @staticmethod
     def notes(reply: str) -> str:
-        """What a reply says that is no answer to a decision: without thinking, not too long."""
+        """Return the notes in a reply: its text without reasoning, shortened if it is too long."""
         return without_thinking(reply).text[:_LONGEST_NOTES].strip()
 
 
@@ -167,7 +167,7 @@ def _discrete(answers: Sequence[Marked], rest: str, vocabulary: Vocabulary) -> t
 def _untold(
     action: int | None, problem: str, marked: Marks, vocabulary: Vocabulary
 ) -> tuple[int | None, str]:
-    """The same where the model is not told what is legal: neither before, nor when a reply is refused."""
+    """Replace a problem that would reveal legal actions, for a model that must not know them."""
     if action is not None:
         return action, f"{vocabulary.name(action)} is not legal now"
     texts = [str(mark.value) for mark in marked.answers] or [without_markup(marked.rest).strip()]
@@ -211,12 +211,12 @@ def _of_value(value: Any, vocabulary: Vocabulary) -> Read:
 
 
 def _unmarked(text: str, vocabulary: Vocabulary) -> Read:
-    """A reply that marks nothing: it is an action, or says which one it decides for."""
+    """Read a reply without marks: it is an action itself, or its text decides for one."""
     whole = text.strip()
     if whole[:1] in '["' and (data := _list_or_text(whole)) is not None:
         return _of_value(data, vocabulary)
     if _OBJECT.fullmatch(whole):
-        return Read()  # what an object without an answer holds is none
+        return Read()  # The entries of an object without an answer are no answers.
     if "\n" not in whole:
         return read_content(whole, vocabulary)
     text = prepared(whole)
@@ -244,7 +244,7 @@ def _names_none(rest: str) -> str:
 def _written(
     space: Space, answers: Sequence[Marked], rest: str, mask: NDArray[np.bool_] | None
 ) -> tuple[Any, str]:
-    """An action that is written down, not named."""
+    """Read an action that is written as a value, not named by a word."""
     given = [mark.value for mark in answers]
     if not given:
         given = _unmarked_values(space, rest)
@@ -290,7 +290,7 @@ def _unmarked_values(space: Space, rest: str) -> list[Any]:
 
 
 def _listed(text: str) -> list[Any]:
-    """The lists that a text decides for, as it would for an action with a word."""
+    """Return the lists of numbers that a text decides for, as it would decide for an action with a word."""
     lists = lists_in(text)
     if not lists:
         return []

@@ -1,4 +1,4 @@
-"""Words of actions that are made of parts: "say B", "left, say B", "torque -1"."""
+"""Reads actions whose words have components: "say B", "left, say B", "torque -1"."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _AROUND: Final = frozenset({"apply", "applying", "use", "a", "the", "of", "set",
 _NO_QUANTITY: Final = frozenset({"noop", "no op", "nothing"})
 _LONGEST: Final = 80
 Finder = Callable[[str], str]
-"""From a phrase to the word that it names as a whole; ``""`` where it names none or several."""
+"""Function from a phrase to the word that it names as a whole; ``""`` if it names none or several."""
 
 
 @dataclass(frozen=True)
 class Letters:
-    """Actions that say a letter, with a move or without.
+    """Actions that say a letter, alone or together with a move.
 
     Attributes:
-        actions: By move (``""`` where there is none) and letter.
-        move: Finds moves.
+        actions: Action by move (``""`` without a move) and letter.
+        move: Finds the move that a phrase names.
     """
 
     actions: Mapping[tuple[str, str], int]
@@ -43,11 +43,11 @@ class Letters:
 
     @classmethod
     def of(cls, words: Mapping[int, str], finder: Callable[[Sequence[str]], Finder]) -> Letters | None:
-        """From all words of a space; ``None`` where they are others.
+        """Make the letters of a space from its words; return ``None`` if its actions are others.
 
         Args:
-            words: By action.
-            finder: Makes what finds the moves that are in the words.
+            words: Words by action.
+            finder: Makes the function that finds the moves in the words.
         """
         found = {action: _WORD.fullmatch(word) for action, word in words.items()}
         actions = {(match[1] or "", match[2]): action for action, match in found.items() if match}
@@ -58,11 +58,11 @@ class Letters:
 
     @property
     def with_moves(self) -> bool:
-        """Whether an action is a move and a letter."""
+        """Whether each action is a move together with a letter."""
         return ("", next(iter(self.actions))[1]) not in self.actions
 
     def find(self, phrase: str) -> frozenset[int]:
-        """The action that a phrase names, whose letter is said to be one ("left and say B")."""
+        """Return the action that a phrase names with a letter that is marked as one ("left and say B")."""
         if len(phrase) > _LONGEST:
             return _NONE
         if not self.with_moves:
@@ -74,12 +74,14 @@ class Letters:
         return self._action(self.move(match[2]), match[1]) if match else _NONE
 
     def whole(self, phrase: str) -> frozenset[int]:
-        """The action of a bare letter, which is a name only where it is the whole answer."""
+        """Return the action of a bare letter, which is a name only if it is the whole answer."""
         bare = phrase.strip()
         return self._action("", bare) if len(bare) == 1 and not self.with_moves else _NONE
 
     def parts(self, words: Sequence[str]) -> frozenset[int]:
-        """All actions with the letter or the move that words begin with, in a row of such ("B or C")."""
+        """Return all actions with the letter or move at the beginning of ``words``, in an enumeration ("B or
+        C").
+        """
         for size in range(min(4, len(words)), 0, -1):
             phrase = " ".join(words[:size]).strip(" .,;:!\"'")
             letter = _LETTER.fullmatch(phrase)
@@ -102,11 +104,11 @@ class Letters:
 
 @dataclass(frozen=True)
 class Quantities:
-    """Actions that are one quantity with a sign ("torque -1", "torque +1").
+    """Actions that are one quantity with different signed values ("torque -1", "torque +1").
 
     Attributes:
-        noun: What it is, in :func:`plain` form.
-        actions: By number.
+        noun: Name of the quantity, in :func:`plain` form.
+        actions: Action by number.
     """
 
     noun: str
@@ -114,7 +116,7 @@ class Quantities:
 
     @classmethod
     def of(cls, words: Mapping[int, str]) -> Quantities | None:
-        """From all words of a space; ``None`` where they are others."""
+        """Make the quantities of a space from its words; return ``None`` if its actions are others."""
         found = {action: _NUMBER.fullmatch(word) for action, word in words.items()}
         actions = {int(match[2]): action for action, match in found.items() if match}
         nouns = {plain(match[1]) for match in found.values() if match}
@@ -123,13 +125,13 @@ class Quantities:
             return None
         if rest and (0 in actions or plain(words[rest[0]]) not in _NO_QUANTITY):
             return None
-        # Where only the others have a number, doing nothing is 0 of it.
+        # If all words but one have a number, the action that does nothing is the quantity 0.
         return cls(nouns.pop(), actions | dict(enumerate(rest)))
 
     def find(self, phrase: str) -> frozenset[int]:
-        """The action of a number that is named with its sign or with what it is a number of.
+        """Return the action of a number that is named with its sign or with the name of the quantity.
 
-        A bare "1" is none: it may be meant as the second action.
+        A bare "1" names none, because it may mean the second action.
         """
         if len(phrase) > _LONGEST or plain(phrase).rpartition(" ")[2] in _AROUND:
             return _NONE
@@ -147,7 +149,7 @@ class Quantities:
         return _NONE if action is None else frozenset({action})
 
     def _in_words(self, phrase: str) -> int | None:
-        """``"negative torque"``, ``"no torque"``."""
+        """Return the number that a phrase such as ``"negative torque"`` or ``"no torque"`` names."""
         kind = self._without_fillers(phrase).removesuffix(self.noun).strip()
         if phrase == kind or self.noun not in phrase:
             return None

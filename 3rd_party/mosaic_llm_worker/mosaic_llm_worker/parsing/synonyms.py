@@ -1,4 +1,4 @@
-"""What models call actions and how they announce them: ``synonyms.toml``, read once."""
+"""Loads ``synonyms.toml``: other names of actions, and words with which models announce actions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ FILE: Final = Path(__file__).parents[1] / "synonyms.toml"
 
 @dataclass(frozen=True)
 class Concept:
-    """One action with its names.
+    """An action with its names.
 
     Attributes:
-        names: What environments call it, in :func:`plain` form.
-        said: What models call it, in :func:`plain` form.
-        symbols: Signs for it, as they are.
-        objects: What it is done to; behind its name these change nothing ("eat the cow").
-        is_way: Whether it is a direction, which words of motion may precede ("walk north").
-        environments: Patterns of the environments it is for; empty: all.
+        names: Names in environments, in :func:`plain` form.
+        said: Names in replies of models, in :func:`plain` form.
+        symbols: Symbols for the action, unchanged.
+        objects: Objects of the action, which do not change its meaning ("eat the cow").
+        is_way: Whether the action is a direction, which words of motion may precede ("walk north").
+        environments: Patterns of the environments for which the names are; empty for all.
         others: Patterns of environments in which these words mean something else.
     """
 
@@ -38,48 +38,48 @@ class Concept:
     others: tuple[str, ...]
 
     def concerns(self, env_id: str) -> bool:
-        """Whether it holds in this environment."""
+        """Return whether the names apply in an environment."""
         wanted = not self.environments or _suits(env_id, self.environments)
         return wanted and not _suits(env_id, self.others)
 
 
 @dataclass(frozen=True)
 class Synonyms:
-    """The whole file; all in :func:`plain` form.
+    """Content of ``synonyms.toml``; all words are in :func:`plain` form.
 
     Attributes:
-        concepts: Actions.
-        final_labels: What leads to the one answer that counts.
-        labels: What leads to an answer.
+        concepts: Actions with their names.
+        final_labels: Labels of the final answer.
+        labels: Labels of an answer.
         before: Words that may precede a label.
-        keys: Of a JSON object whose value is the answer.
-        wrappers: Of a JSON object in whose value the answer may be.
-        placeholders: What stands for an answer where the form is repeated.
-        intents: What says that the model means to do what follows.
-        choices: What is followed by "is" and an action ("my best guess is").
-        chosen: What these are preceded by where they are one's own.
-        fillers: What may stand between the intent and the action.
-        carriers: The same, where a preposition follows.
-        copulas: What does not stand directly before an action.
-        openers: What a sentence that is nothing but an action may begin with.
-        after: What may follow an action that is meant to be done.
-        bare_after: What may follow an action without a word of intent.
-        own: In whose sentence a colon may introduce the action.
-        because: What explains an action.
-        but: Words behind which stands what counts.
-        so: Words behind which stands what follows from the rest.
-        hypothetical: What makes the rest of a sentence one about what might be.
-        obliged: What has to be done some time.
-        against: What makes a clause no statement of an action.
-        rejecting: What precedes an action that is not chosen.
-        speech: Words that say that the words of another person follow.
-        taken_back: What takes back all that was said before.
-        idioms: Turns of phrase in which the word of an action is none.
-        pronouns: What an action may be done to without a name.
-        articles: What may precede the name of what an action is done to.
-        endings: What may follow an action where words are not set apart.
-        joins: What joins a second action.
-        refusals: What says that there will be no answer.
+        keys: Keys of a JSON object whose value is the answer.
+        wrappers: Keys of a JSON object whose value may contain the answer.
+        placeholders: Placeholders of an answer in a repeated form.
+        intents: Words that announce the action that follows.
+        choices: Phrases that precede "is" and an action ("my best guess is").
+        chosen: Words before these phrases if the choice is the model's own ("my").
+        fillers: Words that may stand between the intent and the action.
+        carriers: Fillers that a preposition follows.
+        copulas: Words directly after which an action's word is no action.
+        openers: Words with which a sentence that consists of an action may begin.
+        after: Words that may follow an announced action.
+        bare_after: Words that may follow an action without an announcement.
+        own: Words in whose sentence a colon may introduce the action.
+        because: Words that begin the reason for an action.
+        but: Words after which the part of the sentence that counts follows.
+        so: Words after which a conclusion follows.
+        hypothetical: Words that make the rest of a sentence hypothetical.
+        obliged: Words for an obligation without a time.
+        against: Words with which a clause does not decide for an action.
+        rejecting: Words before an action that is not chosen.
+        speech: Words that introduce the speech of another person.
+        taken_back: Words that take back the earlier text.
+        idioms: Idioms in which an action's word does not mean the action.
+        pronouns: Pronouns for the object of an action.
+        articles: Words that may precede the object of an action.
+        endings: Endings of an action in scripts without spaces.
+        joins: Words that join a second action.
+        refusals: Phrases with which a model refuses to answer.
     """
 
     concepts: tuple[Concept, ...]
@@ -118,7 +118,7 @@ class Synonyms:
 
 @cache
 def synonyms() -> Synonyms:
-    """The file that comes with the package."""
+    """Return the synonyms of the package, loaded once."""
     with FILE.open("rb") as file:
         data: dict[str, Any] = tomllib.load(file)
     labels, prose = data["labels"], data["prose"]

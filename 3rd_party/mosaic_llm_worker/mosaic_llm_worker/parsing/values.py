@@ -1,4 +1,4 @@
-"""Reads values of spaces whose actions have no words: numbers, lists, texts. Nothing is clipped."""
+"""Reads values of spaces whose actions have no words: numbers, lists, texts. No value is clipped."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _LIST: Final = re.compile(r"\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]")
 
 
 class NotAValue(Exception):
-    """Something is no value of the space; the message is a clause for a sentence."""
+    """Data is no value of the space; the message is a clause for a sentence."""
 
 
 def readable(space: Space) -> bool:
-    """Whether every part of the space can be written down and read."""
+    """Return whether every component of the space can be written as text and read."""
     return space.kind in READABLE and all(readable(child) for child in space.spaces.values())
 
 
 def data_of(text: str) -> Any:
-    """What a text writes down: JSON, a Python list, numbers side by side.
+    """Parse a value in a text: JSON, a Python list, or numbers side by side.
 
     Raises:
-        NotAValue: It writes down none of these.
+        NotAValue: The text has none of these forms.
     """
     text = text.strip().strip("`").strip()
     for read in (json.loads, ast.literal_eval):
@@ -49,7 +49,7 @@ def data_of(text: str) -> Any:
 
 
 class Listed(NamedTuple):
-    """A list in running text: from where to where, and what it holds."""
+    """A list in running text: its position, and its values."""
 
     start: int
     end: int
@@ -57,7 +57,7 @@ class Listed(NamedTuple):
 
 
 def lists_in(text: str) -> list[Listed]:
-    """The lists of numbers that stand in running text."""
+    """Return the lists of numbers in running text."""
     found: list[Listed] = []
     for match in _LIST.finditer(text):
         try:
@@ -70,14 +70,14 @@ def lists_in(text: str) -> list[Listed]:
 
 
 def value_of(space: Space, data: Any) -> Any:
-    """A value of the space.
+    """Convert data to a value of the space.
 
     Args:
-        space: Of a readable kind.
-        data: As JSON has it.
+        space: A space for which :func:`readable` is true.
+        data: Data as parsed from JSON.
 
     Raises:
-        NotAValue: It does not fit; the message says where and why.
+        NotAValue: The data does not fit; the message says where and why.
     """
     if space.kind == "Discrete":
         return int(_integer_between(data, space.start, space.start + space.n - 1))
@@ -132,14 +132,14 @@ def _array(space: Space, data: Any) -> NDArray[Any]:
 
 
 def _inside(value: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
-    """Numbers in bounds, which the coarser type may have moved a last digit out of them."""
+    """Return numbers within the bounds, which the conversion to a coarser dtype may have left by rounding."""
     if np.issubdtype(value.dtype, np.floating):
         return np.clip(value, low.astype(value.dtype), high.astype(value.dtype))
     return value
 
 
 def bounds(space: Space) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The least and the most that each entry of an array of the space may be, both of its shape."""
+    """Return the lower and upper bounds of each entry of an array of the space, both in its shape."""
     if space.kind == "Box":
         return np.asarray(space.low), np.asarray(space.high)
     if space.kind == "MultiBinary":
@@ -149,7 +149,7 @@ def bounds(space: Space) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _flat(data: Any) -> list[float]:
-    """All numbers of a list of lists, in order."""
+    """Return all numbers of nested lists, in order."""
     if isinstance(data, bool):
         return [float(data)]
     if isinstance(data, int | float):
@@ -179,7 +179,7 @@ def _list_of(data: Any, size: int) -> Sequence[Any]:
 
 
 def masked_out(space: Space, value: Any, mask: NDArray[np.bool_]) -> str:
-    """Why a ``MultiDiscrete`` value is not legal now; empty where it is."""
+    """Return why a ``MultiDiscrete`` value is not legal now; an empty string if it is legal."""
     if space.kind != "MultiDiscrete":
         return ""
     at = 0

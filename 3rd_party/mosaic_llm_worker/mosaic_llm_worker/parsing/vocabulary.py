@@ -1,4 +1,4 @@
-"""The words of the actions: what a reply may call each, and which are legal now."""
+"""Names of the actions: which words a reply may use for each action, and which actions are legal."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ _MOTION: Final = re.compile(
     r"(.+?)"
     r"(?: (?:by )?(?:one|1|a|once) ?(?:cell|step|square|tile|field|row|column)?)?(?: 90 degrees)?"
 )
-"""Words of motion around a direction."""
+"""Words of motion before and after a direction."""
 _COLUMN: Final = re.compile(r"column ([A-Za-z])")
 _MOST_WORDS: Final = 7
-"""Words of an action and what it is done to."""
+"""Largest number of words of an action with its object."""
 _SHOWN: Final = 40
-"""Legal actions that a reason names; of more it says how many."""
+"""Largest number of legal actions that a reason lists; for more, it gives their number."""
 _NONE: Final[Actions] = frozenset()
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words for the actions of a ``Discrete`` space.
+    """Names of the actions of a ``Discrete`` space.
 
     Attributes:
-        words: The actions that have a word, as it is shown to the model.
+        words: Words of the actions as shown to the model.
         first: The smallest action.
-        count: How many there are.
-        numbered: Whether a bare number is an action's own number; not where words have numbers in
-            them or change with the position.
-        legal: The legal actions, ``None`` where all are.
+        count: Number of actions.
+        numbered: Whether a bare number is an action's own number; false if words contain numbers
+            or change with the position.
+        legal: The legal actions; ``None`` if all are legal.
     """
 
     words: Mapping[int, str]
@@ -70,13 +70,13 @@ class Vocabulary:
 
     @classmethod
     def of(cls, first: int, count: int, words: Sequence[str] = (), env_id: str = "") -> Vocabulary:
-        """The words of a whole environment.
+        """Make the vocabulary of an environment.
 
         Args:
             first: The smallest action.
-            count: How many there are.
-            words: A word for each, in order; empty where they have none.
-            env_id: Synonyms may hold for some environments only.
+            count: Number of actions.
+            words: A word for each action, in order; empty if actions have no words.
+            env_id: Id of the environment, because some synonyms are only for some environments.
         """
         named = {first + i: word for i, word in enumerate(words) if word.strip()}
         return cls(
@@ -97,12 +97,12 @@ class Vocabulary:
     def now(
         self, legal: Iterable[int] | None, choices: Sequence[tuple[int, str]] = (), text: str = ""
     ) -> Vocabulary:
-        """The words of one moment.
+        """Return the vocabulary of one decision.
 
         Args:
-            legal: The legal actions; ``None``: all.
-            choices: (action, word) of the legal ones, where words depend on the position.
-            text: What the agent sees; a chess position in it tells what moves are called.
+            legal: The legal actions; ``None`` if all are legal.
+            choices: (action, word) of the legal actions, if words depend on the position.
+            text: The observation as text; a chess position in it determines other names of moves.
         """
         if not choices:
             return self if legal is None else replace(self, legal=frozenset(map(int, legal)))
@@ -124,7 +124,7 @@ class Vocabulary:
         )
 
     def find(self, phrase: str) -> Actions:
-        """The actions that a phrase names as a whole: none, one, or several that share the name."""
+        """Return the actions that a phrase names as a whole: none, one, or several that share the name."""
         bare = phrase.strip()
         if found := self._exact.get(bare):
             return found
@@ -145,16 +145,16 @@ class Vocabulary:
         return named or (self._spelt(bare, same) if self._text else _NONE)
 
     def numbered_as(self, phrase: str) -> Actions:
-        """The action of a number that is said to be one ("action 2")."""
+        """Return the action of a number that is marked as an action ("action 2")."""
         match = _SPOKEN_NUMBER.fullmatch(phrase)
         return self.number(int(match[1])) if match is not None else _NONE
 
     def objects(self, actions: Iterable[int]) -> frozenset[str]:
-        """What actions may be done to, of which behind their names nothing depends."""
+        """Return the words for the objects of actions, which do not change the meaning after their names."""
         return frozenset[str]().union(*(self._objects.get(action, frozenset()) for action in actions))
 
     def whole(self, phrase: str) -> Actions:
-        """As :meth:`find`, also by names that count only where they are a whole answer ("B")."""
+        """Return the actions as :meth:`find` does, also by names that count only as a whole answer ("B")."""
         if found := self.find(phrase) or self._with_object(plain(phrase).split()):
             return found
         if found := self._bare.get(phrase.strip().casefold()):
@@ -162,7 +162,7 @@ class Vocabulary:
         return self._letters.whole(phrase) if self._letters is not None else _NONE
 
     def _with_object(self, words: Sequence[str]) -> Actions:
-        """ "eat the cow", where all that is behind the name is what it is done to."""
+        """Return the actions of a phrase such as "eat the cow", in which only the object follows the name."""
         for size in range(len(words) - 1, 0, -1) if len(words) <= _MOST_WORDS else ():
             found = self.find(" ".join(words[:size]))
             behind = words[size:]
@@ -173,64 +173,70 @@ class Vocabulary:
         return _NONE
 
     def parts(self, words: Sequence[str]) -> Actions:
-        """The actions that have the part with which words begin, where actions are made of parts."""
+        """Return the actions with the component at the beginning of ``words``, if actions consist of
+        components.
+        """
         return self._letters.parts(words) if self._letters is not None else _NONE
 
     @property
     def has_commas(self) -> bool:
-        """Whether a comma may stand inside the name of an action."""
+        """Whether the name of an action may contain a comma."""
         return self._letters is not None and self._letters.with_moves
 
     def writes(self, text: str) -> bool:
-        """Whether a text is written as these words are: other letters and numbers in the same places."""
+        """Return whether a text has the form of the actions' words, with other letters and numbers in the
+        same places.
+        """
         return _form(text) in {_form(word) for word in self.words.values()} or (
             bool(self._text) and is_written_move(text, self.words.values())
         )
 
     def _spelt(self, bare: str, same: str) -> Actions:
-        """A move under another name: capitals count in those of chess ("bxc3", "Bxc3")."""
+        """Return the action of a move under another spelling; for chess moves, capitals count ("bxc3",
+        "Bxc3").
+        """
         return self._spellings.get(bare.rstrip("+#")) or self._spellings.get(same) or _NONE
 
     @cached_property
     def _spellings(self) -> Mapping[str, Actions]:
-        # Only where a reply does not use the words that were shown.
+        # Computed only for a reply that does not use the words that the model was shown.
         return _grouped(spellings(self.words, self._text))
 
     @property
     def terms(self) -> Iterable[str]:
-        """All words by which actions go, in :func:`plain` form."""
+        """Return all words of actions in :func:`plain` form."""
         return (*self._plain, *self._other)
 
     def number(self, number: int) -> Actions:
-        """The action of a bare number."""
+        """Return the action of a bare number."""
         if self.numbered and self.first <= number < self.first + self.count:
             return frozenset({number})
         return self._plain.get(str(number)) or self._other.get(str(number)) or _NONE
 
     def name(self, action: int) -> str:
-        """As the model is shown it."""
+        """Return the word of an action as shown to the model."""
         return self.words.get(action) or str(action)
 
     def names(self, actions: Iterable[int]) -> str:
-        """Several of them, for a sentence; of many, how many there are more."""
+        """Return the words of several actions for a sentence; of many, it lists some and counts the rest."""
         listed = [self.name(action) for action in actions]
         rest = len(listed) - _SHOWN
         return ", ".join(listed[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
     @property
     def everything(self) -> Sequence[int]:
-        """The legal actions, or all where nothing else is said."""
+        """Return the legal actions, or all actions if the legal ones are not known."""
         if self.legal is not None:
             return sorted(self.legal)
         return sorted(self.words) if self.words else range(self.first, self.first + self.count)
 
     def is_legal(self, action: int) -> bool:
-        """Whether it may be played now."""
+        """Return whether an action is legal now."""
         return self.legal is None or action in self.legal
 
 
 def _finder(moves: Sequence[str], env_id: str) -> Callable[[str], str]:
-    """What finds the one of several moves that a phrase names."""
+    """Return a function that finds the one move of several that a phrase names."""
     vocabulary = Vocabulary.of(0, len(moves), moves, env_id)
 
     def find(phrase: str) -> str:
@@ -255,7 +261,7 @@ def _concepts(words: Mapping[int, str], env_id: str) -> Iterator[tuple[int, Conc
 
 
 def _synonyms(words: Mapping[int, str], env_id: str) -> list[tuple[str, int]]:
-    # A word that the environment uses itself means that and nothing else.
+    # A word of the environment itself has only the environment's meaning.
     own = {plain(word) for word in words.values()}
     return [
         (name, action)
@@ -283,7 +289,9 @@ def _done_to(words: Mapping[int, str], env_id: str) -> dict[int, frozenset[str]]
 
 
 def _single_letters(words: Mapping[int, str]) -> list[tuple[str, int]]:
-    """``"k"`` means ``"column K"``, where it is the whole answer and all words are of this form."""
+    """Return single letters as names: ``"k"`` for ``"column K"``, as a whole answer, if all words have this
+    form.
+    """
     found = {action: _COLUMN.fullmatch(word) for action, word in words.items()}
     if not all(found.values()):
         return []
@@ -296,7 +304,9 @@ def _form(text: str) -> str:
 
 
 def _numerals(words: Mapping[int, str]) -> list[tuple[str, int]]:
-    """``"3"`` means ``"column 3"``, where every word has one number and no two the same."""
+    """Return numbers as names: ``"3"`` for ``"column 3"``, if every word has one number and all numbers
+    differ.
+    """
     numbers = {action: re.findall(r"\d+", word) for action, word in words.items()}
     if not words or any(len(found) != 1 for found in numbers.values()):
         return []

@@ -1,1 +1,1 @@
-"""Adapters for packages whose environments have their own interface; each needs its package."""
+"""Adapters for packages whose environments have interfaces of their own; each adapter needs its package."""

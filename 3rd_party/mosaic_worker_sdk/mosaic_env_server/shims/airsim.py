@@ -1,4 +1,4 @@
-"""AirSim with Gymnasium's interface: a drone controlled by velocities, a car by pedal and steering wheel."""
+"""AirSim with Gymnasium's interface: a drone controlled by velocities, a car by throttle and steering."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false
@@ -20,8 +20,8 @@ class Drone(Vehicle):
     Args:
         speed: Speed of a full action along each axis, in meters per second.
         yaw_rate: Yaw rate of a full turn action, in degrees per second.
-        axes: ``world``: velocities along the axes of ``frame``; ``body``: along those of the drone, as a
-            person with a remote control has it.
+        axes: ``world`` for velocities along the axes of ``frame``; ``body`` for velocities along the
+            drone's own axes, as with a remote control.
         takeoff_s: Longest time for the take-off, in seconds.
         settings: Arguments of :class:`Vehicle`.
     """

@@ -1,11 +1,10 @@
-"""A connection to AirSim by its Python client, of which every wait ends and every failure is a sentence.
+"""Connects to AirSim by AirSim's Python client, with time limits and with errors as sentences.
 
-https://github.com/Cosys-Lab/Cosys-AirSim: msgpack-RPC over TCP, through the package ``rpc-msgpack``.
+The client (https://github.com/Cosys-Lab/Cosys-AirSim) uses msgpack-RPC over TCP, by the package
+``rpc-msgpack``.
 """
 
-# What the client hands out is untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingImports=false, reportMissingModuleSource=false, reportMissingTypeStubs=false
+# Values returned by the client are untyped.
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from mosaic_env_server.shims.simulators import SimulatorError, Unreachable
 _TICK_MS = 20
 _AGAIN_S = 0.2
 _known: Set[Tuple[str, int]] = set()
-"""Addresses of engines that have answered."""
+"""Addresses of AirSim engines that have answered before."""
 _REMEDY = "Start the engine, or give host and port"
 
 
@@ -33,7 +32,7 @@ class AirSimLink:
         timeout_s: Longest wait for an answer, in seconds.
 
     Raises:
-        SimulatorError: Nothing is there, or what is there is of another version.
+        SimulatorError: No engine is reachable at the address, or it has another version.
     """
 
     def __init__(self, client: str, host: str, port: int, timeout_s: float) -> None:
@@ -45,8 +44,8 @@ class AirSimLink:
         self._timeout_s, self._until, self._late = timeout_s, float("inf"), False
         self._reach(host, port)
         self._client: Any = getattr(cosysairsim, client)(host, port)
-        # Its own session counts time-outs in whole seconds, and connects anew by itself, so that a call that
-        # waits for an answer on the old connection would wait for ever.
+        # The client's session counts time-outs in whole seconds and reconnects by itself, after which a call
+        # that waits for an answer on the old connection would wait forever.
         self._client.client = msgpackrpc.Client(_prompt(host, port), timeout=0, reconnect_limit=0)
         self._ticking = PeriodicCallback(self._tick, _TICK_MS)
         self._ticking.start()
@@ -68,7 +67,7 @@ class AirSimLink:
                     f"{self.who} did not answer within {self._timeout_s:g} s. {_REMEDY}"
                 ) from None
             except OSError as exc:
-                # One that was there may be about to come back.
+                # An engine that answered before may be restarting.
                 if (host, port) not in _known or time.monotonic() - began >= self._timeout_s:
                     why = exc.strerror or str(exc)
                     raise Unreachable(f"{self.who} cannot be reached: {why}. {_REMEDY}") from None
@@ -78,7 +77,7 @@ class AirSimLink:
         server, asked = self.ask("getServerVersion"), self.ask("getMinRequiredClientVersion")
         needed, own = self._client.getMinRequiredServerVersion(), self._client.getClientVersion()
         if not isinstance(server, int) or not isinstance(asked, int):
-            raise SimulatorError(f"{self.who} says no version: this is no AirSim")
+            raise SimulatorError(f"{self.who} reports no version: this is not AirSim")
         if server < needed or own < asked:
             raise SimulatorError(
                 f"{self.who} has version {server} of the interface and asks for clients of {asked} or newer; "
@@ -90,13 +89,13 @@ class AirSimLink:
         """Call one of the client's methods.
 
         Args:
-            name: The method.
-            arguments: Its arguments.
-            extra_s: Time that the call itself takes, beyond that of an answer.
+            name: Name of the method.
+            arguments: Arguments of the method.
+            extra_s: Duration of the call itself in seconds, added to the time limit.
             fields: Fields that the answer must have, because the client fills missing fields with zeros.
 
         Raises:
-            SimulatorError: No answer, a refusal, or no sense.
+            SimulatorError: The engine does not answer, refuses, or sends an invalid answer.
         """
         with self._guarded(name, extra_s):
             answer = getattr(self._client, name)(*arguments)
@@ -135,12 +134,12 @@ class AirSimLink:
                     f"{self.who} did not answer within {within_s:g} s in {name}. {_REMEDY}"
                 ) from None
             raise Unreachable(
-                f"{self.who} broke the connection in {name}, or sent what is no answer. {_REMEDY}"
+                f"{self.who} broke the connection in {name}, or sent an invalid answer. {_REMEDY}"
             ) from None
         except msgpackrpc.error.RPCError as exc:
             raise self._refused(name, exc) from None
         except (AttributeError, LookupError, TypeError, ValueError) as exc:
-            raise Unreachable(f"{self.who} sent what is no answer to {name}: {exc}") from None
+            raise Unreachable(f"{self.who} sent an invalid answer to {name}: {exc}") from None
         finally:
             self._until = float("inf")
 
@@ -148,7 +147,7 @@ class AirSimLink:
         return SimulatorError(f"{self.who} refused {name}: {error}")
 
     def _tick(self) -> None:
-        """Runs while an answer is waited for."""
+        """Do nothing; the client calls this periodically while it waits for an answer."""
         if time.monotonic() > self._until:
             from msgpackrpc.error import TransportError
 
@@ -157,7 +156,9 @@ class AirSimLink:
 
 
 def _prompt(host: str, port: int) -> Any:
-    """An address whose socket sends at once: some messages of a step wait for no answer in between."""
+    """Return an address whose socket sends at once, because some messages of a step are sent without waiting
+    for answers.
+    """
     from msgpackrpc import Address
 
     class Prompt(Address):  # pyright: ignore[reportUntypedBaseClass]

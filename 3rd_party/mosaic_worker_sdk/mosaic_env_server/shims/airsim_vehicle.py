@@ -1,7 +1,7 @@
-"""A vehicle of AirSim with the interface of Gymnasium: what drones and cars have in common.
+"""Base class of AirSim vehicles (drones and cars) with Gymnasium's interface.
 
-https://github.com/Cosys-Lab/Cosys-AirSim, the maintained continuation of Microsoft's. The engine is a program
-of its own, which the user has started; see ``docs/simulators.md``.
+The simulator is https://github.com/Cosys-Lab/Cosys-AirSim, the maintained successor of Microsoft's AirSim.
+The engine is a separate program that the user has started; see ``docs/simulators.md``.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -41,11 +41,13 @@ _TAKEN = (
 )
 _POLL_S = 0.002
 _flown: Dict[Tuple[str, int], Vehicle] = {}
-"""Who plays in which engine, within this process: beginning an episode puts all its vehicles back."""
+"""Vehicle that uses each engine in this process: only one can, because a reset restores all vehicles of an
+engine.
+"""
 
 
 class Vehicle:
-    """One that is not steered yet.
+    """A vehicle of AirSim; a subclass defines how it is steered.
 
     Args:
         host: Host on which the engine runs.
@@ -57,7 +59,7 @@ class Vehicle:
         goal: Goal in ``frame``, relative to the vehicle's starting point; ``None`` for no goal.
         radius: Distance in meters at which the goal counts as reached.
         timeout_s: Longest wait for an answer, in seconds.
-        frame: ``ned`` as AirSim has it, or ``enu``.
+        frame: Axes of the world: ``ned`` as in AirSim, or ``enu``.
         lockstep: Whether the simulation pauses between steps.
         collision_penalty: Penalty for a collision.
         render_mode: ``rgb_array``, or no rendering.
@@ -129,13 +131,15 @@ class Vehicle:
     def reset(
         self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
     ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-        """Everything back to where it started. What happens there does not depend on the seed."""
+        """Begin an episode: reset the engine's whole world to its initial state, which does not depend on the
+        seed.
+        """
         was_open = self._link is not None
         try:
             return self._opened(), {}
         except SimulatorError as exc:
             error = self._lost(exc)
-        if was_open and isinstance(error, Unreachable):  # the engine may have been started again since
+        if was_open and isinstance(error, Unreachable):  # the engine may have been restarted since
             return self.reset(seed=seed, options=options)
         raise error
 
@@ -163,10 +167,10 @@ class Vehicle:
         """Apply an action for ``step_s`` simulated seconds.
 
         Raises:
-            SimulatorError: The connection is lost; the next ``reset`` makes another.
+            SimulatorError: The connection is lost; the next ``reset`` reconnects.
         """
         if self._link is None:
-            raise SimulatorError(self._why or "it has no episode yet")
+            raise SimulatorError(self._why or "it has no episode: call reset first")
         before = self._distance()
         try:
             self._steer(np.clip(np.asarray(action, np.float64), -1.0, 1.0))
@@ -198,7 +202,7 @@ class Vehicle:
         return self._ask("simGetCollisionInfo", self._at[2], fields=fields)
 
     def _run(self) -> None:
-        """Let ``step_s`` simulated seconds pass, then stand still (lockstep)."""
+        """Run the simulation for ``step_s`` seconds, then pause it (with ``lockstep``)."""
         assert self._link is not None
         self._ask("simContinueForTime", self._step_s, extra_s=self._step_s)
         until = time.monotonic() + self._step_s + self._timeout_s
@@ -236,7 +240,7 @@ class Vehicle:
     def _picture(self, wanted: Optional[Tuple[int, int]]) -> Any:
         from cosysairsim import ImageRequest, ImageType
 
-        # PNG says which channel is which; of uncompressed pictures that depends on the release.
+        # PNG defines the order of channels; uncompressed images have an order that depends on the release.
         request = ImageRequest(self._camera, ImageType.Scene, False, True)
         answers = self._ask("simGetImages", [request], self._at[2])
         data = getattr(answers[0], "image_data_uint8", None) if answers else None
@@ -319,7 +323,7 @@ class Vehicle:
     def render(self) -> Any:
         """Return the camera's image."""
         if self._link is None:
-            raise SimulatorError(self._why or "it has no episode yet")
+            raise SimulatorError(self._why or "it has no episode: call reset first")
         try:
             return self._picture(None)
         except SimulatorError as exc:
@@ -360,7 +364,7 @@ class Vehicle:
         self._lose("it was closed")
 
     def _release(self) -> None:
-        """Leave the vehicle to itself."""
+        """Stop controlling the vehicle."""
 
 
 def _vector(value: Any) -> Any:

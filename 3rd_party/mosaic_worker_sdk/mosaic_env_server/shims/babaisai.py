@@ -1,12 +1,10 @@
-"""BabaIsAI with the interface of Gymnasium: episodes follow from their seeds, and are told in words.
+"""BabaIsAI with Gymnasium's interface, reproducible by seed, with observations as text.
 
-https://github.com/nacloos/baba-is-ai draws its levels with NumPy's global random numbers; here these are set
-for the time in which a level is made, and then as they were.
+https://github.com/nacloos/baba-is-ai creates levels with NumPy's global random generator. This module seeds
+the generator while a level is created and restores it afterward.
 """
 
-# What the package hands out is untyped.
-# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
+# Values returned by the package are untyped.
 
 from __future__ import annotations
 
@@ -24,14 +22,14 @@ _SIDES = (("left", "right"), ("up", "down"))
 
 
 class Thing(NamedTuple):
-    """Something on the field.
+    """An object on the field of a level.
 
     Attributes:
-        name: ``door``, or the word itself.
-        colour: ``""`` of words.
-        word: Whether it is a word.
-        column: From the left.
-        row: From the top.
+        name: Kind of the object, for example ``door``, or the text of a word.
+        colour: Color of the object; ``""`` for words.
+        word: Whether the object is a word of a rule.
+        column: Column from the left.
+        row: Row from the top.
     """
 
     name: str
@@ -42,12 +40,12 @@ class Thing(NamedTuple):
 
 
 class BabaIsAI:
-    """One of its levels.
+    """One level of BabaIsAI.
 
     Args:
-        level: Its name there, without ``env/``.
-        render_mode: ``rgb_array``, or nothing is drawn.
-        options: As its class there takes them: ``max_steps``, ``color_in_rule``, …
+        level: Name of the level in BabaIsAI, without ``env/``.
+        render_mode: ``rgb_array``, or ``None`` for no rendering.
+        options: Arguments of the level's class: ``max_steps``, ``color_in_rule``, …
     """
 
     def __init__(self, level: str, render_mode: Optional[str] = None, **options: Any) -> None:
@@ -73,7 +71,7 @@ class BabaIsAI:
         """Begin a level; without a seed, a random one."""
         self._won = False
         with GlobalRandom(seed).in_force():
-            # An instance of its own: a level remembers where the rules of those before it were.
+            # A new instance, because a level remembers the positions of the rules of earlier episodes.
             self._env = self._make()
             return self._env.reset(), {}
 
@@ -86,7 +84,7 @@ class BabaIsAI:
         return seen, float(reward), decided, bool(over) and not decided, dict(info)
 
     def render(self) -> Any:
-        """The field."""
+        """Return an image of the field."""
         return None if self._env.grid is None else self._env.render(mode="rgb_array")
 
     def close(self) -> None:
@@ -154,7 +152,7 @@ class BabaIsAI:
         return sorted(set(found))
 
     def _things(self) -> List[Thing]:
-        """All but the border, words first."""
+        """Return all objects except the border, words first."""
         env = self._env
         found: List[Thing] = []
         for row in range(1, env.height - 1):
@@ -166,7 +164,7 @@ class BabaIsAI:
 
 def _thing(cell: Any, column: int, row: int) -> Thing:
     word = cell.type.startswith("rule")
-    # What cannot be moved, and no rule is about, has only a type.
+    # An object that cannot be moved and that no rule mentions has only a type.
     name = getattr(cell, "name", "block")
     return Thing(str(name), "" if word else str(cell.color), word, column, row)
 

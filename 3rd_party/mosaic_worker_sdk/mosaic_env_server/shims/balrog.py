@@ -1,13 +1,12 @@
-"""BALROG's environments with the interface of Gymnasium: what its agents read is observed, words are actions.
+"""BALROG's environments with Gymnasium's interface: observations are the texts of BALROG's agents, actions
+are words.
 
-https://github.com/balrog-ai/BALROG makes an environment for each episode, of whatever kind chance gives it
-until the kind fits, and sets Python's and NumPy's global random numbers before ``reset``; the same is done
-here, and the numbers are as they were afterwards.
+https://github.com/balrog-ai/BALROG creates environments of random kinds for an episode until one is of the
+requested kind, and seeds Python's and NumPy's global random generators before ``reset``. This module does the
+same, and restores the generators afterward.
 """
 
-# What the packages hand out is untyped.
-# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportPrivateUsage=false
+# Values returned by the packages are untyped.
 
 from __future__ import annotations
 
@@ -25,23 +24,25 @@ from mosaic_worker.spaces import Space
 LETTERS = string.ascii_letters + string.digits + string.punctuation + " \n"
 """Characters of texts; any other character becomes a question mark."""
 _WRITTEN = string.ascii_letters + string.digits + " -',"
-"""Of commands: TextWorld's interpreter takes a backslash for an order to itself, and crashes on some."""
+"""Characters of commands; TextWorld's interpreter reads a backslash as a command to itself and crashes on
+some others.
+"""
 _LONGEST, _LONGEST_COMMAND = 16384, 200
 _TEXTS = ("instruction", "long_term_context", "short_term_context")
 _OF_NETHACK = ("nle", "minihack")
 _GAMES: List[str] = []
-"""Path at which BALROG has looked for games of TextWorld."""
+"""Path in which BALROG has searched for games of TextWorld; empty before the first search."""
 _MISSION = "carry out the mission that every observation states"
 
 
 class Balrog:
-    """One of its tasks.
+    """A task of BALROG.
 
     Args:
-        game: An environment's name there: ``babyai``.
-        task: A task's: ``BabyAI-MixedTrainLocal-v0/goto``.
-        render_mode: ``rgb_array``, or nothing is drawn.
-        config: Laid over BALROG's ``config.yaml``: ``{"eval": {"max_steps_per_episode": 20}}``.
+        game: Name of the environment in BALROG, for example ``babyai``.
+        task: Name of the task, for example ``BabyAI-MixedTrainLocal-v0/goto``.
+        render_mode: ``rgb_array``, or ``None`` for no rendering.
+        config: Values to replace in BALROG's ``config.yaml``: ``{"eval": {"max_steps_per_episode": 20}}``.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Balrog:
         self.observation_space = Space("Dict", spaces=dict.fromkeys(_TEXTS, text(_LONGEST, LETTERS)))
         self.words = self._words()
         self.action_space = discrete(len(self.words)) if self.words else text(_LONGEST_COMMAND, _WRITTEN, 1)
-        # In its observations, beside what is drawn; the words do not depend on it.
+        # The image is part of BALROG's observations beside the text; the text does not depend on it.
         self.metadata: Mapping[str, Any] = {
             "render_modes": [] if game == "textworld" else ["rgb_array"],
             "action_meanings": list(self.words),
@@ -70,7 +71,7 @@ class Balrog:
         self._steps = 0
 
     def made(self, seed: Optional[int]) -> Any:
-        """BALROG's environment; where its seed has to be known before ``reset``, with that."""
+        """Create BALROG's environment, with ``seed`` if the environment needs its seed before ``reset``."""
         from balrog.environments import make_env
         from omegaconf import OmegaConf
 
@@ -79,8 +80,8 @@ class Balrog:
             more = {"envs": {"crafter_kwargs": {"seed": seed}, "env_kwargs": {"seed": seed}}}
             config = OmegaConf.merge(config, more)
         if self.game == "textworld":
-            _look_for_games(str(config.envs.textworld_kwargs.textworld_games_path))
-        with contextlib.redirect_stdout(io.StringIO()):  # it tells of every mission that it rejects
+            _set_games_path(str(config.envs.textworld_kwargs.textworld_games_path))
+        with contextlib.redirect_stdout(io.StringIO()):  # BALROG prints every mission that it rejects
             try:
                 env = make_env(self.game, self.task, config)
             except KeyError as error:
@@ -88,15 +89,15 @@ class Balrog:
             except ModuleNotFoundError as error:
                 raise RuntimeError(f"this task lacks its levels: {error}") from None
         if self.game == "crafter":
-            _keep_order(env.env.gym_env.env)
+            _fix_creature_order(env.env.gym_env.env)
         return env
 
     def _words(self) -> List[str]:
-        """Its actions by number; none where any command may be written."""
+        """Return the words of the actions by number; empty if any command is allowed."""
         space = self.env.env.language_action_space
         words = [str(word) for word in space] if hasattr(space, "__iter__") else []
         if self.game in _OF_NETHACK:
-            # NetHack's are said to be all numbers of two digits, too, on which its step() raises.
+            # For NetHack, BALROG also names all two-digit numbers, for which its step() raises.
             known = self.env.env.gym_env.env.action_str_enum_map
             words = [word for word in words if word in known]
         return words
@@ -123,12 +124,12 @@ class Balrog:
     def _begun(self, seed: Optional[int]) -> Any:
         if seed is None or self.game not in _OF_NETHACK:
             return self.env.reset(seed=seed)
-        # It sets one of NetHack's two seeds; chance would set the other.
+        # BALROG sets one of NetHack's two seeds; the other would be random.
         self.env.env.gym_env.unwrapped.seed(core=seed, disp=seed, reseed=False)
         return self.env.reset()
 
     def step(self, action: Any) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
-        """One action; an episode that takes too long is cut off, as its evaluator does."""
+        """Do one step; an episode that takes too long is truncated, as by BALROG's evaluator."""
         word = self.words[int(action)] if self.words else str(action)
         with contextlib.redirect_stdout(io.StringIO()):
             self._seen, reward, terminated, truncated, _ = self.env.step(word)
@@ -173,7 +174,7 @@ class Balrog:
         return {"agent": self.progression}
 
     def mosaic_briefing(self, agent: str) -> str:
-        """Its instruction, without what differs from episode to episode."""
+        """Return BALROG's instruction without the parts that differ between episodes."""
         return _plain(self.instruction(_MISSION if self.game == "babyai" else ""))
 
     def mosaic_text(self, agent: str) -> str:
@@ -186,10 +187,10 @@ class Balrog:
 
 
 def balrog_config(over: Optional[Mapping[str, Any]] = None) -> Any:
-    """BALROG's ``config.yaml`` with ``over`` laid over it.
+    """Return BALROG's ``config.yaml`` with the values of ``over`` replaced.
 
     Raises:
-        ValueError: ``over`` names something that is not in it.
+        ValueError: ``over`` has a key that the configuration lacks.
     """
     from importlib import resources
 
@@ -219,10 +220,10 @@ def global_numbers(seed: Optional[int]) -> Generator[None, None, None]:
         np.random.set_state(kept[1])
 
 
-def _keep_order(game: Any) -> None:
-    """Have Crafter take its creatures in an order that does not depend on where they lie in memory.
+def _fix_creature_order(game: Any) -> None:
+    """Make Crafter process its creatures in an order that does not depend on memory addresses.
 
-    Its chunks are sets of objects, and a random one of them is removed.
+    Crafter's chunks are sets of objects, of which it removes a random one.
     """
     balance, world = game._balance_object, game._world
 
@@ -232,8 +233,10 @@ def _keep_order(game: Any) -> None:
     game._balance_object = in_order
 
 
-def _look_for_games(path: str) -> None:
-    """Have BALROG look for games where it has not: it looks once, and keeps what it has found."""
+def _set_games_path(path: str) -> None:
+    """Make BALROG search for games in ``path``, because it searches only once and caches the games that it
+    finds.
+    """
     from balrog.environments import textworld
     from balrog.environments.textworld.base import TextWorldFactory
 

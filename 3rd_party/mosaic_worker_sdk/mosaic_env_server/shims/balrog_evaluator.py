@@ -1,12 +1,11 @@
-"""BALROG's evaluator turned inside out: it runs its episode, and the player of this environment is its agent.
+"""Runs BALROG's evaluator as an environment whose player takes the role of the evaluated agent.
 
-``Evaluator.run_episode`` asks an agent again and again, in a thread. This environment shows the player what
-the evaluator asks, and passes the player's choice back. BALROG's own code writes the result files.
+``Evaluator.run_episode`` runs in a thread and calls an agent again and again. This environment passes each
+observation of the evaluator to the player, and the player's action to the evaluator. BALROG's own code writes
+the result files.
 """
 
-# What the packages hand out is untyped.
-# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
+# Values returned by the packages are untyped.
 
 from __future__ import annotations
 
@@ -19,22 +18,22 @@ from typing import Any, Callable, Dict, Mapping, Optional, Tuple
 from mosaic_env_server.shims.balrog import Balrog, balrog_config, global_numbers
 
 _STARTING = threading.Lock()
-"""Its evaluator finds what makes environments by a name of its module, which is another while one begins."""
+"""Held while an episode begins, because a function of BALROG's evaluator module is then replaced."""
 _ANY_SEED = 1 << 31
 
 
-class _Left(Exception):
-    """The player has left the episode."""
+class _EpisodeLeft(Exception):
+    """Ends the thread of an episode that the player has left."""
 
 
 class Evaluated(Balrog):
-    """One of BALROG's tasks, run by its evaluator; an episode's number there is its seed.
+    """A task of BALROG that BALROG's evaluator runs; the seed of an episode is its number there.
 
     Args:
         game: As :class:`Balrog`.
         task: As :class:`Balrog`.
-        results: Folder for what the evaluator writes.
-        player: Who plays, for the results: they hold BALROG's configuration, and its agent does not play.
+        results: Folder for the evaluator's result files.
+        player: Name of the player, which the result files contain in place of BALROG's agent.
         render_mode: As :class:`Balrog`.
         config: As :class:`Balrog`.
     """
@@ -56,7 +55,7 @@ class Evaluated(Balrog):
     def reset(
         self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
     ) -> Tuple[Any, Dict[str, Any]]:
-        """Have the evaluator begin an episode; one that it is in is left, and has no result."""
+        """Make the evaluator begin an episode; an episode in progress is canceled and has no result."""
         self._leave()
         if seed is None:
             import numpy as np
@@ -68,10 +67,10 @@ class Evaluated(Balrog):
         return self._shown(), {}
 
     def step(self, action: Any) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
-        """What an agent of BALROG's would have said."""
+        """Pass an action to the evaluator as the reply of BALROG's agent, and do one step."""
         running = self._running
         if running is None:
-            raise RuntimeError("the evaluator runs no episode: reset comes first")
+            raise RuntimeError("the evaluator runs no episode: call reset first")
         word = self.words[int(action)] if self.words else str(action)
         with self._alone():
             asked = running.say(word)
@@ -86,13 +85,13 @@ class Evaluated(Balrog):
         return self._observed()
 
     def instruction(self, mission: str = "") -> str:
-        """As the evaluator has told it to its agent."""
+        """Return the instruction that the evaluator has passed to its agent."""
         running = self._running
         told = running.agent.prompt_builder.system_prompt if running is not None else None
         return str(told) if told and not mission else super().instruction(mission)
 
     def close(self) -> None:
-        """Leave the episode and end it."""
+        """Cancel the episode and close the environment."""
         self._leave()
         super().close()
 
@@ -104,10 +103,10 @@ class Evaluated(Balrog):
     def _alone(self) -> _FolderLock:
         return _FolderLock(self._folder)
 
-    # -- for the episode that runs
+    # -- called by the episode in progress
 
     def evaluate(self, running: _Running, seed: int) -> None:
-        """One episode of the evaluator, to its end; then its summary of all episodes in the folder."""
+        """Run one episode of the evaluator, then let BALROG summarize all episodes in the folder."""
         from balrog.evaluator import Evaluator
         from balrog.utils import collect_and_summarize_results
         from omegaconf import OmegaConf
@@ -119,41 +118,41 @@ class Evaluated(Balrog):
         collect_and_summarize_results(str(self._folder))
 
 
-class _Seat:
-    """The agent that the evaluator asks; it replies what ``ask`` returns.
+class _AskedAgent:
+    """The agent that the evaluator calls; it replies with the result of ``ask``.
 
     Args:
         ask: Returns the reply to an observation.
-        prompt_builder: BALROG's, which keeps the instruction.
+        prompt_builder: BALROG's prompt builder, which stores the instruction.
     """
 
     def __init__(self, ask: Callable[[Any], str], prompt_builder: Any) -> None:
         self._ask, self.prompt_builder = ask, prompt_builder
 
     def reset(self) -> None:
-        """As one of its agents forgets an episode."""
+        """Clear the prompt of the last episode, as BALROG's agents do."""
         self.prompt_builder.reset()
 
     def act(self, obs: Any, prev_action: Any = None) -> Any:
-        """As one of its agents replies."""
+        """Return the reply to an observation in the form of BALROG's agents."""
         from balrog.client import LLMResponse
 
         return LLMResponse("mosaic", self._ask(obs), "stop", 0, 0, None)
 
 
 class _Running:
-    """An episode of the evaluator, in a thread of its own.
+    """An episode of the evaluator in its own thread.
 
     Args:
-        owner: Whose it is.
-        seed: Its seed, and its number.
+        owner: Environment that runs the episode.
+        seed: Seed of the episode, and its number in the evaluator.
     """
 
     def __init__(self, owner: Evaluated, seed: int) -> None:
         from balrog.prompt_builder import create_prompt_builder
 
         self._owner, self._seed = owner, seed
-        self.agent = _Seat(self.ask, create_prompt_builder(balrog_config().agent))
+        self.agent = _AskedAgent(self.ask, create_prompt_builder(balrog_config().agent))
         self._asked: queue.Queue[Any] = queue.Queue()
         self._said: queue.Queue[Optional[str]] = queue.Queue()
         self._thread = threading.Thread(target=self._run, name="evaluator", daemon=True)
@@ -161,7 +160,7 @@ class _Running:
         self.seen: Mapping[str, Any] = {"text": {}}
 
     def begin(self) -> Mapping[str, Any]:
-        """What the agent is asked first."""
+        """Start the episode and return the first observation."""
         from balrog import evaluator
 
         usual = evaluator.make_env
@@ -173,7 +172,7 @@ class _Running:
             evaluator.make_env = usual
 
     def _made(self, game: str, task: str, config: Any, render_mode: Any = None) -> Any:
-        """As BALROG makes it; its steps are noted."""
+        """Create BALROG's environment and record the results of its steps."""
         env = self._owner.made(self._seed)
         step = env.step
 
@@ -188,25 +187,27 @@ class _Running:
         return env
 
     def say(self, word: str) -> Optional[Mapping[str, Any]]:
-        """Tell what was chosen.
+        """Pass an action to the evaluator.
 
         Returns:
-            What the agent is asked next; ``None``: the episode is over and its results are written.
+            The next observation; ``None`` if the episode has ended and its results are written.
         """
         self._said.put(word)
         return self._next()
 
     def leave(self) -> None:
-        """End it where it stands."""
+        """Cancel the episode and wait for its thread to end."""
         self._said.put(None)
         self._thread.join()
 
     def ask(self, shown: Any) -> str:
-        """In the thread: what is to be said to what is shown."""
+        """Pass an observation to the player and return the player's action; called in the evaluator's
+        thread.
+        """
         self._asked.put(shown)
         said = self._said.get()
         if said is None:
-            raise _Left
+            raise _EpisodeLeft
         return said
 
     def _next(self) -> Optional[Mapping[str, Any]]:
@@ -219,17 +220,17 @@ class _Running:
         try:
             self._owner.evaluate(self, self._seed)
             self._asked.put(None)
-        except _Left:
+        except _EpisodeLeft:
             pass
         except BaseException as error:
             self._asked.put(error)
 
 
 class _FolderLock:
-    """One at a time writes results and reads them: all processes with the same folder.
+    """Lock on a folder for result files, so that only one process at a time reads and writes them.
 
     Args:
-        folder: The folder, made where it is not there.
+        folder: The folder; it is created if it does not exist.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,7 +1,8 @@
-"""Experiments of bsuite with the interface of Gymnasium; an episode follows from its seed.
+"""Experiments of bsuite with Gymnasium's interface, reproducible by the seed of the episode.
 
-https://github.com/google-deepmind/bsuite seeds an environment when it is made; here its generator, and those
-of what wraps it, are begun anew with each episode. What it maps at random stays as its settings have it.
+https://github.com/google-deepmind/bsuite seeds an environment when it is created. This module reseeds the
+generators of the environment and its wrappers for each episode. Random mappings stay as the settings define
+them.
 """
 
 # bsuite and dm_env are untyped.
@@ -21,7 +22,7 @@ _STEERED = ("catch", "cartpole", "mountain_car")
 
 
 class Experiment:
-    """One setting of an experiment.
+    """An experiment of bsuite with one of its settings.
 
     Args:
         bsuite_id: Name in bsuite, for example ``catch/0``.

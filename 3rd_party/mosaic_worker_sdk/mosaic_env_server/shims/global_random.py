@@ -1,4 +1,4 @@
-"""Random numbers that packages take from Python's and NumPy's global generators, for each episode its own."""
+"""Gives each episode its own state of Python's and NumPy's global random generators."""
 
 from __future__ import annotations
 

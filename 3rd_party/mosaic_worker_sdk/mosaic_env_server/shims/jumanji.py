@@ -1,9 +1,9 @@
 """Environments of Jumanji with the interfaces of Gymnasium and PettingZoo Parallel.
 
-https://github.com/instadeepai/jumanji computes them with JAX; what is computed for one is compiled once for
-all its instances, before the first episode begins. Those whose agents act together have one action with an
-entry for each of them; here each is an agent. Actions of several parts, of which a mask says which go
-together, are numbered.
+https://github.com/instadeepai/jumanji computes its environments with JAX. The functions of an environment are
+compiled once for all its instances, before the first episode. An environment whose action has one entry for
+each agent becomes a multi-agent environment. If an action has several components and a mask of their
+combinations, the combinations are numbered.
 """
 
 # JAX and jumanji are untyped.
@@ -36,24 +36,26 @@ _TOGETHER = frozenset(
         "SearchAndRescue",
     }
 )
-"""Environments whose action has one entry for each agent."""
+"""Environments whose action has one entry for each agent; each entry becomes an action of an agent."""
 _OWN = frozenset({_MASK, "agents_view", "searcher_views"})
-"""What each agent observes for itself; the rest is seen by all."""
+"""Observations with one value for each agent; all agents observe the other values."""
 _BEYOND = {"step_count": (0, 1), "position": (-1, 0)}
-"""How far values are seen to go below and above what specs say: at the limit, before the first city."""
+"""Observed differences from the bounds in Jumanji's specs (low, high): at the step limit, before the first
+city.
+"""
 _UNDRAWN = frozenset({"GraphColoring", "MMST"})
 """Environments whose rendering takes half a minute or more, because each graph gets a new layout."""
 
 _KEPT = ("Snake", "MultiCVRP", "SearchAndRescue")
-"""Draw, and keep the picture to themselves: their viewer gives it."""
+"""Environments whose ``render`` returns no image; their viewer does."""
 
 
 class Compiled:
-    """What all instances of an environment have in common.
+    """Data and compiled functions of an environment, shared by all its instances.
 
     Args:
-        name: Its id in jumanji.
-        options: As its class takes them.
+        name: Id of the environment in Jumanji.
+        options: Arguments of the environment's class.
     """
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
@@ -70,25 +72,27 @@ class Compiled:
         mask = self.seen.get(_MASK)
         self.mask_shape: Tuple[int, ...] = () if mask is None else tuple(mask.shape)
         self.masked = 0 if mask is None else int(np.prod(self.mask_shape))
-        """Length of the mask of all."""
+        """Number of entries of the action mask of all agents."""
         values = getattr(self.does, "num_values", None)
         self.values: Tuple[int, ...] = () if values is None else tuple(np.atleast_1d(values).tolist())
         self.numbered = len(self.values) > 1 and self.mask_shape in ((), self.values)
-        """Whether actions of several parts are numbered."""
+        """Whether the combinations of an action's components are numbered."""
 
     @functools.cached_property
     def draw(self) -> Any:
-        """Draws a state, into an array."""
+        """Function that renders a state as an array."""
         env = self.env.unwrapped
         names = ("_viewer", "_env_viewer", "viewer")
         viewer = next(getattr(env, name) for name in names if hasattr(env, name))
-        # It was made for a window, and can be told otherwise only by making another.
+        # Jumanji made its viewer for a window; only this attribute makes the viewer return arrays.
         viewer._display = viewer._display_rgb_array
         return viewer.render if self.kind in _KEPT else env.render
 
     @functools.cached_property
     def ready(self) -> bool:
-        """Compile all, by playing two moves: a second state may have other types than the first."""
+        """Compile all functions by playing two moves, because a second state may have other types than the
+        first.
+        """
         state, _ = self.reset(prng_key(0))
         for _ in range(2):
             state, _ = self.step(state, self.does.generate_value())
@@ -101,19 +105,19 @@ def _compiled(name: str, options: str) -> Compiled:
 
 
 def make(env: str, render_mode: Optional[str] = None, **options: Any) -> Union[Alone, Together]:
-    """An environment of jumanji.
+    """Create an environment of Jumanji.
 
     Args:
-        env: Its id there, ``Snake-v1``.
-        render_mode: ``rgb_array``, or nothing is drawn.
-        options: As its class there takes them: ``time_limit`` of most.
+        env: Id of the environment in Jumanji, for example ``Snake-v1``.
+        render_mode: ``rgb_array``, or ``None`` for no rendering.
+        options: Arguments of the environment's class, for example ``time_limit``.
     """
     compiled = _compiled(env, json.dumps(options, sort_keys=True))
     return (Together if compiled.together else Alone)(compiled, render_mode)
 
 
 class _Play:
-    """What both interfaces have in common."""
+    """Base class of the two interfaces: state, rendering, and texts of an environment."""
 
     def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
         drawn = compiled.kind not in _UNDRAWN
@@ -162,7 +166,7 @@ class _Play:
         if self._state is None:
             return None
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that there is no window
+            warnings.simplefilter("ignore")  # a warning that there is no window
             return self._compiled.draw(self._state)
 
     def close(self) -> None:
@@ -171,7 +175,7 @@ class _Play:
 
 
 class Alone(_Play):
-    """Gymnasium's interface."""
+    """An environment of Jumanji with Gymnasium's interface."""
 
     def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
         super().__init__(compiled, render_mode)
@@ -214,7 +218,9 @@ class Alone(_Play):
 
 
 class Together(_Play):
-    """PettingZoo's Parallel interface; who is paid together is paid the same."""
+    """An environment of Jumanji with PettingZoo's Parallel interface; agents with a common reward all get
+    this reward.
+    """
 
     def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
         super().__init__(compiled, render_mode)
@@ -222,7 +228,7 @@ class Together(_Play):
         self.possible_agents = [f"agent_{i}" for i in range(count)]
         self.agents: List[str] = []
         seen = _spaces({key: spec for key, spec in compiled.seen.items() if key != _MASK}, _OWN)
-        # All see the same field: who one is has to be said.
+        # All agents see the same field, so an observation must name its agent.
         seen["agent"] = discrete(count)
         self._sees = _nested(seen, compiled.mask_shape[1] if compiled.mask_shape else 0)
         if compiled.mask_shape:
@@ -263,7 +269,7 @@ class Together(_Play):
         return self._shown(), {agent: self._infos() for agent in self.agents}
 
     def step(self, actions: Mapping[str, Any]) -> Tuple[Dict[str, Any], ...]:
-        """All agents move at once; all end together."""
+        """Do one step: all agents act simultaneously, and the episode ends for all of them together."""
         self._move(np.array([actions[agent] for agent in self.possible_agents], self._compiled.does.dtype))
         count, agents = len(self.possible_agents), self.possible_agents
         paid = np.broadcast_to(self._step.reward, count)
@@ -282,14 +288,14 @@ class Together(_Play):
 
 
 def _specs(spec: Any) -> Mapping[str, Any]:
-    """Specs by name; those of several parts are tables of their own."""
+    """Return the specs by name; nested specs are dicts."""
     return {
         name: _specs(part) if getattr(part, "_specs", None) else part for name, part in spec._specs.items()
     }
 
 
 def _values(observation: Any) -> Dict[str, Any]:
-    """The same of an observation: yes and no are 1 and 0."""
+    """Return an observation as a nested dict of arrays; booleans become 0 and 1."""
     parts = observation._asdict() if hasattr(observation, "_asdict") else vars(observation)
     found: Dict[str, Any] = {}
     for name, value in parts.items():
@@ -302,7 +308,9 @@ def _values(observation: Any) -> Dict[str, Any]:
 
 
 def _spaces(specs: Mapping[str, Any], own: Collection[str] = ()) -> Dict[str, Space]:
-    """Of what specs allow; of those in ``own``, which list one value for each agent, the space of one."""
+    """Return the spaces of specs; for a spec named in ``own``, with one value for each agent, the space of
+    one value.
+    """
     spaces: Dict[str, Space] = {}
     for name, spec in specs.items():
         if isinstance(spec, Mapping):
@@ -331,15 +339,17 @@ def _space(spec: Any, beyond: Tuple[int, int], own: bool) -> Space:
 
 
 def _allowing(mask: Any) -> Any:
-    """A mask; where it allows nothing, one that allows all, which then changes nothing.
+    """Return a mask, or a mask of ones if it allows no action; an action is then without effect.
 
-    FlatPack goes on when no block fits any more, MMST for those agents that have arrived.
+    In FlatPack the episode continues when no block fits, in MMST for agents that have arrived.
     """
     return mask if mask.any() else np.ones_like(mask)
 
 
 def _nested(seen: Mapping[str, Space], actions: int) -> Space:
-    """What is seen, with a mask where there is one."""
+    """Return a ``Dict`` space of ``seen``; if ``actions`` is not 0, as ``observation`` beside an action
+    mask.
+    """
     inner = Space("Dict", spaces=dict(seen))
     if not actions:
         return inner

@@ -1,4 +1,4 @@
-"""What Jumanji's environments are called in words: actions, some observations, and whether all is done."""
+"""Words for Jumanji's environments: actions, some observations as text, and whether a task is solved."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _WORDS: Mapping[str, Sequence[str]] = {
     "Game2048": _COMPASS,
     "LevelBasedForaging": ("noop", "up", "down", "left", "right", "load"),
     "Maze": _COMPASS,
-    # As they move it: its documentation names two of them the other way round.
+    # The order in which the environment uses them; Jumanji's documentation exchanges two of them.
     "PacMan": ("up", "left", "down", "right", "stay where you are"),
     "RobotWarehouse": ("noop", "forward", "turn left", "turn right", "toggle load"),
-    # It is the gap that moves.
+    # The direction in which the gap moves.
     "SlidingTilePuzzle": _COMPASS,
     "Snake": _COMPASS,
 }
@@ -25,11 +25,11 @@ _TURNS = ("clockwise", "anticlockwise", "half a turn")
 
 
 def action_words(name: str, values: Tuple[int, ...]) -> List[str]:
-    """A word for each action; empty where they have none.
+    """Return a word for each action; empty if the environment has no words for its actions.
 
     Args:
-        name: Its id.
-        values: How many values each part of an action has.
+        name: Id of the environment.
+        values: Number of values of each component of an action.
     """
     game = name.partition("-")[0]
     if game == "RubiksCube" and values[1] == 1:
@@ -47,7 +47,7 @@ def action_words(name: str, values: Tuple[int, ...]) -> List[str]:
 
 
 def text(name: str) -> Optional[Callable[[Mapping[str, Any]], str]]:
-    """The function that says an observation in words; ``None`` where there is none."""
+    """Return a function that describes an observation as text, or ``None`` if the environment has none."""
     return _SAY.get(name.partition("-")[0])
 
 
@@ -98,7 +98,9 @@ _SAY: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 def solved(name: str) -> Optional[Callable[[Any], bool]]:
-    """Whether all is done, asked of the last step; ``None`` where there is no such thing."""
+    """Return a function that says, from the last step, whether the task is solved; ``None`` if there is no
+    such measure.
+    """
     return _SOLVED.get(name.partition("-")[0])
 
 

@@ -1,12 +1,10 @@
 """Melting Pot's substrates with PettingZoo's Parallel interface.
 
 https://github.com/google-deepmind/meltingpot draws the seed of an episode with Python's global random
-numbers; here these, and NumPy's, are set for the time in which an episode is made, and then as they were.
+generator. This module seeds that generator and NumPy's while an episode begins, and restores both afterward.
 """
 
-# What the package hands out is untyped.
-# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
+# Values returned by the package are untyped.
 
 from __future__ import annotations
 
@@ -25,17 +23,17 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|_")
 _MOVES = {1: "forward", 2: "step right", 3: "backward", 4: "step left"}
 _TURNS = {-1: "turn left", 1: "turn right"}
 _PAINTERS = ("red", "blue")
-"""Teams of paintball, whose players take turns in the list."""
+"""Teams of paintball substrates; the players belong to the two teams alternately."""
 _OF_ROLES = ("predator_prey", "hidden_agenda")
-"""Substrates whose roles are sides."""
+"""Substrates whose roles are teams."""
 
 
 class MeltingPot:
-    """A substrate: all its places are played.
+    """A substrate of Melting Pot in which all roles are played.
 
     Args:
-        substrate: Its name there, ``clean_up``.
-        render_mode: ``rgb_array``, or nothing is drawn.
+        substrate: Name of the substrate, for example ``clean_up``.
+        render_mode: ``rgb_array``, or ``None`` for no rendering.
         roles: Role of each player; by default those of the substrate.
     """
 
@@ -126,7 +124,7 @@ def _substrate(name: str) -> Any:
     from meltingpot import scenario, substrate
 
     config = substrate.get_config(name)
-    # What its authors let policies observe, without the sum of what all earn.
+    # Observations that Melting Pot's authors permit for policies, without the sum of all rewards.
     permitted = scenario.PERMITTED_OBSERVATIONS - {"COLLECTIVE_REWARD"}
     return config, substrate.get_factory_from_config(config), permitted
 

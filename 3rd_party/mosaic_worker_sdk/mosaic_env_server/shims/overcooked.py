@@ -1,6 +1,7 @@
-"""Overcooked-AI as agents that act at once, with PettingZoo's Parallel interface.
+"""Overcooked-AI with PettingZoo's Parallel interface: cooks who act simultaneously.
 
-https://github.com/HumanCompatibleAI/overcooked_ai: cooks who fetch, cook and serve soups; paid alike.
+https://github.com/HumanCompatibleAI/overcooked_ai: the cooks fetch ingredients, cook and serve soups, and get
+the same reward.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -22,13 +23,13 @@ _MOST = 255
 
 
 class Overcooked:
-    """One kitchen.
+    """One kitchen of Overcooked-AI.
 
     Args:
-        layout: Its name, ``cramped_room``.
+        layout: Name of the kitchen, for example ``cramped_room``.
         horizon: Steps of an episode.
-        shaped: Also pay for what leads to a soup, as the package's own trainings do.
-        render_mode: ``rgb_array``, or nothing is drawn.
+        shaped: Whether steps toward a soup are rewarded too, as in the package's own trainings.
+        render_mode: ``rgb_array``, or ``None`` for no rendering.
     """
 
     def __init__(
@@ -62,23 +63,23 @@ class Overcooked:
         }
 
     def observation_space(self, agent: str) -> Space:
-        """Planes of the kitchen, the agent's own first."""
+        """Return the observation space: feature planes of the kitchen, with the agent's own planes first."""
         return self._sees
 
     def action_space(self, agent: str) -> Space:
-        """One of six."""
+        """Return the action space, with six actions."""
         return self._does
 
     def reset(
         self, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
     ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-        """Begin; nothing here is left to chance."""
+        """Begin an episode; the seed is ignored because nothing is random."""
         self._env.reset(regen_mdp=False)
         self.agents, self._steps, self._delivered = list(self.possible_agents), 0, 0
         return self._seen(), {agent: {} for agent in self.agents}
 
     def step(self, actions: Mapping[str, Any]) -> Tuple[Dict[str, Any], ...]:
-        """All cooks act."""
+        """Do one step: all cooks act simultaneously."""
         joint = tuple(self._actions[int(actions[agent])] for agent in self.agents)
         _, served, over, info = self._env.step(joint)
         self._steps += 1
@@ -111,7 +112,7 @@ class Overcooked:
     # -- in words
 
     def mosaic_briefing(self, agent: str) -> str:
-        """The game, and the kitchen, which stays as it is."""
+        """Return a description of the game and of the kitchen's fixed layout."""
         soups = "; ".join(self._recipe(order) for order in self._mdp.start_all_orders)
         kitchen = "\n".join("".join(str(cell) for cell in row) for row in self._mdp.terrain_mtx)
         return (
@@ -129,7 +130,7 @@ class Overcooked:
         return " and ".join(f"{ingredients.count(kind)} {kind}" for kind in sorted(set(ingredients)))
 
     def mosaic_text(self, agent: str) -> str:
-        """Who stands where and holds what; what lies on counters and cooks in pots."""
+        """Return the positions and objects of all cooks, and the contents of counters and pots, as text."""
         state, own = self._env.state, self.possible_agents.index(agent)
         lines = []
         for i, cook in enumerate(state.players):
@@ -151,7 +152,7 @@ class Overcooked:
         return "\n".join(lines)
 
     def mosaic_facts(self, agent: str) -> List[List[Any]]:
-        """The same as facts."""
+        """Return the observation as ground facts."""
         state, facts = self._env.state, []
         for i, cook in enumerate(state.players):
             name = "me" if self.possible_agents[i] == agent else self.possible_agents[i]
@@ -170,7 +171,7 @@ class Overcooked:
         return facts
 
     def render(self) -> Any:
-        """As the package draws it."""
+        """Return an image of the kitchen."""
         import pygame
         from overcooked_ai_py.visualization.state_visualizer import StateVisualizer
 
@@ -178,7 +179,7 @@ class Overcooked:
         return np.transpose(pygame.surfarray.array3d(surface), (1, 0, 2))
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing; the environment holds no resources."""
 
 
 def _thing(thing: Any) -> str:

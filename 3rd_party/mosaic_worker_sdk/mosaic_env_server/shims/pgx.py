@@ -1,7 +1,7 @@
-"""Games of Pgx with the interfaces of PettingZoo and Gymnasium.
+"""Games of Pgx with the interfaces of PettingZoo AEC and Gymnasium.
 
-https://github.com/sotetsuk/pgx computes them with JAX, one function for all that happens between two moves;
-it is compiled once for all instances of a game, before the first episode begins.
+https://github.com/sotetsuk/pgx computes its games with JAX. One function computes everything between two
+moves; it is compiled once for all instances of a game, before the first episode.
 """
 
 # JAX and pgx are untyped.
@@ -25,19 +25,19 @@ from mosaic_worker.spaces import Space
 
 _SIZES = {"go_9x9": 9, "go_19x19": 19}
 _MEN = 15
-"""Of one side in backgammon: no number in its observations is larger."""
+"""Number of men of one side in backgammon, the largest number in its observations."""
 
 
 class Shown(NamedTuple):
-    """What a state shows, as arrays.
+    """Values of a game's state for the program that plays it, as arrays.
 
     Attributes:
         player: Number of the player who moves.
-        observation: What this player sees.
-        mask: What it may do.
-        rewards: What the last move was worth, by player.
+        observation: Observation of this player.
+        mask: Mask of this player's legal actions.
+        rewards: Rewards of the last move, by player.
         terminated: Whether the game is over.
-        truncated: Whether it was cut off.
+        truncated: Whether the game was cut off.
     """
 
     player: Any
@@ -49,11 +49,11 @@ class Shown(NamedTuple):
 
 
 class Compiled:
-    """What all instances of a game have in common; each function is compiled when it is first needed.
+    """Functions of a game, shared by all its instances and compiled at their first use.
 
     Args:
-        name: Its name in pgx.
-        options: As its class takes them.
+        name: Name of the game in Pgx.
+        options: Arguments of the game's class.
     """
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
@@ -70,24 +70,28 @@ class Compiled:
         self._number = jax.ShapeDtypeStruct((), np.int32)
         self._state: Any
         self.shape: Shown
-        """Shapes and types of what is shown."""
+        """Shapes and types of the values of a state."""
         self._state, self.shape, _ = jax.eval_shape(self._begin, self._key)
         self.players = int(self.game.num_players)
 
     @functools.cached_property
     def begin(self) -> Any:
-        """From a seed: the state, what it shows, and the random numbers of the moves to come."""
+        """Function from a random key to the state, its :class:`Shown`, and a random key for the moves that
+        follow.
+        """
         return self._compile(self._begin, self._key)
 
     @functools.cached_property
     def play(self) -> Any:
-        """From a state, an action, random numbers and how often they were used: the state, what it shows."""
+        """Function from state, action, random key and its number of uses to the next state and its
+        :class:`Shown`.
+        """
         return self._compile(self._play, self._state, self._number, self._key, self._number)
 
     @functools.cached_property
     def look(self) -> Any:
-        """From a state and a player's number: what this player sees."""
-        # Its public form in pgx warns of its own removal.
+        """Function from a state and a player's number to the observation of this player."""
+        # Pgx warns that its public form of this function will be removed.
         return self._compile(self.game._observe, self._state, self._number)
 
     def _compile(self, function: Any, *shapes: Any) -> Any:
@@ -120,19 +124,19 @@ def _compiled(name: str, options: str) -> Compiled:
 
 
 def make(game: str, render_mode: Optional[str] = None, **options: Any) -> Union[Turns, Alone]:
-    """A game of pgx.
+    """Create a game of Pgx.
 
     Args:
-        game: Its name there, ``connect_four``.
-        render_mode: ``rgb_array``, or nothing is drawn.
-        options: As its class there takes them: ``size`` of go, ``sticky_action_prob`` of MinAtar's games.
+        game: Name of the game in Pgx, for example ``connect_four``.
+        render_mode: ``rgb_array``, or ``None`` for no rendering.
+        options: Arguments of the game's class, for example ``size`` of Go.
     """
     compiled = _compiled(game, json.dumps(options, sort_keys=True))
     return (Alone if compiled.players == 1 else Turns)(compiled, render_mode)
 
 
 class _Play:
-    """A game that is played: what both interfaces have in common."""
+    """Base class of the two interfaces: the state of a game and its rendering."""
 
     def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
         self.render_mode = render_mode
@@ -146,7 +150,7 @@ class _Play:
             "action_meanings": action_words(compiled.name, compiled.game, self._actions),
         }
         self.mosaic_text: Any = self._text if text(compiled.name) else None
-        """``None`` for games that have no description in words."""
+        """Method that describes an observation as text; ``None`` for games without a description."""
 
     @property
     def _actions(self) -> int:
@@ -154,7 +158,7 @@ class _Play:
 
     def _begin(self, seed: Optional[int]) -> None:
         compiled = self._compiled
-        play, look = compiled.play, compiled.look  # steps are not to wait for them
+        play, look = compiled.play, compiled.look  # compiled now, so that steps do not wait for it
         del play, look
         self._state, shown, self._key = compiled.begin(prng_key(seed))
         self._moves, self._shown = 0, Shown(*map(np.asarray, shown))
@@ -172,27 +176,27 @@ class _Play:
         return np.asarray(self._compiled.look(self._state, np.int32(player)))
 
     def _text(self, agent: str) -> str:
-        """In words."""
+        """Return the observation as text."""
         player = int(agent.rpartition("_")[2]) if agent else 0
         say = text(self._compiled.name)
         assert say is not None
         return say(self._seen_by(player))
 
     def render(self) -> Any:
-        """A picture of the whole position."""
+        """Return an image of the whole position."""
         return None if self._state is None else picture(self._compiled.name, self._state, self._shown)
 
     def close(self) -> None:
-        """Forget the position."""
+        """Drop the state."""
         self._state = None
 
 
 class Alone(_Play):
-    """A game for one player: 2048, MinAtar's."""
+    """A game for one player (2048 or a MinAtar game) with Gymnasium's interface."""
 
     def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
         super().__init__(compiled, render_mode)
-        # Where everything is always legal there is no mask.
+        # A game in which all actions are always legal has no mask.
         self._masked = not compiled.name.startswith("minatar")
         seen = _observed(compiled)
         self.observation_space = _with_mask(seen, self._actions) if self._masked else seen
@@ -211,7 +215,7 @@ class Alone(_Play):
         return self._observation(), {}
 
     def step(self, action: Any) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
-        """One move."""
+        """Make one move."""
         self._move(action)
         shown = self._shown
         over, cut = bool(shown.terminated), bool(shown.truncated)
@@ -219,7 +223,7 @@ class Alone(_Play):
 
 
 class Turns(TakesTurns, _Play):
-    """A game for several: PettingZoo's AEC interface. Who begins is drawn."""
+    """A game for several players with PettingZoo's AEC interface; the first player is random."""
 
     def __init__(self, compiled: Compiled, render_mode: Optional[str]) -> None:
         TakesTurns.__init__(self, [f"player_{i}" for i in range(compiled.players)])
@@ -227,11 +231,11 @@ class Turns(TakesTurns, _Play):
         self._sees, self._does = _with_mask(_observed(compiled), self._actions), discrete(self._actions)
 
     def observation_space(self, agent: str) -> Space:
-        """The same for all."""
+        """Return the observation space, which is the same for all agents."""
         return self._sees
 
     def action_space(self, agent: str) -> Space:
-        """The same for all."""
+        """Return the action space, which is the same for all agents."""
         return self._does
 
     def reset(self, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None) -> None:
@@ -240,13 +244,13 @@ class Turns(TakesTurns, _Play):
         self.begun(int(self._shown.player))
 
     def play(self, action: Any) -> None:
-        """A move of the selected player."""
+        """Make a move of the selected player."""
         self._move(action)
         shown = self._shown
         self.moved(list(shown.rewards), int(shown.player), bool(shown.terminated), bool(shown.truncated))
 
     def observe(self, agent: str) -> Dict[str, Any]:
-        """What a player sees, and may do where it is its turn."""
+        """Return a player's observation, with the legal actions if it is the player's turn."""
         player, shown = self.possible_agents.index(agent), self._shown
         moves = player == int(shown.player) and not (shown.terminated or shown.truncated)
         mask = shown.mask if moves else np.zeros(self._actions)
@@ -254,7 +258,7 @@ class Turns(TakesTurns, _Play):
 
 
 def _plain(observation: Any) -> Any:
-    """Yes and no as 1 and 0."""
+    """Return an observation with booleans as 0 and 1."""
     return observation.astype(np.int8) if observation.dtype == np.bool_ else observation
 
 

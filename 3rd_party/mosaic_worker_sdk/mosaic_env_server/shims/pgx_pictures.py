@@ -1,8 +1,6 @@
-"""Pictures of Pgx's games: its own drawings, and MinAtar's screens."""
+"""Renders Pgx's games: Pgx's own drawings, and MinAtar's screens."""
 
-# pgx draws as SVG text; what turns it into pixels is untyped.
-# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportMissingModuleSource=false
+# Pgx draws SVG text; the library that converts SVG to pixels is untyped.
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ import numpy as np
 
 _ZOOM = 2
 _CELL = 40
-"""Pixels of a square of MinAtar's screens."""
+"""Size of a square of MinAtar's screens in pixels."""
 _BLACK = (16, 16, 16)
 _COLORS = (
     (250, 250, 250),
@@ -27,16 +25,16 @@ _COLORS = (
     (150, 150, 150),
     (40, 90, 140),
 )
-"""By channel, the player's first."""
+"""Colors of the channels of MinAtar's screens, the player's channel first."""
 
 
 def picture(game: str, state: Any, shown: Any) -> Any:
-    """(H, W, 3) ``uint8``.
+    """Return an image of a game, (H, W, 3) ``uint8``.
 
     Args:
         game: Name in pgx.
-        state: What it draws.
-        shown: Observation and more, as arrays.
+        state: State of the game.
+        shown: Observation and other values of the state, as arrays.
     """
     return _screen(shown.observation) if game.startswith("minatar") else _drawing(state)
 
@@ -50,7 +48,9 @@ def _drawing(state: Any) -> Any:
 
 
 def _screen(channels: Any) -> Any:
-    """MinAtar's: one colour for each kind of thing, that of the lowest channel on top."""
+    """Return a MinAtar screen with one color for each channel; if channels overlap, the lowest channel is on
+    top.
+    """
     height, width, count = channels.shape
     pixels = np.full((height, width, 3), _BLACK, np.uint8)
     for channel in reversed(range(count)):

@@ -1,4 +1,4 @@
-"""What Pgx's games are called in words: their actions, and what a player observes."""
+"""Words for Pgx's games: their actions, and observations as text."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ _THINGS: Mapping[str, Sequence[str]] = {
         "Enemy bullets",
     ),
 }
-"""By channel of the observation."""
+"""Names of the observation's channels of MinAtar's games, by game."""
 _LONGEST_LIST = 24
 
 
 def action_words(name: str, game: Any, count: int) -> List[str]:
-    """A word for each action; empty where only a position gives them a meaning.
+    """Return a word for each action; empty if the meaning of an action depends on the position.
 
     Args:
-        name: Name in pgx.
-        game: The game as pgx makes it.
-        count: How many actions it has.
+        name: Name of the game in Pgx.
+        game: Game object of Pgx.
+        count: Number of actions.
     """
     words = _action_words(name, game, count)
     return list(words) if len(words) == count else []
@@ -89,7 +89,7 @@ def _points(files: str, size: int, last: str, *, from_below: bool) -> Sequence[s
 
 
 def text(name: str) -> Optional[Callable[[Any], str]]:
-    """The function that says an observation of a game in words; ``None`` where there is none."""
+    """Return a function that describes an observation of a game as text, or ``None`` if the game has none."""
     if name.startswith("minatar-"):
         things = _THINGS[name.partition("-")[2]]
         return lambda seen: _screen(things, seen)
@@ -126,7 +126,7 @@ def _hex(seen: Any) -> str:
 
 
 def _board(seen: Any, rows: Sequence[str], files: str, said: str, *, slanted: bool = False) -> str:
-    """A board drawn with letters; its first two channels are one's own men and the opponent's."""
+    """Return a board as text; its first two channels are the player's and the opponent's pieces."""
     marks = np.where(seen[..., 0], "X", np.where(seen[..., 1], "O", "."))
     width = max(map(len, rows))
     lines = [
@@ -169,7 +169,9 @@ def _sparrow(seen: Any) -> str:
 
 
 def _backgammon(seen: Any) -> str:
-    """Points are counted from one's own home, as players do: men move from 24 to 1, then off."""
+    """Describe a backgammon position; points are counted from the player's home: men move from 24 to 1, then
+    off.
+    """
     mine = [f"{int(n)} on {24 - i}" for i, n in enumerate(seen[:24]) if n > 0]
     theirs = [f"{int(-n)} on {24 - i}" for i, n in enumerate(seen[:24]) if n < 0]
     bar, their_bar, off, their_off = (abs(int(n)) for n in seen[24:28])
@@ -191,7 +193,7 @@ def _twenty_forty_eight(seen: Any) -> str:
 
 
 def _screen(things: Sequence[str], seen: Any) -> str:
-    """Where everything is on one of MinAtar's screens."""
+    """List the positions of all objects on a MinAtar screen."""
     lines = ["Places are column,row; 0,0 is the upper left corner."]
     for channel, thing in enumerate(things):
         places = [f"{column},{row}" for row, column in zip(*np.nonzero(seen[..., channel]))]

@@ -1,11 +1,10 @@
-"""Procgen with the interface of Gymnasium: the seed of an episode is its level.
+"""Procgen with Gymnasium's interface: the seed of an episode determines its level.
 
-https://github.com/openai/procgen has the interface of gym3, in which the level of every episode follows from
-what the environment was made with; here one is made for each episode.
+https://github.com/openai/procgen has gym3's interface, in which the arguments of an environment determine the
+levels of all its episodes. This module creates a new Procgen environment for each episode.
 """
 
-# What gym3 hands out is untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportMissingImports=false
+# Values returned by gym3 are untyped.
 
 from __future__ import annotations
 
@@ -19,12 +18,12 @@ _LEVELS = 1 << 31
 
 
 class Procgen:
-    """One of the sixteen games.
+    """One of Procgen's sixteen games.
 
     Args:
-        game: Its name, ``coinrun``.
-        render_mode: ``rgb_array``, or nothing is drawn.
-        options: As ``procgen.ProcgenGym3Env`` takes them: ``distribution_mode``, ``use_backgrounds``, …
+        game: Name of the game, for example ``coinrun``.
+        render_mode: ``rgb_array``, or ``None`` for no rendering.
+        options: Arguments of ``procgen.ProcgenGym3Env``: ``distribution_mode``, ``use_backgrounds``, …
     """
 
     def __init__(self, game: str, render_mode: Optional[str] = None, **options: Any) -> None:
@@ -57,7 +56,7 @@ class Procgen:
     def reset(
         self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
     ) -> Tuple[Any, Dict[str, Any]]:
-        """Begin the level that is the seed's; without one, a level that chance picks."""
+        """Begin the level of the seed; without a seed, a random level."""
         level = int(np.random.default_rng(seed).integers(_LEVELS)) if seed is None else int(seed) % _LEVELS
         self._env.close()
         self._env = self._make(level)
@@ -69,7 +68,9 @@ class Procgen:
         return self._shown
 
     def step(self, action: Any) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
-        """One frame; at the end, what was seen last: gym3 shows the next level in its place."""
+        """Do one step; after the last one, return the previous observation again, because gym3 already shows
+        the next level.
+        """
         self._env.act(np.array([action]))
         rewards, _, first = self._env.observe()
         over = bool(first[0])
@@ -80,20 +81,22 @@ class Procgen:
         return self._shown, float(rewards[0]), over, False, {}
 
     def mosaic_success(self) -> bool:
-        """Whether the level was completed."""
+        """Return whether the level was completed."""
         return self._solved
 
     def render(self) -> Any:
-        """512 x 512 pixels."""
+        """Return an image of 512 x 512 pixels."""
         return self._env.get_info()[0]["rgb"]
 
     def close(self) -> None:
-        """Release it."""
+        """Close the environment."""
         self._env.close()
 
 
 def _meanings(combos: Any) -> Any:
-    """``UPLEFT`` for both keys, as Atari's actions are called; ``D`` for a key of that name."""
+    """Return the names of the actions by keys: ``UPLEFT`` for two keys, as in Atari games; ``D`` for the key
+    D.
+    """
     return [
         "".join(sorted(combo, key=("UP", "DOWN").__contains__, reverse=True)) or "NOOP" for combo in combos
     ]

@@ -1,4 +1,4 @@
-"""Spaces as most packages mean them, for interpreters that need not have Gymnasium."""
+"""Makes common spaces without Gymnasium."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from mosaic_worker.spaces import Space
 
 
 def box(shape: Sequence[int], dtype: Any, low: float, high: float) -> Space:
-    """A ``Box`` whose bounds are alike in all its components."""
+    """Return a ``Box`` with the same bounds for all components."""
     kind, sizes = np.dtype(dtype), tuple(shape)
     return Space("Box", kind, sizes, np.full(sizes, low, kind), np.full(sizes, high, kind))
 
 
 def text(longest: int, letters: str, shortest: int = 0) -> Space:
-    """A ``Text`` of some letters."""
+    """Return a ``Text`` space of the characters in ``letters``."""
     return Space("Text", charset=letters, min_length=shortest, max_length=longest)
 
 
 def discrete(count: int) -> Space:
-    """Numbers from 0 on."""
+    """Return a ``Discrete`` space of ``count`` numbers from 0 on."""
     return Space("Discrete", np.dtype(np.int64), n=count, start=0)

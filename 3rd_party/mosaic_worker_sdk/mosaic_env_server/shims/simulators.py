@@ -1,4 +1,4 @@
-"""What environments have in common whose world is a program of its own, reached over a connection."""
+"""Shared code of environments whose simulator is a separate program: errors, settings, images, angles."""
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 
@@ -17,33 +17,33 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class SimulatorError(Exception):
-    """A simulator is not as it has to be."""
+    """A simulator fails, refuses a request or has invalid settings."""
 
 
 class Unreachable(SimulatorError):
-    """A simulator is not there, does not answer, or answers what is no answer.
+    """A simulator cannot be reached, does not answer, or sends an invalid answer.
 
-    In the middle of an episode that is no fault of the episode: it can be begun again.
+    The episode in progress is not at fault and can be restarted.
     """
 
     mosaic_lost = True
 
 
 def numbers(low: float, high: float, *shape: int) -> Space:
-    """A ``Box`` of ``float32`` whose bounds are alike in all its components."""
+    """Return a ``float32`` ``Box`` with the same bounds for all components."""
     return box(shape, np.float32, low, high)
 
 
 def pixels(height: int, width: int) -> Space:
-    """Pictures, (height, width, 3)."""
+    """Return the space of images, uint8 (height, width, 3)."""
     return box((height, width, 3), np.uint8, 0, 255)
 
 
 def size_of(image: Any) -> Optional[Tuple[int, int]]:
-    """Height and width of a setting; ``None`` for none.
+    """Return height and width from the setting ``image``; ``None`` if it is ``None``.
 
     Raises:
-        ValueError: It is no pair of lengths.
+        ValueError: The setting is no pair of positive lengths.
     """
     if image is None:
         return None
@@ -57,10 +57,10 @@ def size_of(image: Any) -> Optional[Tuple[int, int]]:
 
 
 def point_of(name: str, value: Any) -> Any:
-    """Three finite numbers as an array.
+    """Return a setting of three finite numbers as an array.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: The setting is not three finite numbers.
     """
     try:
         point = np.array([float(each) for each in value], np.float64)
@@ -72,10 +72,10 @@ def point_of(name: str, value: Any) -> Any:
 
 
 def positive(name: str, value: Any) -> float:
-    """A setting that is a number above 0.
+    """Return a setting that must be a number above 0.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The setting is not a number above 0.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
         raise ValueError(f"{name} is a number above 0, not {value!r}")
@@ -83,16 +83,16 @@ def positive(name: str, value: Any) -> float:
 
 
 def decoded(data: Any, who: str, wanted: Optional[Tuple[int, int]], remedy: str) -> Any:
-    """The picture of a PNG file, (H, W, 3) ``uint8``.
+    """Decode a PNG file to an image, (H, W, 3) ``uint8``.
 
     Args:
-        data: The file.
-        who: Whose picture it is, for messages.
-        wanted: Its height and width; ``None``: any.
-        remedy: What to do where it has another size.
+        data: Content of the file.
+        who: Source of the image, for messages.
+        wanted: Required height and width; ``None`` for any size.
+        remedy: What to do if the image has another size, for the message.
 
     Raises:
-        SimulatorError: It is no PNG, or of another size.
+        SimulatorError: The file is no PNG image, or has another size.
     """
     from PIL import Image
 
@@ -112,26 +112,26 @@ def decoded(data: Any, who: str, wanted: Optional[Tuple[int, int]], remedy: str)
 
 
 def listed(values: Iterable[float], digits: int = 2) -> str:
-    """``(1.00, -2.50, 0.00)``."""
+    """Return numbers as text, for example ``(1.00, -2.50, 0.00)``."""
     return f"({', '.join(f'{_plain(value, digits):.{digits}f}' for value in values)})"
 
 
 def rounded(values: Iterable[float], digits: int = 2) -> List[float]:
-    """The same as numbers."""
+    """Return rounded numbers, without negative zeros."""
     return [_plain(value, digits) for value in values]
 
 
 def sideways(turn_deg: float) -> str:
-    """Which way to turn: by how many degrees, clockwise, as words."""
+    """Return a clockwise angle in degrees as a direction to turn to, in words."""
     if abs(turn_deg) < 1:
         return "straight ahead"
     return f"{abs(turn_deg):.0f} degrees to the {'right' if turn_deg > 0 else 'left'} of where you face"
 
 
 def between(degrees: float) -> float:
-    """An angle between -180 and 180 degrees."""
+    """Return the equivalent angle between -180 and 180 degrees."""
     return (degrees + 180.0) % 360.0 - 180.0
 
 
 def _plain(value: float, digits: int) -> float:
-    return round(float(value), digits) + 0.0  # no -0.0
+    return round(float(value), digits) + 0.0  # adding 0 turns -0.0 into 0.0

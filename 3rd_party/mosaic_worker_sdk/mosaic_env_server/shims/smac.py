@@ -1,7 +1,7 @@
-"""Micromanagement in StarCraft II: each unit of a side is an agent, as in the multi-agent challenge.
+"""The StarCraft Multi-Agent Challenge: micromanagement in StarCraft II, with each unit of a side as an agent.
 
-The task is that of Samvelyan et al., The StarCraft Multi-Agent Challenge (2019), on its maps: what is seen,
-what is in reach, the actions and the reward follow the paper's description.
+The task is that of Samvelyan et al., The StarCraft Multi-Agent Challenge (2019), on its maps. Observations,
+ranges, actions and reward follow the paper's description.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -20,39 +20,26 @@ from mosaic_env_server.shims.smac_link import StarCraft
 from mosaic_worker.spaces import Space
 
 SIGHT, REACH, STRIDE = 9.0, 6.0, 2.0
-"""How far a unit sees, shoots and goes, in the map's units."""
+"""Distances that a unit sees, shoots and moves, in the map's units."""
 KINDS = 3
-"""Most kinds of units on a side."""
+"""Largest number of kinds of units on a side."""
 _OWN, _THEIRS = 1, 4
 _WAYS = (("north", 0, 1), ("south", 0, -1), ("east", 1, 0), ("west", -1, 0))
 _FIRST = 2 + len(_WAYS)
 _STOP, _MOVE, _ATTACK, _HEAL = 4, 16, 23, 386
-"""Abilities, as StarCraft II numbers them."""
+"""StarCraft II's numbers of the abilities."""
 _KILL, _WIN, _MOST = 10.0, 200.0, 20.0
 _SEEN = 6 + KINDS
-"""Of another unit: whether it can be reached, distance, east, north, health, shield, and its kind."""
+"""Features of another unit: whether it can be reached, distance, east, north, health, shield, and its
+kind.
+"""
 _SELF = 2 + KINDS
 
 
 class Battle:
-    """One map; PettingZoo's Parallel interface. All are paid alike, at most 20 in an episode.
+    """A battle on one map, with PettingZoo's Parallel interface.
 
-    Args:
-        map_name: Its file in ``Maps/SMAC_Maps``, without ``.SC2Map``.
-        agents: Units of ours on it.
-        enemies: Units of the other side.
-        limit: Steps of an episode.
-        race: Ours.
-        enemy_race: The other side's.
-        host: Where an engine runs.
-        port: Its port; ``None``: one is started.
-        sc2_path: Folder in which it is installed.
-        maps: Folder of the maps, within the engine's ``Maps``.
-        difficulty: Of the built-in player, 1 (very easy) to 10.
-        step_mul: Game loops of a step; 22.4 are a second.
-        timeout_s: Longest wait for an answer.
-        start_s: Longest wait for an engine that is started.
-        version: What the engine's version has to begin with.
+    All agents get the same reward, at most 20 in an episode.
     """
 
     def __init__(
@@ -113,11 +100,11 @@ class Battle:
         self._steps, self._scale, self._won = 0, 1.0, False
 
     def observation_space(self, agent: str) -> Space:
-        """The same for all."""
+        """Return the observation space, which is the same for all agents."""
         return self._sees
 
     def action_space(self, agent: str) -> Space:
-        """The same for all."""
+        """Return the action space, which is the same for all agents."""
         return self._does
 
     # -- an episode
@@ -125,7 +112,7 @@ class Battle:
     def reset(
         self, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
     ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-        """Begin a game on the map; the engine's random numbers follow from the seed."""
+        """Begin a game on the map; the seed determines the engine's random numbers."""
         engine = self._ready()
         self._create(engine, seed)
         self._find(engine)
@@ -138,9 +125,9 @@ class Battle:
     def step(
         self, actions: Mapping[str, Any]
     ) -> Tuple[Dict[str, Any], Dict[str, float], Dict[str, bool], Dict[str, bool], Dict[str, Any]]:
-        """All units of ours act; then the game goes on for ``step_mul`` loops."""
+        """Do one step: all agents act, then the game runs for ``step_mul`` loops."""
         if self._engine is None or not self.agents:
-            raise SimulatorError("it has no episode yet: reset begins one")
+            raise SimulatorError("it has no episode: call reset first")
         from s2clientprotocol import sc2api_pb2
 
         engine, before = self._engine, [list(side) for side in self._units]
@@ -168,16 +155,16 @@ class Battle:
         )
 
     def render(self) -> None:
-        """Nothing: the engine draws where it runs."""
+        """Do nothing; the engine draws in its own window."""
 
     def close(self) -> None:
-        """Leave; an engine that was started here is ended."""
+        """Leave the game, and end an engine that this environment has started."""
         if self._engine is not None:
             self._engine.close()
             self._engine = None
 
     def mosaic_success(self) -> bool:
-        """Whether the battle was won."""
+        """Return whether the battle was won."""
         return self._won
 
     # -- the engine
@@ -224,11 +211,11 @@ class Battle:
         self._names = {kind.unit_id: kind.name for kind in told.units}
 
     def _find(self, engine: StarCraft) -> None:
-        """The units of both sides, in an order that their places give."""
+        """Find the units of both sides and sort them by their positions."""
         from s2clientprotocol import sc2api_pb2
 
         sides: List[List[Any]] = [[], []]
-        for _ in range(5):  # they may only be there after a loop
+        for _ in range(5):  # The units may appear only after a loop.
             told = engine.ask("observation", sc2api_pb2.RequestObservation()).observation.raw_data.units
             sides = [[unit for unit in told if unit.alliance == side] for side in (_OWN, _THEIRS)]
             if [len(side) for side in sides] == list(self._count):
@@ -246,7 +233,7 @@ class Battle:
         self._kinds = (kinds[0], kinds[1])
 
     def _look(self, engine: StarCraft) -> Optional[int]:
-        """Where all units are now; the result, once there is one."""
+        """Update the state of all units; return the result of the game, or ``None`` while it goes on."""
         from s2clientprotocol import sc2api_pb2
 
         told = engine.ask("observation", sc2api_pb2.RequestObservation())
@@ -261,7 +248,9 @@ class Battle:
         return "Medivac" in self._names.get(unit.unit_type, "")
 
     def _targets(self, number: int) -> List[Any]:
-        """Whom an action from :data:`_FIRST` on means: enemies, or for who heals, its own side."""
+        """Return the targets of the actions from :data:`_FIRST` on: enemies, or for a healer, units of its
+        own side.
+        """
         unit = self._units[0][number]
         if not self._heals(unit):
             return self._units[1]
@@ -306,7 +295,7 @@ class Battle:
 
     @staticmethod
     def _hurt(before: List[Any], now: List[Any]) -> float:
-        """What the other side has lost, and for each that fell some more."""
+        """Return the damage to the enemies, plus a bonus for each enemy that fell."""
         total = 0.0
         for old, new in zip(before, now):
             if old is not None:
@@ -323,7 +312,9 @@ class Battle:
         }
 
     def _features(self, number: int) -> Any:
-        """Four ways that are free, enemies, others of ours, itself; the dead see nothing."""
+        """Return a unit's features: four free directions, enemies, other agents, itself; zeros for a dead
+        unit.
+        """
         unit, legal = self._units[0][number], self._legal(number)
         length = self._sees.spaces["observation"].shape[0]
         if unit is None:
@@ -348,7 +339,7 @@ class Battle:
         return [*near, *_one_of(other.unit_type, kinds)]
 
     def mosaic_briefing(self, agent: str) -> str:
-        """The battle."""
+        """Return a description of the battle."""
         return (
             f"You are one of {self._count[0]} units in StarCraft II, against {self._count[1]}. You see as "
             f"far as {SIGHT:g} and reach as far as {REACH:g}; a move goes {STRIDE:g}. You win together when "
@@ -357,22 +348,22 @@ class Battle:
         )
 
     def mosaic_text(self, agent: str) -> str:
-        """What a unit sees: itself, and by number who is near."""
+        """Return the observation of a unit as text: itself, and the numbered units in sight."""
         number = self.possible_agents.index(agent)
         unit = self._units[0][number] if self._units[0] else None
         if unit is None:
             return "You have fallen."
-        lines = [f"You are {self._said(unit)}."]
+        lines = [f"You are {self._described(unit)}."]
         for whose, side in (("Enemy", self._units[1]), ("Unit", self._units[0])):
             for i, other in enumerate(side):
                 if other is None or other is unit or _apart(unit, other) > SIGHT:
                     continue
                 east, north = rounded((other.pos.x - unit.pos.x, other.pos.y - unit.pos.y), 1)
-                lines.append(f"{whose} {i}: {self._said(other)}, {east:g} east, {north:g} north.")
+                lines.append(f"{whose} {i}: {self._described(other)}, {east:g} east, {north:g} north.")
         return "\n".join(lines)
 
     def mosaic_facts(self, agent: str) -> List[List[Any]]:
-        """The same as facts."""
+        """Return the observation as ground facts."""
         number = self.possible_agents.index(agent)
         unit = self._units[0][number] if self._units[0] else None
         if unit is None:
@@ -385,7 +376,7 @@ class Battle:
                     facts.append([name, i, *away, round(other.health), round(other.shield)])
         return facts
 
-    def _said(self, unit: Any) -> str:
+    def _described(self, unit: Any) -> str:
         name = self._names.get(unit.unit_type, "unit").lower()
         shield = f", shield {unit.shield:.0f}" if unit.shield_max else ""
         return f"a {name}, health {unit.health:.0f} of {unit.health_max:.0f}{shield}"

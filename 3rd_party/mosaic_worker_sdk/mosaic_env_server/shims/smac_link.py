@@ -1,6 +1,7 @@
-"""StarCraft II by its own interface: protobuf messages over a websocket, each wait of which ends.
+"""Connects to StarCraft II by protobuf messages over a websocket, with a time limit for every wait.
 
-https://github.com/Blizzard/s2client-proto; the messages are those of the package ``s2clientprotocol``.
+The interface is https://github.com/Blizzard/s2client-proto; the messages are those of the package
+``s2clientprotocol``.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -21,28 +22,28 @@ from typing import Any, ClassVar, Dict, List, Optional, Tuple
 from mosaic_env_server.shims.simulators import SimulatorError, Unreachable
 
 OLDEST = 55958
-"""Build of 3.16.1, the first that has the interface."""
+"""Build number of StarCraft II 3.16.1, the first version with this interface."""
 _AGAIN_S = 0.5
 _REMEDY = "Start StarCraft II, or leave port out and set SC2PATH to the folder in which it is installed"
 
 
 class StarCraft:
-    """One engine: started where no port is given, else one that runs.
+    """Connection to a StarCraft II engine, which it starts if no port is given.
 
     Args:
-        host: Where it listens.
-        port: Its port; ``None``: it is started here, and ended with :meth:`close`.
-        path: Folder in which it is installed; ``""``: ``~/StarCraftII``.
-        timeout_s: Longest wait for an answer.
-        start_s: Longest wait for one that is started.
-        version: What its version has to begin with; ``""``: any.
+        host: Host on which the engine listens.
+        port: Port of a running engine; ``None`` starts an engine, which :meth:`close` ends.
+        path: Folder in which StarCraft II is installed; ``""`` for ``~/StarCraftII``.
+        timeout_s: Longest wait for an answer in seconds.
+        start_s: Longest wait for the start of the engine in seconds.
+        version: Required beginning of the engine's version; ``""`` for any version.
 
     Attributes:
-        who: What messages call it.
-        playing: Whether it holds a game.
+        who: Name of the engine in messages.
+        playing: Whether a game is in progress.
 
     Raises:
-        SimulatorError: It is not there, or is of another version.
+        SimulatorError: The engine cannot be reached or started, or has another version.
     """
 
     _open: ClassVar[Dict[Tuple[str, int], StarCraft]] = {}
@@ -61,7 +62,7 @@ class StarCraft:
                 self._socket = self._connected(host, port, start_s)
             else:
                 self.who = f"StarCraft II at {host}:{port}"
-                # The engine lets one client in: an environment that begins an episode takes it over.
+                # The engine accepts one client: an environment that begins an episode takes over the engine.
                 before = self._open.pop((host, port), None)
                 if before is not None:
                     before.drop()
@@ -76,12 +77,12 @@ class StarCraft:
         """Send a request and wait for its answer.
 
         Args:
-            name: Field of ``Request``, and of ``Response``.
-            message: What the field holds.
+            name: Name of the field of ``Request`` and ``Response``.
+            message: Content of the request's field.
 
         Raises:
-            SimulatorError: It refuses.
-            Unreachable: It does not answer, or answers what is no answer.
+            SimulatorError: The engine refuses the request.
+            Unreachable: The engine does not answer, or sends an invalid answer.
         """
         import websocket
         from google.protobuf.message import DecodeError
@@ -102,14 +103,14 @@ class StarCraft:
         except (OSError, websocket.WebSocketException, DecodeError, TypeError):
             self.drop()
             raise Unreachable(
-                f"{self.who} broke the connection in {name}, or sent what is no answer. {_REMEDY}"
+                f"{self.who} broke the connection in {name}, or sent an invalid answer. {_REMEDY}"
             ) from None
         self.playing = answer.status in (sc2api_pb2.in_game, sc2api_pb2.ended)
         if answer.error:
             raise SimulatorError(f"{self.who} refused {name}: {'; '.join(answer.error)}")
         if answer.WhichOneof("response") != name:
             self.drop()
-            raise Unreachable(f"{self.who} sent what is no answer to {name}. {_REMEDY}")
+            raise Unreachable(f"{self.who} sent an invalid answer to {name}. {_REMEDY}")
         return getattr(answer, name)
 
     @property
@@ -118,14 +119,14 @@ class StarCraft:
         return self._socket is None
 
     def drop(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         with contextlib.suppress(Exception):
             if self._socket is not None:
                 self._socket.close(timeout=1)
         self._socket = None
 
     def close(self) -> None:
-        """Hang up; one that was started here is ended."""
+        """Close the connection, and end an engine that was started here."""
         if self._process is not None and self._socket is not None:
             from s2clientprotocol import sc2api_pb2
 
@@ -168,7 +169,7 @@ class StarCraft:
             except websocket.WebSocketTimeoutException:
                 why = f"did not answer within {self._timeout_s:g} s"
             except websocket.WebSocketException:
-                why = "sent what is no answer: something else listens there"
+                why = "sent an invalid answer: another program listens there"
             except OSError as exc:
                 why = f"cannot be reached: {exc.strerror or exc}"
             ended = self._process is not None and self._process.poll() is not None

@@ -1,7 +1,8 @@
-"""TextArena's games: a player observes the game's messages to it, and its text is its move.
+"""Games of TextArena: observations are the game's messages to a player, actions are texts.
 
-https://github.com/LeonGuertler/TextArena draws from the global generators of Python and NumPy; here each
-episode has its own. Observations and moves go through the wrappers with which a game is registered.
+https://github.com/LeonGuertler/TextArena uses Python's and NumPy's global random generators; this module
+gives each episode its own state of them. Observations and moves pass through the wrappers with which a game
+is registered.
 """
 
 # TextArena is untyped.
@@ -23,7 +24,7 @@ _PLANES = (
     *((0x1F0A0, 0x1F0FF), (0x1F300, 0x1F6FF), (0x1F7E0, 0x1F7EB), (0x1F900, 0x1FAFF), (0xFE0F, 0xFE0F)),
 )
 LETTERS = "\n" + "".join(chr(code) for first, last in _PLANES for code in range(first, last + 1))
-"""Latin letters, and the marks, cards and faces with which games draw."""
+"""Characters of texts: Latin letters, and symbols, cards and faces that games draw."""
 LONGEST, LONGEST_MOVE = 1 << 17, 4000
 _KNOWN = frozenset(LETTERS)
 _WORDS = ("words", "averaged_perceptron_tagger_eng")
@@ -36,24 +37,24 @@ def make(
     render_mode: Optional[str] = None,
     **options: Any,
 ) -> Union[Alone, Turns]:
-    """A game of TextArena.
+    """Create a game of TextArena.
 
     Args:
-        game: Its name there, ``KuhnPoker-v0``.
-        seats: How many play.
-        teams: Players by team, where they do not play each for themselves.
-        render_mode: ``ansi``, or nothing is drawn.
-        options: As its class there takes them.
+        game: Name of the game in TextArena, for example ``KuhnPoker-v0``.
+        seats: Number of players.
+        teams: Players of each team; empty if each player plays alone.
+        render_mode: ``ansi``, or ``None`` for no rendering.
+        options: Arguments of the game's class.
 
     Raises:
-        LookupError: It needs words of NLTK's, which are not here.
+        LookupError: The game needs word lists of NLTK that are not installed.
     """
     game_of = _Game(game, seats, options, render_mode)
     return Alone(game_of, render_mode) if seats == 1 else Turns(game_of, teams, render_mode)
 
 
 class _Game:
-    """A game that is played, with random numbers of its own."""
+    """A game of TextArena with its own random numbers."""
 
     def __init__(self, game: str, seats: int, options: Mapping[str, Any], render_mode: Optional[str]) -> None:
         self._name, self._options = game, dict(options)
@@ -61,9 +62,10 @@ class _Game:
         self._random = GlobalRandom(0)
         self._env: Any = None
         self.said = ""
-        """What was written last, by whom and to whomever: for those who watch."""
+        """The last move with its player, for spectators."""
         self.told: List[str] = [""] * seats
-        self.begin(0)  # what it lacks, or does not take, is said before an episode begins
+        # Created here, so that missing data and invalid options are reported before the first episode.
+        self.begin(0)
 
     def begin(self, seed: Optional[int]) -> None:
         """Begin an episode."""
@@ -89,7 +91,7 @@ class _Game:
         return int(self._env.state.current_player_id)
 
     def move(self, text: str) -> Tuple[bool, List[float], List[Dict[str, Any]]]:
-        """One move.
+        """Make a move of the player whose turn it is.
 
         Returns:
             Whether the game is over, and then the reward and the info of each player.
@@ -107,25 +109,27 @@ class _Game:
         return True, [_earned((paid or {}).get(player), rows[player]) for player in range(self.seats)], rows
 
     def _look(self) -> None:
-        """Keep the observation of the player who moves."""
+        """Store the observation of the player whose turn it is."""
         player, seen = self._env.get_observation()
         self.told[int(player)] = readable(seen)
 
     def _last_words(self, player: int) -> str:
-        """What a player was told since its last move; the game itself does not tell it once it is over."""
+        """Return a player's observation since its last move; after its end, a game no longer provides
+        observations.
+        """
         state, say = self._env.state, getattr(self._env, "observation", None)
         new, state.observations[player] = state.observations.get(player, []), []
         return readable(say(player, new)) if new and say is not None else self.told[player]
 
     @contextlib.contextmanager
     def _playing(self) -> Any:
-        # Games print to stdout; that goes to stderr.
+        # Games print to stdout, which is redirected to stderr.
         with self._random.in_force(), contextlib.redirect_stdout(sys.stderr):
             yield
 
 
-class _Told:
-    """What both interfaces have in common."""
+class _TextGame:
+    """Base class of the two interfaces: spaces, texts and rendering."""
 
     def __init__(self, game: _Game, render_mode: Optional[str]) -> None:
         self.render_mode = render_mode
@@ -135,11 +139,11 @@ class _Told:
         self.metadata: Mapping[str, Any] = {"render_modes": ["ansi"]}
 
     def mosaic_text(self, agent: str) -> str:
-        """What the game has told a player."""
+        """Return a player's last observation."""
         return self._game.told[_number(agent)]
 
     def mosaic_briefing(self, agent: str) -> str:
-        """The rest the game says itself."""
+        """Return a briefing on how to play; the game itself sends its rules."""
         return (
             f"You are Player {_number(agent)} of a text game. It tells you its rules, what has happened and "
             "how to write your move. A move that it does not take may be tried once more as a rule; another "
@@ -147,15 +151,15 @@ class _Told:
         )
 
     def render(self) -> str:
-        """What was written last."""
+        """Return the last move."""
         return self._game.said
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing; the environment holds no resources."""
 
 
-class Alone(_Told):
-    """A game for one player: Gymnasium's interface. The full reward, 1, is success."""
+class Alone(_TextGame):
+    """A game for one player with Gymnasium's interface; a return of 1 is success."""
 
     def __init__(self, game: _Game, render_mode: Optional[str]) -> None:
         super().__init__(game, render_mode)
@@ -171,32 +175,34 @@ class Alone(_Told):
         return self._game.told[0], {}
 
     def step(self, action: str) -> Tuple[str, float, bool, bool, Dict[str, Any]]:
-        """One move."""
+        """Make one move."""
         over, rewards, infos = self._game.move(action)
         self._earned = rewards[0]
         return self._game.told[0], rewards[0], over, False, infos[0] if infos else {}
 
     def mosaic_success(self) -> bool:
-        """Whether all was reached that there is."""
+        """Return whether the full reward was reached."""
         return self._earned >= 1.0
 
 
-class Turns(TakesTurns, _Told):
-    """A game for several: PettingZoo's AEC interface. All is paid when it is over."""
+class Turns(TakesTurns, _TextGame):
+    """A game for several players with PettingZoo's AEC interface; rewards are given at the end of the
+    game.
+    """
 
     def __init__(self, game: _Game, teams: Sequence[Sequence[str]], render_mode: Optional[str]) -> None:
         TakesTurns.__init__(self, [f"player_{i}" for i in range(game.seats)])
-        _Told.__init__(self, game, render_mode)
+        _TextGame.__init__(self, game, render_mode)
         if teams:
             named = {f"team_{i}": list(players) for i, players in enumerate(teams)}
             self.metadata = {**self.metadata, "teams": named}
 
     def observation_space(self, agent: str) -> Space:
-        """The same for all."""
+        """Return the observation space, which is the same for all agents."""
         return self._sees
 
     def action_space(self, agent: str) -> Space:
-        """The same for all."""
+        """Return the action space, which is the same for all agents."""
         return self._does
 
     def reset(self, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None) -> None:
@@ -205,19 +211,19 @@ class Turns(TakesTurns, _Told):
         self.begun(self._game.mover)
 
     def play(self, action: str) -> None:
-        """A move of the selected player; one that is not taken leaves it selected."""
+        """Make a move of the selected player; after a refused move, the same player stays selected."""
         over, rewards, infos = self._game.move(action)
         self.moved(rewards, self._game.mover, over)
         if over:
             self.infos = dict(zip(self.possible_agents, infos))
 
     def observe(self, agent: str) -> str:
-        """What a player was told when it was last asked, and at the end."""
+        """Return a player's last observation: from its last turn, or from the end of the game."""
         return self._game.told[self.possible_agents.index(agent)]
 
 
 def readable(seen: Any) -> str:
-    """What a game says, in the characters of its space; of what is too long, the beginning and the end."""
+    """Convert a game's text to the characters of the space; shorten a long text to its beginning and end."""
     text = str(seen).replace("\t", "    ").strip("\n")
     text = "".join(each if each in _KNOWN else "?" for each in text)
     if len(text) <= LONGEST:
@@ -231,12 +237,14 @@ def _number(agent: str) -> int:
 
 
 def _plain(facts: Mapping[str, Any]) -> Dict[str, Any]:
-    """What the game says of its end, without who was what."""
+    """Return the facts on a game's end without those that reveal the players' roles."""
     return {name: facts[name] for name in ("reason", "invalid_move", "turn_count") if name in facts}
 
 
 def _earned(reward: Any, facts: Dict[str, Any]) -> float:
-    """Some games name the reward of an invalid move where its reason belongs, and the other way round."""
+    """Return the final reward as a number; some games exchange the reward of an invalid move and its
+    reason.
+    """
     if not isinstance(reward, str):
         return float(reward or 0.0)
     number, facts["reason"] = str(facts.get("reason", "")).rpartition(" ")[2], reward
@@ -248,6 +256,6 @@ def _earned(reward: Any, facts: Dict[str, Any]) -> float:
 
 def _missing(game: str) -> str:
     return (
-        f"{game} needs words that NLTK downloads, and they are not here. Where there is a network, run: "
+        f"{game} needs word lists of NLTK, which are not installed. On a machine with a network, run: "
         f"{sys.executable} -m nltk.downloader {' '.join(_WORDS)}"
     )

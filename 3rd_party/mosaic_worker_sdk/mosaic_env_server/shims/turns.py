@@ -1,4 +1,6 @@
-"""Taking turns: what PettingZoo's AEC interface keeps the books of, for games that say who moves."""
+"""Base class that implements the bookkeeping of PettingZoo's AEC interface for games whose players take
+turns.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,10 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 
 class TakesTurns:
-    """Base of games for several players; a game says how it moves and what a player sees.
+    """Base class of games for several players; a subclass defines moves and observations.
 
     Args:
-        players: Their names.
+        players: Names of the players.
     """
 
     def __init__(self, players: Sequence[str]) -> None:
@@ -23,15 +25,15 @@ class TakesTurns:
         self.infos: Dict[str, Dict[str, Any]] = {}
 
     def play(self, action: Any) -> None:
-        """A move of the selected player; it ends in :meth:`moved`."""
+        """Make a move of the selected player, then call :meth:`moved`."""
         raise NotImplementedError
 
     def observe(self, agent: str) -> Any:
-        """What a player sees."""
+        """Return the observation of a player."""
         raise NotImplementedError
 
     def begun(self, first: int) -> None:
-        """An episode has begun.
+        """Reset the bookkeeping at the beginning of an episode.
 
         Args:
             first: Number of the player who moves first.
@@ -45,13 +47,13 @@ class TakesTurns:
         self.agent_selection = self.possible_agents[first]
 
     def moved(self, rewards: Sequence[float], following: int, over: bool, cut: bool = False) -> None:
-        """A move was made.
+        """Update rewards, ends and the selected player after a move.
 
         Args:
-            rewards: What it was worth, by player.
+            rewards: Rewards of the move, by player.
             following: Number of the player who moves next.
             over: Whether the game has ended.
-            cut: Whether it was cut off.
+            cut: Whether the game was cut off.
         """
         for agent, reward in zip(self.possible_agents, rewards):
             self.rewards[agent] = float(reward)
@@ -62,7 +64,7 @@ class TakesTurns:
         self.agent_selection = self.agents[0] if over or cut else self.possible_agents[following]
 
     def step(self, action: Any) -> None:
-        """A move of the selected player; ``None`` once the game is over."""
+        """Make a move of the selected player; after the game's end the action must be ``None``."""
         mover = self.agent_selection
         if self.terminations[mover] or self.truncations[mover]:
             self._leave(mover)
@@ -82,7 +84,9 @@ class TakesTurns:
             self.agent_selection = self.agents[0]
 
     def last(self, observe: bool = True) -> Tuple[Any, float, bool, bool, Mapping[str, Any]]:
-        """Of the selected player: observation, reward since its last move, terminated, truncated, info."""
+        """Return observation, reward since the last move, terminated, truncated and info of the selected
+        player.
+        """
         agent = self.agent_selection
         return (
             self.observe(agent) if observe else None,
@@ -93,7 +97,7 @@ class TakesTurns:
         )
 
     def agent_iter(self, max_iter: Optional[int] = None) -> Iterator[str]:
-        """The selected player, turn by turn."""
+        """Yield the selected player, turn by turn, until no player is left."""
         moves = 0
         while self.agents and (max_iter is None or moves < max_iter):
             moves += 1

@@ -1,9 +1,9 @@
-"""A map of Unreal Engine with the interface of Gymnasium: a camera walks it, through UnrealCV.
+"""A map of Unreal Engine with Gymnasium's interface: a camera moves through the map by UnrealCV.
 
-https://github.com/unrealcv/unrealcv. The engine, a game with the plugin in it, is a program of its own,
-which the user has started; see ``docs/simulators.md``. Unreal's coordinates are centimeters and left-handed
-(x ahead, y to the right, z up, yaw clockwise); here they are meters and right-handed (y to the left, yaw
-anticlockwise).
+https://github.com/unrealcv/unrealcv. The engine, a game with the UnrealCV plugin, is a separate program that
+the user has started; see ``docs/simulators.md``. Unreal's coordinates are centimeters and left-handed (x
+forward, y to the right, z up, yaw clockwise). This module uses meters and right-handed coordinates (y to the
+left, yaw counterclockwise).
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -40,43 +40,43 @@ _STEPS = {"forward": (1, 0), "back": (-1, 0), "left": (0, 1), "right": (0, -1)}
 _TURNS = {"turn left": 1, "turn right": -1}
 _CM = 100.0
 _BLOCKED_CM = 1.0
-"""A move that falls short of its end by more than this has met something."""
+"""Shortfall in centimeters above which a move counts as blocked."""
 _SIZE = "Set the size of UnrealCV's pictures in its unrealcv.ini"
 
 
 def metres(location: Any) -> Any:
-    """Unreal's point in metres, right-handed."""
+    """Convert a location of Unreal to meters, right-handed."""
     x, y, z = location
-    return np.array([x, -y, z], np.float64) / _CM + 0.0  # no -0.0
+    return np.array([x, -y, z], np.float64) / _CM + 0.0  # adding 0 turns -0.0 into 0.0
 
 
 def centimetres(point: Any) -> Any:
-    """The other way round."""
+    """Convert a point in right-handed meters to a location of Unreal."""
     x, y, z = point
     return np.array([x, -y, z], np.float64) * _CM
 
 
 class Map:
-    """A camera on a map.
+    """A camera that moves through a map.
 
     Args:
-        host: Where the engine runs.
-        port: Where UnrealCV listens.
-        camera: Number of the camera; 0 is the player's, the only one that meets things.
-        image: Height and width of its pictures.
-        mask: Whether the mask of objects is observed, too.
-        depth: Whether the depth is, as UnrealCV sends it.
-        start: Where episodes begin: x, y, z in metres, yaw in degrees; ``None``: where the camera was found.
-        step_m: Length of a step.
-        turn_deg: Angle of a turn.
-        goal: Name of an object, or a point in metres; ``None``: none.
-        radius: How near, in metres, is there; measured on the ground.
-        timeout_s: Longest wait for an answer.
-        collision_penalty: What a step that is blocked costs.
-        render_mode: ``rgb_array``, or nothing is drawn.
+        host: Host on which the engine runs.
+        port: Port on which UnrealCV listens.
+        camera: Number of the camera; 0 is the player's camera, the only one that collides with objects.
+        image: Height and width of the camera's images.
+        mask: Whether the observation contains the mask of objects.
+        depth: Whether the observation contains the depth as UnrealCV sends it.
+        start: Start of episodes: x, y, z in meters, yaw in degrees; ``None`` for the camera's own place.
+        step_m: Length of a step in meters.
+        turn_deg: Angle of a turn in degrees.
+        goal: Name of an object, or a point in meters; ``None`` for no goal.
+        radius: Distance on the ground, in meters, at which the goal counts as reached.
+        timeout_s: Longest wait for an answer in seconds.
+        collision_penalty: Penalty for a blocked step.
+        render_mode: ``rgb_array``, or ``None`` for no rendering.
 
     Raises:
-        ValueError: A setting is none.
+        ValueError: A setting is invalid.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Map:
     def reset(
         self, *, seed: Optional[int] = None, options: Optional[Mapping[str, Any]] = None
     ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-        """The camera back to the start. What is there does not depend on the seed."""
+        """Begin an episode: move the camera to its start. The map does not depend on the seed."""
         if self._link is not None and self._link.lost:
             self._leave("")
         was_open = self._link is not None
@@ -150,7 +150,7 @@ class Map:
             return self._observe(), {}
         except SimulatorError as exc:
             error = self._lost(exc)
-        if was_open and isinstance(error, Unreachable):  # the engine may have been started again since
+        if was_open and isinstance(error, Unreachable):  # the engine may have been restarted since
             return self.reset(seed=seed, options=options)
         raise error
 
@@ -172,14 +172,14 @@ class Map:
         self._put(link)
 
     def step(self, action: Any) -> Tuple[Dict[str, Any], float, bool, bool, Dict[str, Any]]:
-        """One step or turn.
+        """Do one step or turn.
 
         Raises:
-            SimulatorError: The connection is lost; the next ``reset`` makes another.
+            SimulatorError: The connection is lost; the next ``reset`` reconnects.
         """
         link = self._link
         if link is None:
-            raise SimulatorError(self._why or "it has no episode yet")
+            raise SimulatorError(self._why or "it has no episode: call reset first")
         word, before = MOVES[int(action)], self._distance()
         self._hit = False
         try:
@@ -218,7 +218,7 @@ class Map:
         self._tell(link, "rotation", (self._pitch, -self._yaw, 0.0))
 
     def _tell(self, link: UnrealLink, what: str, values: Any) -> None:
-        said = " ".join(f"{float(value) + 0.0:.3f}" for value in values)  # no -0.0
+        said = " ".join(f"{float(value) + 0.0:.3f}" for value in values)  # adding 0 turns -0.0 into 0.0
         link.tell(f"vset /camera/{self._camera}/{what} {said}", self._timeout_s)
 
     def _observe(self) -> Dict[str, Any]:
@@ -258,7 +258,7 @@ class Map:
         return np.maximum(depth, 0)
 
     def _distance(self) -> float:
-        """Metres to the goal on the ground; 0 without one."""
+        """Return the distance to the goal on the ground in meters; 0 without a goal."""
         if self._goal is None:
             return 0.0
         return math.hypot(*(float(each) for each in (self._goal - self._place)[:2]))
@@ -266,11 +266,11 @@ class Map:
     # -- in words
 
     def mosaic_success(self) -> Optional[bool]:
-        """Whether the goal was reached; ``None`` without one."""
+        """Return whether the goal was reached; ``None`` without a goal."""
         return None if self._target is None else self._reached
 
     def mosaic_briefing(self, agent: str) -> str:
-        """What this is, and the axes."""
+        """Return a description of the task and the axes."""
         aim = "There is no goal: look around."
         if self._target is not None:
             name = f"the {self._target}" if isinstance(self._target, str) else "the goal"
@@ -282,7 +282,7 @@ class Map:
         )
 
     def mosaic_text(self, agent: str) -> str:
-        """Where one is, and where the goal lies."""
+        """Return the camera's position and the direction of the goal as text."""
         lines = [f"You are at {listed(self._place)}, heading {self._yaw % 360:.0f} degrees."]
         if self._goal is not None:
             lines.append(f"The goal is {self._distance():.2f} m away, {sideways(-self._turn())}.")
@@ -293,7 +293,7 @@ class Map:
         return "\n".join(lines)
 
     def mosaic_facts(self, agent: str) -> List[List[Any]]:
-        """The same as facts."""
+        """Return the observation as ground facts."""
         facts: List[List[Any]] = [["at", *rounded(self._place)], ["heading", round(self._yaw % 360)]]
         if self._goal is not None:
             facts.append(["goal", *rounded(self._goal)])
@@ -304,15 +304,15 @@ class Map:
         return facts
 
     def _turn(self) -> float:
-        """Degrees anticlockwise from where it faces to the goal."""
+        """Return the counterclockwise angle in degrees from the camera's heading to the goal."""
         x, y = (float(each) for each in (self._goal - self._place)[:2])
         return between(math.degrees(math.atan2(y, x)) - self._yaw)
 
     def render(self) -> Any:
-        """What the camera sees."""
+        """Return the camera's image."""
         link = self._link
         if link is None:
-            raise SimulatorError(self._why or "it has no episode yet")
+            raise SimulatorError(self._why or "it has no episode: call reset first")
         try:
             if link.holder is not self:
                 self._put(link)
@@ -323,7 +323,7 @@ class Map:
     # -- the connection
 
     def _lost(self, error: SimulatorError) -> SimulatorError:
-        """What to raise."""
+        """Close the connection after an error and return the error to raise."""
         if isinstance(error, Unreachable) and self._link is not None:
             self._link.drop()
         self._leave("the connection was lost: begin another episode")
@@ -338,7 +338,7 @@ class Map:
             link.leave()
 
     def close(self) -> None:
-        """Put the camera back where it was found, and hang up."""
+        """Move the camera back to where it was found and close the connection."""
         link = self._link
         if link is not None and link.holder is self and self._camera in link.homes:
             with suppress(SimulatorError):

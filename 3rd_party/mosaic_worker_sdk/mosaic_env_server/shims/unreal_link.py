@@ -1,8 +1,8 @@
-"""A connection to UnrealCV by its Python client, of which every wait ends and every failure is a sentence.
+"""Connects to UnrealCV by UnrealCV's Python client, with time limits and with errors as sentences.
 
-https://github.com/unrealcv/unrealcv. The engine lets one client in at a time: within a process all
-environments of an engine share one connection. The client's own requests are not used: they wait in a thread,
-without an end where the engine is stopped, and for half a minute where it is gone.
+https://github.com/unrealcv/unrealcv. The engine accepts one client at a time, so all environments of a
+process that use an engine share one connection. The client's own requests are not used: they wait in a
+thread, without a limit if the engine is stopped, and for half a minute if it has ended.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -21,19 +21,19 @@ from mosaic_env_server.shims.simulators import SimulatorError, Unreachable
 
 _REMEDY = "Start the engine, or give host and port"
 _OTHERS_S, _AGAIN_S = 2.0, 0.2
-"""For how long a refused connection is tried again, and the pause between two tries."""
+"""Seconds for which a refused connection is retried, and the pause between two attempts."""
 _NEEDED = (0, 3, 7)
-"""The first version that sends pictures over the connection."""
+"""First version of UnrealCV that sends images over the connection."""
 
 
 class UnrealLink:
-    """One connection, shared; made by :meth:`of`.
+    """Connection to an engine, shared by environments; created by :meth:`of`.
 
     Attributes:
         who: The engine's name in messages.
         holder: The environment that placed the cameras last.
-        homes: Where each camera was before an environment moved it: location and rotation, as UnrealCV has
-            them.
+        homes: Location and rotation of each camera before an environment moved it, in the form that
+            UnrealCV uses.
     """
 
     _open: ClassVar[Dict[Tuple[str, int], UnrealLink]] = {}
@@ -57,10 +57,10 @@ class UnrealLink:
 
     @classmethod
     def of(cls, host: str, port: int, timeout_s: float) -> UnrealLink:
-        """The connection to an engine; each call wants one :meth:`leave`.
+        """Return the connection to an engine; each call requires one call of :meth:`leave`.
 
         Raises:
-            SimulatorError: Nothing is there, or what is there is of another version.
+            SimulatorError: No engine is reachable at the address, or it has another version.
         """
         link = cls._open.get((host, port))
         if link is None:
@@ -69,18 +69,18 @@ class UnrealLink:
         return link
 
     def leave(self) -> None:
-        """No longer use it; the last one hangs up."""
+        """Stop using the connection; the last user closes it."""
         self._users -= 1
         if self._users <= 0:
             self.drop()
 
     @property
     def lost(self) -> bool:
-        """Whether it has been given up."""
+        """Whether the connection is closed."""
         return self._client.sock is None
 
     def drop(self) -> None:
-        """Hang up; environments that use this link need another."""
+        """Close the connection; environments that use it must reconnect."""
         if self._open.get(self._key) is self:
             del self._open[self._key]
         with suppress(Exception):
@@ -109,12 +109,13 @@ class UnrealLink:
                     raise Unreachable(
                         f"{self.who} did not greet us: it is no UnrealCV, or has another client. {_REMEDY}"
                     )
-            # One that was there may be about to come back, another process of ours about to hang up.
+            # An engine that answered before may be restarting, or another process of MOSAIC about to
+            # disconnect.
             time.sleep(_AGAIN_S)
 
     def _welcomed(self, timeout_s: float) -> bool:
         before = socket.getdefaulttimeout()
-        # The client connects, and reads the engine's greeting, without a limit of its own.
+        # The client connects and reads the engine's greeting without a time limit of its own.
         socket.setdefaulttimeout(timeout_s)
         try:
             return bool(self._client.connect(start_receive_thread=False))
@@ -129,7 +130,7 @@ class UnrealLink:
         except Unreachable:
             raise
         except SimulatorError:
-            return  # it has no such command, or does not know
+            return  # this engine has no such command, or cannot answer it
         version = ApiVersionManager.parse_version_tuple(told)
         if version is not None and version < _NEEDED:
             needed = ".".join(map(str, _NEEDED))
@@ -139,38 +140,38 @@ class UnrealLink:
             )
 
     def ask(self, command: str, timeout_s: float) -> str:
-        """What it answers to a command.
+        """Send a command and return the answer as text.
 
         Raises:
-            SimulatorError: No answer, a refusal, or no sense.
+            SimulatorError: The engine does not answer, refuses, or sends an invalid answer.
         """
         body = self.fetch(command, timeout_s)
         try:
             return body.decode("utf-8")
         except UnicodeDecodeError:
-            raise self._broken(f"sent what is no answer to {command!r}") from None
+            raise self._broken(f"sent an invalid answer to {command!r}") from None
 
     def tell(self, command: str, timeout_s: float) -> None:
-        """Have something done; raises as :meth:`ask`."""
+        """Send a command that has no result; raises as :meth:`ask` does."""
         self.ask(command, timeout_s)
 
     def numbers(self, command: str, timeout_s: float) -> Any:
-        """Three numbers that it answers; raises as :meth:`ask`."""
+        """Send a command and return its answer of three numbers; raises as :meth:`ask` does."""
         told = self.ask(command, timeout_s)
         try:
             found = [float(word) for word in told.split()]
         except ValueError:
             found = []
         if len(found) != 3:
-            raise SimulatorError(f"{self.who} sent what is no answer to {command!r}: {told[:80]!r}")
+            raise SimulatorError(f"{self.who} sent an invalid answer to {command!r}: {told[:80]!r}")
         return found
 
     def fetch(self, command: str, timeout_s: float) -> bytes:
-        """The same as :meth:`ask`, as bytes."""
+        """Send a command and return the answer as bytes; raises as :meth:`ask` does."""
         until = time.monotonic() + timeout_s
         number = self._client.send_message_id
         if self.lost:
-            raise Unreachable(f"{self.who} is gone. {_REMEDY}")
+            raise Unreachable(f"{self.who} has disconnected. {_REMEDY}")
         self._client.sock.settimeout(timeout_s)
         if not self._client.send(f"{number}:{command}".encode()):
             raise self._broken(f"broke the connection in {command!r}")
@@ -196,7 +197,7 @@ class UnrealLink:
                 if not head:
                     raise self._broken(f"broke the connection in {command!r}")
                 if not struct.pack("I", SocketMessage.magic).startswith(head):
-                    raise self._broken(f"sent what is no answer to {command!r}")
+                    raise self._broken(f"sent an invalid answer to {command!r}")
                 if len(head) == 4:
                     break
                 time.sleep(0.001)

@@ -68,7 +68,7 @@ def film_episode(make: Callable[[], Any], decide: Decide, folder: Path, step: in
             frames.append(picture_of(env))
     except CannotFilm:
         raise
-    except Exception as error:  # foreign code may raise anything
+    except Exception as error:  # code of the environment, which may raise anything
         raise CannotFilm(f"{env.spec.id if env.spec else env} cannot be shown: {one_line(error)}") from error
     finally:
         env.close()
@@ -114,7 +114,7 @@ def picture_of(env: Any) -> NDArray[np.uint8]:
     """
     picture = env.render()
     if not isinstance(picture, np.ndarray) or picture.ndim != 3 or picture.shape[2] != 3:
-        raise CannotFilm("the environment draws no pictures")
+        raise CannotFilm("the environment renders no images")
     # Video encoders take even sizes only.
     height, width = (size - size % 2 for size in picture.shape[:2])
     return np.ascontiguousarray(picture[:height, :width], np.uint8)
@@ -129,7 +129,7 @@ def _write_mp4(frames: Frames, path: Path) -> None:
         with av.open(str(path), "w", format="mp4") as container:
             stream: Any = container.add_stream("libx264", rate=_FPS)
             stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
-            # One thread, as in all code of a training.
+            # One thread, as in all code that trains.
             stream.codec_context.thread_count = 1
             for frame in frames:
                 container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))

@@ -1,7 +1,8 @@
-"""The command line with which a worker takes over policies that others have trained.
+"""Command line with which a worker imports policies that other programs have trained.
 
-For workers whose ``[import] entry`` is a module that is run with a file, ``--env-id`` and ``--out``.
-One JSON line says what was written. Exit status 0: imported. 2: refused, one line says why.
+This is for workers whose ``[import] entry`` is a module that is run with a file, ``--env-id`` and ``--out``.
+On success, the program prints one JSON line with what it wrote and ends with exit status 0. If the file
+cannot be imported, it prints one line with the reason and ends with exit status 2.
 """
 
 from __future__ import annotations
@@ -30,43 +31,43 @@ _JSON_BYTES = 2**20
 
 
 class ImportRefused(ConfigError):
-    """A file that cannot be imported; the message is one sentence with the way out."""
+    """A file cannot be imported; the message is one sentence that says why and what to do."""
 
 
 class ImportParser(argparse.ArgumentParser):
-    """The options that all have; a worker adds its own.
+    """Parser of the options of every import; a worker adds its own options.
 
     Args:
-        module: What is run with ``python -m``.
-        description: What it does.
-        algorithm: What ``--algorithm`` is for.
+        module: Module that is run with ``python -m``, for the help.
+        description: Purpose of the program, for the help.
+        algorithm: Help text of ``--algorithm``.
     """
 
     def __init__(self, module: str, description: str, algorithm: str) -> None:
         super().__init__(prog=f"python -m {module}", description=description)
         self.add_argument("file", type=Path)
-        self.add_argument("--env-id", required=True, help="environment whose spaces it has to fit")
+        self.add_argument("--env-id", required=True, help="environment whose spaces the policy must fit")
         self.add_argument("--out", type=Path, required=True, help="folder of the policy")
         self.add_argument("--algorithm", default="", help=algorithm)
         self.add_argument("--preprocess", default="", help="all steps from observation to network, as JSON")
-        self.add_argument("--licence", default="", help="for the record")
-        self.add_argument("--overwrite", action="store_true", help="replace a policy in the folder")
+        self.add_argument("--licence", default="", help="license of the policy, recorded with it")
+        self.add_argument("--overwrite", action="store_true", help="replace the policy in the folder")
 
     def error(self, message: str) -> NoReturn:
-        """A bad option is refused like anything else."""
+        """Raise :class:`ConfigError` for a wrong option, so that it is reported like any other error."""
         raise ConfigError(f"{message}. See --help")
 
 
 @dataclass(frozen=True)
 class ImportMain:
-    """The ``main`` of a worker's ``importing`` module.
+    """Callable that a worker's ``importing`` module uses as its ``main``.
 
     Attributes:
-        package: The worker's package.
-        about: The documentation of the module; its first line is the help.
-        algorithm: What ``--algorithm`` is for.
-        bring: Reads the file, checks it against the environment, writes the policy.
-        options: Those of the worker's own, by flag: keywords of ``add_argument``.
+        package: Name of the worker's package.
+        about: Docstring of the module; its first line is the help text.
+        algorithm: Help text of ``--algorithm``.
+        bring: Reads the file, checks it against the environment, and writes the policy.
+        options: Options of this worker: keyword arguments of ``add_argument`` by flag.
     """
 
     package: str
@@ -76,10 +77,10 @@ class ImportMain:
     options: Mapping[str, Mapping[str, Any]]
 
     def __call__(self, argv: Optional[Sequence[str]] = None) -> int:
-        """Import one file, and say what became of it.
+        """Import one file and print the result.
 
         Args:
-            argv: The words of the command line; ``None``: those of the process.
+            argv: Arguments of the command line; ``None`` for those of the process.
 
         Returns:
             The exit status.
@@ -96,12 +97,12 @@ def imported(
     argv: Optional[Sequence[str]],
     bring: Callable[[argparse.Namespace], PolicyDescription],
 ) -> int:
-    """Import one file, and say what became of it.
+    """Import one file and print the result as a JSON line, or the reason why it cannot be imported.
 
     Args:
-        parser: Reads the options.
-        argv: The options; by default, those of this program.
-        bring: Reads the file, checks it against the environment, writes the policy.
+        parser: Parser of the options.
+        argv: Arguments of the command line; ``None`` for those of the process.
+        bring: Reads the file, checks it against the environment, and writes the policy.
 
     Returns:
         The exit status.
@@ -130,18 +131,18 @@ def imported(
 
 
 def space_of(found: Any, what: str, room: Optional[Budget] = None) -> Space:
-    """A space that was read out of a pickle as data, rebuilt from the fields that its class is known to have.
+    """Build a space from the fields of a Gymnasium space that was read out of a pickle.
 
     Args:
-        found: What :func:`mosaic_worker.unpickling.read_pickle` gave.
-        what: What it is called, for the message.
-        room: Bytes that its values may have; by default those of a whole space.
+        found: Value returned by :func:`mosaic_worker.unpickling.read_pickle`.
+        what: Name of the space, for messages.
+        room: Budget of bytes for the bounds; by default :data:`~mosaic_worker.limits.LARGEST_SPACE`.
 
     Raises:
-        ImportRefused: It is none, too large, or of a kind that nothing here sees or does.
+        ImportRefused: ``found`` is no space, is too large, or is of a kind that policies cannot have.
     """
     if not isinstance(found, Record):
-        raise ImportRefused(f"its {what} is a {type(found).__name__} and no space")
+        raise ImportRefused(f"its {what} is a {type(found).__name__} , not a space")
     kind, state = found.name.rpartition(".")[2], found.state
     if room is None:
         room = Budget(LARGEST_SPACE, "its bytes are")
@@ -171,15 +172,15 @@ def space_of(found: Any, what: str, room: Optional[Budget] = None) -> Space:
 
 
 def origin_of(file: Path, format: str, limit: int) -> Dict[str, Any]:
-    """What a checkpoint says of the file that it was imported from.
+    """Return the entry ``origin`` of ``policy.json`` for a policy that was imported from ``file``.
 
     Args:
-        file: That file.
-        format: What it is.
-        limit: Bytes that it may have.
+        file: The imported file.
+        format: Name of the file's format.
+        limit: Largest size of the file in bytes.
 
     Raises:
-        ConfigError: It cannot be read.
+        ConfigError: The file cannot be read.
     """
     try:
         digest = hashlib.sha256(read_file(file, links=True, limit=limit)).hexdigest()
@@ -189,10 +190,10 @@ def origin_of(file: Path, format: str, limit: int) -> Dict[str, Any]:
 
 
 def json_of(text: str, option: str) -> Any:
-    """JSON as it stands, or that of a file.
+    """Return the value of an option that is JSON text, or the path of a JSON file.
 
     Raises:
-        ConfigError: It is none, or the file cannot be read; names the option.
+        ConfigError: The text is no JSON, or the file cannot be read; the message names the option.
     """
     try:
         if not text.lstrip().startswith(("[", "{")):
@@ -201,4 +202,4 @@ def json_of(text: str, option: str) -> Any:
     except OSError as error:
         raise ConfigError(f"{option} {text} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{option} is no JSON: {error}") from error
+        raise ConfigError(f"{option} is not JSON: {error}") from error

@@ -1,7 +1,8 @@
-"""All agents of an environment at once, as one player that sees, does and earns what they do together."""
+"""Presents all agents of a multi-agent environment as a single agent, with dicts of observations and
+actions.
+"""
 
-# What environments hand out is untyped.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# Values returned by environments are untyped.
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ Steps = Sequence[Mapping[str, Any]]
 
 
 class AgentStep(NamedTuple):
-    """What a step was for one agent that acted in it.
+    """Reward and end of one step for one agent that acted in the step.
 
     Attributes:
-        reward: What it earned.
-        terminated: Its part of the episode has ended.
-        truncated: It was cut off.
+        reward: Reward of the agent.
+        terminated: Whether the agent has ended, for example because it lost.
+        truncated: Whether the episode was cut off for the agent.
     """
 
     reward: float
@@ -34,24 +35,26 @@ class AgentStep(NamedTuple):
 
 
 class JointEnv(gym.Env[Any, Any]):
-    """Observations and actions are dicts by agent; the reward is the sum of all agents'.
+    """Single-agent environment made from a PettingZoo Parallel environment.
 
-    An agent that has ended sees zeros until the episode is over for all. ``info`` holds ``acting`` (who
-    acts next), ``steps`` (an :class:`AgentStep` of each that acted), ``masks`` (legal actions, by agent)
-    and, where there are any, ``action_mask``: bool (agents, actions), as many actions as the agent with the
-    most has; who has no legal action has ended, and may do any.
+    Observations and actions are dicts by agent; the reward is the sum of the rewards of all agents. An agent
+    that has ended observes zeros until the episode has ended for all agents. ``info`` contains ``acting``
+    (the agents that act next), ``steps`` (an :class:`AgentStep` for each agent that acted) and ``masks``
+    (legal actions by agent). If the environment has action masks, ``info`` also contains ``action_mask``,
+    bool (agents, actions), with as many columns as the largest action space has actions; in the row of an
+    agent without a legal action, which has ended, all actions are legal.
 
     Args:
-        parallel: Environment with PettingZoo's Parallel interface; closed with this one.
-        steps: Preprocessing of each agent's observations.
-        limit: Steps after which an episode is truncated; ``None``: the environment ends episodes.
+        parallel: Environment with PettingZoo's Parallel interface; closed together with this one.
+        steps: Preprocessing steps by agent.
+        limit: Steps after which an episode is truncated; ``None`` if only the environment ends episodes.
 
     Attributes:
-        agents: All agents there may be.
-        teams: Agents by team; all in one team where the environment names none.
+        agents: Names of all possible agents.
+        teams: Agents by team; all agents are in one team if the environment has no teams.
 
     Raises:
-        ConfigError: The preprocessing does not fit, or has nothing of an agent.
+        ConfigError: The preprocessing does not fit, or lacks an agent.
     """
 
     metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
@@ -60,7 +63,7 @@ class JointEnv(gym.Env[Any, Any]):
         self._parallel, self._limit, self._played = parallel, limit, 0
         self.agents: Tuple[str, ...] = tuple(parallel.possible_agents)
         if unknown := [agent for agent in self.agents if agent not in steps]:
-            raise ConfigError(f"the environment has agents that are not known here: {', '.join(unknown)}")
+            raise ConfigError(f"the environment has agents without preprocessing steps: {', '.join(unknown)}")
         self.teams: Mapping[str, Tuple[str, ...]] = getattr(parallel, "teams", None) or {"all": self.agents}
         self.render_mode = getattr(parallel, "render_mode", None)
         try:
@@ -78,7 +81,7 @@ class JointEnv(gym.Env[Any, Any]):
     def reset(
         self, *, seed: Optional[int] = None, options: Optional[Dict[str, Any]] = None
     ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-        """See :meth:`gymnasium.Env.reset`."""
+        """Begin an episode; see :meth:`gymnasium.Env.reset`."""
         seen, infos = self._parallel.reset(seed=seed, options=options)
         self._played = 0
         for stream in self._streams.values():
@@ -86,7 +89,7 @@ class JointEnv(gym.Env[Any, Any]):
         return self._shown(seen), self._info(infos, {})
 
     def step(self, action: Mapping[str, Any]) -> Tuple[Dict[str, Any], float, bool, bool, Dict[str, Any]]:
-        """See :meth:`gymnasium.Env.step`; actions of agents that have ended are passed over."""
+        """Do one step; see :meth:`gymnasium.Env.step`. Actions of agents that have ended are ignored."""
         acting = list(self._parallel.agents)
         seen, rewards, terminated, truncated, infos = self._parallel.step({a: action[a] for a in acting})
         gone = set(acting) - set(self._parallel.agents)
@@ -106,11 +109,11 @@ class JointEnv(gym.Env[Any, Any]):
         return self._shown(seen), total, over and not cut, cut, self._info(infos, steps)
 
     def render(self) -> Any:
-        """A picture, (H, W, 3) uint8, where it was made with ``rgb_array``."""
+        """Return an image, uint8 (H, W, 3), if the environment was made with render mode ``rgb_array``."""
         return self._parallel.render()
 
     def close(self) -> None:
-        """Let go of the environment."""
+        """Close the wrapped environment."""
         self._parallel.close()
 
     def _shown(self, seen: Mapping[str, Any]) -> Dict[str, Any]:
@@ -137,10 +140,10 @@ class JointEnv(gym.Env[Any, Any]):
 
 
 def make_parallel(env_id: str, render_mode: Optional[str] = None) -> Any:
-    """Make an environment whose agents act at once.
+    """Make an environment whose agents act simultaneously.
 
     Raises:
-        ConfigError: There is none, or a package is missing.
+        ConfigError: The environment does not exist, or a package is missing.
     """
     try:
         return environments.make_parallel_environment(env_id, render_mode)
@@ -153,7 +156,7 @@ def make_parallel(env_id: str, render_mode: Optional[str] = None) -> Any:
 def make_joint(
     env_id: str, steps: Mapping[str, Steps], render_mode: Optional[str] = None, limit: Optional[int] = None
 ) -> JointEnv:
-    """Make an environment with its agents' observations prepared; raises as both halves of it do."""
+    """Make an environment whose agents act simultaneously, with preprocessed observations."""
     parallel = make_parallel(env_id, render_mode)
     try:
         return JointEnv(parallel, steps, limit)

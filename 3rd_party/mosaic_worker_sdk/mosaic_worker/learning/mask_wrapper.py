@@ -1,7 +1,8 @@
-"""For trainings: legal actions that an environment tells otherwise, told in its info as all others are."""
+"""Wrappers for training that put the legal actions into ``info["action_mask"]``, wherever an environment
+provides them.
+"""
 
-# What environments hand out is untyped.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# Values returned by environments are untyped.
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ class MaskMethodInInfo(gym.Wrapper):  # pyright: ignore[reportMissingTypeArgumen
 
     Args:
         env: The environment.
-        method: Its :func:`~mosaic_worker.learning.action_masks.mask_method`.
+        method: Method that :func:`~mosaic_worker.learning.action_masks.mask_method` returned for ``env``.
     """
 
     def __init__(self, env: Any, method: Callable[[], Any]) -> None:
@@ -28,27 +29,27 @@ class MaskMethodInInfo(gym.Wrapper):  # pyright: ignore[reportMissingTypeArgumen
 
     def reset(self, *, seed: Optional[int] = None, options: Optional[Dict[str, Any]] = None) -> Any:
         observation, info = self.env.reset(seed=seed, options=options)
-        return observation, self._told(info)
+        return observation, self._with_method_mask(info)
 
     def step(self, action: Any) -> Any:
         observation, reward, terminated, truncated, info = self.env.step(action)
-        if not (terminated or truncated):  # there is nothing to choose any more
-            info = self._told(info)
+        if not (terminated or truncated):  # after the last step, no action is chosen
+            info = self._with_method_mask(info)
         return observation, reward, terminated, truncated, info
 
-    def _told(self, info: Mapping[str, Any]) -> Dict[str, Any]:
-        # A copy: many environments hand out one array that they go on writing to.
+    def _with_method_mask(self, info: Mapping[str, Any]) -> Dict[str, Any]:
+        # A copy, because many environments return one array and change it later.
         return {**info, "action_mask": np.array(self._method(), bool)}
 
 
 def masks_in_info(env: Any) -> Any:
-    """The environment, wrapped where it tells legal actions by a method."""
+    """Return the environment, wrapped if it provides legal actions by the method ``action_masks``."""
     method = mask_method(env)
     return env if method is None else MaskMethodInInfo(env, method)
 
 
 class MaskBesideInInfo(gym.Wrapper):  # pyright: ignore[reportMissingTypeArgument]  # 3.8 knows none at run time
-    """Moves an ``action_mask`` that stands beside the observation into the info."""
+    """Moves an ``action_mask`` from the observation into the info; the inner observation remains."""
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
@@ -68,7 +69,9 @@ def _with_mask(info: Mapping[str, Any], observation: Mapping[str, Any]) -> Dict[
 
 
 def mask_beside_in_info(env: Any) -> Any:
-    """The environment, wrapped where what it shows is an observation with the legal actions beside it."""
+    """Return the environment, wrapped if its observations are dicts of ``observation`` and
+    ``action_mask``.
+    """
     shown: Any = env.observation_space
     beside = isinstance(shown, spaces.Dict) and set(shown.spaces) == {"observation", "action_mask"}
     return MaskBesideInInfo(env) if beside else env

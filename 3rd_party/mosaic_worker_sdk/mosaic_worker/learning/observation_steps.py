@@ -17,11 +17,11 @@ MAIN_ENTRIES = ("image", "observation", "rgb")
 
 
 def entry_steps(config: TrainingSettings, space: Any) -> Tuple[List[Dict[str, Any]], Any]:
-    """The steps that take out of a Dict what ``select`` names, and the space that is left.
+    """Return the steps that select entries of a ``Dict`` observation, and the space of the result.
 
     Args:
-        config: ``select``; empty: the main entry, else all that is made of numbers.
-        space: Gymnasium space of what the environment shows.
+        config: Its ``select`` names the entries; if it is empty, the main entry or all numeric entries.
+        space: Gymnasium observation space of the environment.
     """
     if not isinstance(space, spaces.Dict):
         return [], space
@@ -33,7 +33,7 @@ def entry_steps(config: TrainingSettings, space: Any) -> Tuple[List[Dict[str, An
 
 
 def picture_steps(config: TrainingSettings) -> List[Dict[str, Any]]:
-    """The steps that ``grayscale``, ``resize`` and ``frame_stack`` ask for."""
+    """Return the preprocessing steps for the settings ``grayscale``, ``resize`` and ``frame_stack``."""
     steps: List[Dict[str, Any]] = []
     if config.grayscale:
         steps.append({"step": "grayscale"})
@@ -45,14 +45,14 @@ def picture_steps(config: TrainingSettings) -> List[Dict[str, Any]]:
 
 
 def vector_steps(config: TrainingSettings, space: Any) -> List[Dict[str, Any]]:
-    """The steps that make a vector of what an agent sees, as the settings ask."""
+    """Return the preprocessing steps that turn observations of ``space`` into vectors."""
     steps, shown = entry_steps(config, space)
     flat = isinstance(shown, spaces.Box) and len(shown.shape) == 1 and config.frame_stack == 1
     return check_steps([*steps, *picture_steps(config), *([] if flat else [{"step": "flatten"}])])
 
 
 def _numbers_in(space: Any, within: str = "") -> List[str]:
-    """Paths of all that is made of numbers: a text that stands beside them is left out."""
+    """Return the paths of all numeric entries of a ``Dict`` space; entries of text are left out."""
     paths: List[str] = []
     for key, entry in space.spaces.items():
         if isinstance(entry, spaces.Dict):

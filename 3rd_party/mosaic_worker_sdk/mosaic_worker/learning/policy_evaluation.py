@@ -1,4 +1,4 @@
-"""What a training does with its own policies: evaluates them, and films them at play."""
+"""Evaluates the policies of a training and records videos of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mosaic_worker.playing.joint_policy import JointPolicy
 
 
 def mask_in_info(_: Any, info: Mapping[str, Any]) -> Optional[NDArray[np.bool_]]:
-    """Legal actions where an environment tells them in its info; ``None`` where all are."""
+    """Return the legal actions from an environment's info; ``None`` if all actions are legal."""
     mask = info.get("action_mask")
     return None if mask is None else np.asarray(mask, bool)
 
@@ -28,13 +28,13 @@ def _go_on() -> bool:
 
 @dataclass(frozen=True)
 class PolicyEvaluation:
-    """How a worker's policies play in environments of a training's own.
+    """Plays a worker's policies in newly made environments.
 
     Attributes:
-        make: An environment as a policy of one agent sees it, of its id, preprocessing and render mode.
-        make_team: The same with all agents of a joint policy, whose preprocessing is by agent.
-        mask_of: The legal actions, from the environment and its last info; ``None``: all are.
-        max_steps: Ends episodes of an environment that knows no end.
+        make: Makes a single-agent environment from its id, preprocessing steps and render mode.
+        make_team: Makes an environment for a joint policy; its preprocessing steps are given by agent.
+        mask_of: Returns the mask of legal actions from the environment and its last info, or ``None``.
+        max_steps: Largest number of steps of an episode, for environments that never end.
     """
 
     make: Callable[[str, Any, Optional[str]], Any]
@@ -43,10 +43,10 @@ class PolicyEvaluation:
     max_steps: int = 100_000
 
     def environment_of(self, policy: CheckpointPolicy, env_id: str, render_mode: Optional[str] = None) -> Any:
-        """An environment as a policy sees it, of a joint policy one with all its agents.
+        """Make an environment for a policy; for a joint policy, one with all its agents.
 
         Raises:
-            ConfigError: It cannot be made, or has other agents.
+            ConfigError: The environment cannot be made, or has other agents than the policy.
         """
         about = policy.description
         if not isinstance(policy, JointPolicy):
@@ -57,7 +57,7 @@ class PolicyEvaluation:
     def episode_returns(
         self, policy: CheckpointPolicy, env_id: str, seeds: Iterable[int], go_on: Callable[[], bool] = _go_on
     ) -> List[float]:
-        """Undiscounted return of one episode per seed, see
+        """Play one episode per seed and return the undiscounted returns; see
         :func:`mosaic_worker.learning.evaluation.episode_returns`.
 
         Raises:
@@ -68,12 +68,13 @@ class PolicyEvaluation:
         )
 
     def mean_return(self, policy: CheckpointPolicy, env_id: str, go_on: Callable[[], bool] = _go_on) -> float:
-        """Mean over :data:`mosaic_worker.learning.evaluation.EVALUATION_SEEDS`."""
+        """Return the mean return over :data:`mosaic_worker.learning.evaluation.EVALUATION_SEEDS`."""
         return float(np.mean(self.episode_returns(policy, env_id, evaluation.EVALUATION_SEEDS, go_on)))
 
     def film(self, policy: CheckpointPolicy, env_id: str, folder: Path, step: int, seed: int) -> Path:
-        """Play an episode with the most likely actions; see
-        :func:`mosaic_worker.learning.film.film_episode`."""
+        """Record a video of an episode with the most likely actions; see
+        :func:`mosaic_worker.learning.film.film_episode`.
+        """
 
         def decide(env: Any, observation: Any, info: Any, memory: Any) -> Tuple[Any, Any]:
             mask, seen = self.mask_of(env, info), evaluation.stacked([observation])

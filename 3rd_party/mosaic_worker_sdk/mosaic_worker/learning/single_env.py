@@ -1,7 +1,6 @@
-"""An environment of one agent: made by its name, as its slot sees it and as a policy does."""
+"""Makes environments with one agent by their name, with the preprocessing of a policy."""
 
-# What environments hand out is untyped.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# Values returned by environments are untyped.
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ _PACKAGES = {
     "Skills/": "gym_gui.envs.gymnasium_ids",
     "SingleAgent/": "gym_gui.envs.gymnasium_ids",
 }
-"""Who registers environments with such names."""
+"""Packages that register environments whose ids begin with these prefixes."""
 
 
 def make_single(env_id: str, render_mode: Optional[str] = None, ours: Sequence[str] = ()) -> Any:

@@ -22,7 +22,7 @@ from mosaic_worker.limits import memory_for
 from mosaic_worker.plain_files import open_file
 
 MOST_NUMBERS = 2**30
-"""Largest number of elements of all tensors of a file; many tensors may share the same data."""
+"""Largest number of elements of all tensors of a file together; many tensors may share the same data."""
 
 
 def read_torch_file(path: Path, limit: int, fix: str = "") -> Any:

@@ -1,9 +1,9 @@
-"""The program of a training: ``python -m WORKER.train``, which ``[train] entry`` of a manifest names.
+"""Program of a training: ``python -m WORKER.train``, named by ``[train] entry`` of a worker's manifest.
 
-Standard output is for people; programs read the files of the run folder, see
-:mod:`mosaic_worker.training`. Exit status 0: trained. 1: it went wrong while running. 2:
-something to fix in the command (one line says what). 130: stopped, by a command, by Ctrl-C or
-by a reader that went away. Whatever the end, the last checkpoint is kept.
+Standard output is for the user; programs read the files of the run folder, see :mod:`mosaic_worker.training`.
+Exit status 0: trained. 1: failed during the training. 2: an error in the command, which one line describes.
+130: stopped by a request, by Ctrl-C or because the reader of the output ended. In every case the last
+checkpoint stays.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Algorithm = TypeVar("_Algorithm", bound=Algorithm)
 
 @dataclass(frozen=True)
 class TrainMain(Generic[_Algorithm]):
-    """The ``main`` of a worker's ``train`` module.
+    """Callable that a worker's ``train`` module uses as its ``main``.
 
     It calls ``train(algorithm, settings, run, restored)`` of the package's ``training`` module. That function
     trains until the end or until a stop is requested, and returns whether all was done, including the
@@ -84,23 +84,23 @@ def _settings(asked: Arguments[_Algorithm]) -> Tuple[Any, Any]:
     if not asked.resume:
         return config_class(**asked.given), None
     if asked.out is None:
-        raise ConfigError("--resume needs --out: the folder of the training that goes on")
-    # After the cheap checks: torch takes seconds to import.
+        raise ConfigError("--resume needs --out: the folder of the training to continue")
+    # Imported after the cheap checks, because torch takes seconds to import.
     from mosaic_worker.learning.training_state import read_state
 
     restored = read_state(asked.out, asked.algorithm.name)
     before = restored.config
     config = config_class(**{**before, **asked.given})
-    # As they are typed: a value may be told as text.
+    # Compare settings as they are typed, because a value may be given as text.
     now = config.model_dump(mode="json")
     for name in asked.given:
         if name not in config_class.RESUMABLE and now[name] != before.get(name):
             raise ConfigError(
-                f"a resumed training keeps its settings, and {name} was {before.get(name)!r}, not "
-                f"{now[name]!r}. Leave it out, or train anew in another folder"
+                f"a resumed training keeps its settings, but {name} was {before.get(name)!r}, not "
+                f"{now[name]!r}. Leave it out, or start a new training in another folder"
             )
     if restored.step >= config.total_steps:
         raise ConfigError(
-            f"the training there has its {restored.step:,} steps already; raise total_steps to go on"
+            f"the training already has its {restored.step:,} steps; raise total_steps to continue it"
         )
     return config, restored

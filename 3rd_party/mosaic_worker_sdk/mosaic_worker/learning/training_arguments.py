@@ -1,7 +1,7 @@
-"""The command line of a training: the options that all have, and every setting of the algorithm.
+"""Command line of a training: the options of every training, and every setting of its algorithm.
 
-For workers whose ``[train] entry`` is such a module, as ``docs/training_protocol.md`` describes it, and
-whose algorithms declare their settings in a pydantic model.
+This is for workers whose ``[train] entry`` is a module with the command line in
+``docs/training_protocol.md``, and whose algorithms declare their settings in a pydantic model.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from mosaic_worker.learning.training_command import ConfigError, named
 from mosaic_worker.learning.training_schema import Described, schema_of
 
 _OWN = {
-    "algo": "NAME  the algorithm",
-    "env_id": "ID  name of the environment",
-    "seed": "N  everything random derives from it",
+    "algo": "NAME  name of the algorithm",
+    "env_id": "ID  id of the environment",
+    "seed": "N  seed of all random numbers",
     "out": "DIR  the run folder; runs/<algo>_<env>_seed<seed> by default",
     "resume": "resume the training in --out, with its settings",
     "overwrite": "replace a policy that is already in the folder",
@@ -38,7 +38,7 @@ _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
 class Algorithm(Described, Protocol):
-    """What is asked for by its name."""
+    """An algorithm that the user selects by its name."""
 
     @property
     def name(self) -> str: ...
@@ -50,41 +50,41 @@ _Algorithm = TypeVar("_Algorithm", bound=Algorithm)
 def check_actions_learnt(
     algorithm: _Algorithm, algorithms: Mapping[str, _Algorithm], kind: str, space: object, where: str
 ) -> None:
-    """See that an algorithm learns such actions.
+    """Check that an algorithm can learn a kind of actions.
 
     Args:
-        algorithm: Which.
-        algorithms: Those that may be named in its place.
-        kind: ``discrete``, ``multi_discrete``, ``continuous`` or whatever its worker calls them.
-        space: The actions, for the message.
-        where: Whose they are, for the message.
+        algorithm: The algorithm.
+        algorithms: Algorithms to suggest in the message.
+        kind: ``discrete``, ``multi_discrete``, ``continuous`` or another name that the worker uses.
+        space: The action space, for the message.
+        where: Agent or environment with this action space, for the message.
 
     Raises:
-        ConfigError: It does not; names those that do.
+        ConfigError: The algorithm cannot learn them; the message names algorithms that can.
     """
     if kind in algorithm.actions:
         return
     others = [other.name for other in algorithms.values() if kind in other.actions]
     raise ConfigError(
-        f"{algorithm.name} learns {' and '.join(algorithm.actions)} actions; {where} acts in {space}. "
-        f"These learn there: {', '.join(others) or 'none'}"
+        f"{algorithm.name} learns {' and '.join(algorithm.actions)} actions; {where} has {space}. "
+        f"Algorithms for these actions: {', '.join(others) or 'none'}"
     )
 
 
 class HelpAsked(Exception):
-    """The user asked for help; the text lists what there is."""
+    """The user requested help; the message lists algorithms, options and settings."""
 
 
 @dataclass(frozen=True)
 class Arguments(Generic[_Algorithm]):
-    """What the command line says.
+    """Parsed command line of a training.
 
     Attributes:
         algorithm: The algorithm.
-        given: Settings that were given, by name, environment and seed included.
+        given: Given settings by name, including environment and seed.
         out: The run folder; ``None`` for the default.
-        resume: Continue with what is there.
-        overwrite: Replace what is there.
+        resume: Whether to continue the training in the folder.
+        overwrite: Whether to replace the training in the folder.
         checkpoint_every: Seconds between two checkpoints.
     """
 
@@ -99,16 +99,16 @@ class Arguments(Generic[_Algorithm]):
 def parse(
     args: Sequence[str], algorithms: Mapping[str, _Algorithm], module: str, first: str
 ) -> Arguments[_Algorithm]:
-    """Read the command line.
+    """Parse the command line of a training.
 
     Args:
-        args: Its words.
-        algorithms: Those that can be asked for, by name.
-        module: What is run with ``python -m``, for the help.
-        first: The algorithm where none is named.
+        args: Arguments of the command line.
+        algorithms: Available algorithms by name.
+        module: Module that is run with ``python -m``, for the help.
+        first: Name of the default algorithm.
 
     Raises:
-        ConfigError: An unknown option or a value that is none, in one sentence.
+        ConfigError: An option is unknown or its value is invalid; the message is one sentence.
         HelpAsked: ``--help`` was given.
     """
     words = _values_by_option(args)
@@ -126,7 +126,9 @@ def parse(
     if not every > 0:
         raise ConfigError(f"checkpoint_every must be a positive number of seconds, not {every:g}")
     if all(flags.get(name) for name in ("resume", "overwrite")):
-        raise ConfigError("give either --resume or --overwrite: one continues what the other replaces")
+        raise ConfigError(
+            "give either --resume or --overwrite: one continues the training that the other replaces"
+        )
     given: Dict[str, Any] = {}
     for name, values in words.items():
         spelled = name
@@ -148,7 +150,7 @@ def parse(
 
 
 def out_of(args: Sequence[str]) -> Optional[Path]:
-    """The run folder of a command line that may be wrong otherwise."""
+    """Return the run folder of a command line that may contain errors; ``None`` if it names none."""
     try:
         words = _values_by_option(args)
         return Path(_single_value("out", words["out"])) if "out" in words else None
@@ -157,7 +159,9 @@ def out_of(args: Sequence[str]) -> Optional[Path]:
 
 
 def _values_by_option(args: Sequence[str]) -> Dict[str, List[str]]:
-    """Values by option, as typed: ``--hidden 64 64``, ``--seed=3``, ``--no-anneal-lr``."""
+    """Return the values of each option as typed, for example ``--hidden 64 64``, ``--seed=3``,
+    ``--no-anneal-lr``.
+    """
     found: Dict[str, List[str]] = {}
     name = ""
     for word in args:
@@ -168,7 +172,7 @@ def _values_by_option(args: Sequence[str]) -> Dict[str, List[str]]:
             name = flag.replace("-", "_")
             found[name] = [value] if equals else []
         elif not name:
-            raise ConfigError(f"{word!r} is no option: settings are given as --name VALUE. See --help")
+            raise ConfigError(f"{word!r} is not an option: give settings as --name VALUE. See --help")
         else:
             found[name].append(word)
     return found
@@ -183,7 +187,7 @@ def _single_value(name: str, values: Sequence[str]) -> str:
 def _flag(name: str, values: Sequence[str]) -> bool:
     text = (values[0] if values else "true").lower()
     if len(values) > 1 or text not in _TRUE + _FALSE:
-        raise ConfigError(f"--{_dashed(name)} is true or false, not {' '.join(values)!r}")
+        raise ConfigError(f"--{_dashed(name)} must be true or false, not {' '.join(values)!r}")
     return text in _TRUE
 
 
@@ -196,7 +200,9 @@ def _number(name: str, values: Sequence[str]) -> float:
 
 
 def _value(name: str, values: Sequence[str], spec: Mapping[str, Any]) -> Any:
-    """A setting out of its words; what cannot be read goes on as text, for the model to refuse."""
+    """Convert the values of an option to its type; a value that cannot be converted stays text, which the
+    model rejects.
+    """
     types = [spec["type"]] if isinstance(spec["type"], str) else list(spec["type"])
     if "null" in types and [value.lower() for value in values] in (["none"], ["null"]):
         return None

@@ -1,7 +1,7 @@
-"""The ends of a training's command line: the folder it takes, and how it reports a refusal.
+"""Begins and ends a training that is started on the command line: its folder, its errors, its exit status.
 
-For workers whose ``[train] entry`` is a module that is run with ``--algo``, ``--env-id``, ``--seed``,
-``--out``, ``--resume`` and ``--overwrite``; what lies between is theirs.
+This is for workers whose ``[train] entry`` is a module that is run with ``--algo``, ``--env-id``, ``--seed``,
+``--out``, ``--resume`` and ``--overwrite``.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ _Algorithm = TypeVar("_Algorithm")
 
 
 class ConfigError(Exception):
-    """A training that cannot be run as asked; the message is one sentence for the person.
+    """A training cannot run with the given options; the message is one sentence for the user.
 
-    No ``ValueError``, so that pydantic and command-line parsers pass it on as it is.
+    This is no ``ValueError``, so that pydantic and command line parsers pass it on unchanged.
     """
 
 
 class TrainingFailed(RuntimeError):
-    """A training went wrong while running; the message is one sentence for the person."""
+    """A training failed while it was running; the message is one sentence for the user."""
 
 
 def named(name: str, algorithms: Mapping[str, _Algorithm]) -> _Algorithm:
-    """Find an algorithm, in any case.
+    """Return the algorithm of a given name; case is ignored.
 
     Raises:
-        ConfigError: There is none of that name; names the nearest.
+        ConfigError: There is no such algorithm; the message names the most similar one.
     """
     found = algorithms.get(name.lower())
     if found is None:
@@ -49,18 +49,18 @@ def named(name: str, algorithms: Mapping[str, _Algorithm]) -> _Algorithm:
 
 
 def default_folder(algorithm: str, env_id: str, seed: int) -> Path:
-    """The run folder of a training that names none."""
+    """Return the default run folder of a training."""
     return Path("runs") / re.sub(r"[^\w.-]+", "_", f"{algorithm}_{env_id}_seed{seed}")
 
 
 @contextmanager
 def prepared(folder: Path, *, resume: bool, overwrite: bool) -> Generator[Path, None, None]:
-    """Make a run folder before anything expensive begins; at the end, leave none that is empty.
+    """Create a run folder before the training does expensive work, and remove the folder if it stays empty.
 
     Args:
         folder: The run folder.
-        resume: The training there shall continue.
-        overwrite: The policy there shall be replaced.
+        resume: Whether the training in the folder is to be continued.
+        overwrite: Whether the policy in the folder is to be replaced.
 
     Raises:
         ConfigError: The folder holds a policy and neither flag is set, or it cannot be written.
@@ -69,7 +69,7 @@ def prepared(folder: Path, *, resume: bool, overwrite: bool) -> Generator[Path, 
     try:
         if holds_checkpoint(folder) and not (overwrite or resume):
             raise ConfigError(
-                f"{folder} already holds a policy. Choose another --out, go on with --resume, or "
+                f"{folder} already holds a policy. Choose another --out, continue it with --resume, or "
                 "add --overwrite"
             )
         folder.mkdir(parents=True, exist_ok=True)
@@ -82,16 +82,16 @@ def prepared(folder: Path, *, resume: bool, overwrite: bool) -> Generator[Path, 
     try:
         yield folder
     finally:
-        if new and not _kept(folder):
+        if new and not _has_content(folder):
             shutil.rmtree(folder)
 
 
 def carried_out(run: TrainingRun, train: Callable[[], bool]) -> int:
-    """Train, and put every end into words, in the run folder and on the terminal.
+    """Train, and report every way to end in the run folder and on the terminal.
 
     Args:
         run: The run folder.
-        train: Trains; returns whether all was done, false where it was stopped.
+        train: Trains; returns whether the training was completed, ``False`` if it was stopped.
 
     Returns:
         The exit status.
@@ -105,9 +105,9 @@ def carried_out(run: TrainingRun, train: Callable[[], bool]) -> int:
         fail(run, "failed", " ".join(str(error).split()))
     except OSError as error:
         where = error.filename or run.folder
-        fail(run, "failed", f"{error.strerror or error}: {where}. Then go on with --resume")
+        fail(run, "failed", f"{error.strerror or error}: {where}. Solve this, then continue with --resume")
     except (MemoryError, RuntimeError) as error:
-        # torch says it in words alone.
+        # Torch reports a lack of memory only in the text of the exception.
         if isinstance(error, RuntimeError) and not re.search("out of memory|allocate memory", str(error)):
             raise
         fail(run, "failed", "there is not enough memory; lower num_envs, the buffer or the network's widths")
@@ -115,15 +115,15 @@ def carried_out(run: TrainingRun, train: Callable[[], bool]) -> int:
 
 
 def fail(run: TrainingRun, kind: str, message: str) -> None:
-    """Say that a training ended, in its folder and on the terminal; see :meth:`TrainingRun.fail`."""
+    """Report in the run folder and on the terminal that a training ended; see :meth:`TrainingRun.fail`."""
     try:
         run.fail(kind, message)
-    except OSError:  # the disk that failed is the one that would tell
+    except OSError:  # the failing disk may be the one with the run folder
         print(f"error: {message}", file=sys.stderr, flush=True)
 
 
 def refuse(out: Optional[Path], message: str) -> None:
-    """Say why there is no training; also in the run folder, where a trainer made one for it."""
+    """Report why a training cannot begin; also in the run folder if a trainer created one."""
     print(f"error: {message}", file=sys.stderr, flush=True)
     if out is not None and (out / "train.json").exists():
         with suppress(OSError), closing(TrainingRun(out)) as run:
@@ -131,7 +131,7 @@ def refuse(out: Optional[Path], message: str) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Remove what the training before left, but not its policy, which is replaced when there is a new one."""
+    """Remove the reports and state of an earlier training; its policy stays until the new one replaces it."""
     for name in (EVENTS, METRICS, EPISODES):
         with suppress(FileNotFoundError):
             (folder / name).unlink()
@@ -139,8 +139,10 @@ def _clear(folder: Path) -> None:
         shutil.rmtree(folder / name, ignore_errors=True)
 
 
-def _kept(folder: Path) -> bool:
-    """Whether a new folder holds anything worth keeping: a training that began says so in its events."""
+def _has_content(folder: Path) -> bool:
+    """Return whether a new folder contains more than empty reports: a policy, or events of a training that
+    began.
+    """
     events = folder / EVENTS
     others = {path.name for path in folder.iterdir()} - {EVENTS, METRICS, EPISODES, TENSORBOARD}
     return bool(others) or (events.exists() and b'"start"' in _beginning(events))

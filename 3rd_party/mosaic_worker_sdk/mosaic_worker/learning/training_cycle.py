@@ -1,7 +1,7 @@
-"""The life of a training that a library or an algorithm carries out: reports, checkpoints, films, the end.
+"""Base class of a training, which handles reports, checkpoints, videos, evaluation and failures.
 
-A worker derives from :class:`Training` and says what its algorithm has learnt; the rest is here. Only
-workers that learn with torch need this, and torch and safetensors, to be there.
+A worker derives from :class:`Training` and defines how its algorithm learns. Only workers that learn with
+torch need this module, torch and safetensors.
 """
 
 # torch annotates only part of its functions.
@@ -35,35 +35,35 @@ from mosaic_worker.playing.network_policy import NetworkPolicy, read_weights
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 
 _REPORTS = 100
-"""Reports of a whole training, where its library does not say when it has learnt."""
+"""Number of reports of a whole training if its library does not report after each update."""
 
 
 class Training(ABC):
-    """One training; a worker says what its algorithm has learnt.
+    """A training; a worker's subclass defines the algorithm, its weights and its state.
 
     Args:
-        algorithm: Its name.
-        config: Every setting.
-        run: The run folder.
-        scalars: TensorBoard's log.
-        restored: State of the training that goes on.
+        algorithm: Name of the algorithm.
+        config: All settings.
+        run: Writes the reports to the run folder.
+        scalars: Log for TensorBoard; ``None`` for no log.
+        restored: State of an earlier training to continue; ``None`` for a new training.
 
     Attributes:
         step: Environment steps so far.
-        begun: Those that it had when it began or was resumed.
+        begun: Environment steps at the beginning of this process; 0 for a new training.
         report: Records episodes and metrics.
     """
 
     policies: ClassVar[Type[NetworkPolicy]]
-    """What plays its policies; the package of its worker is that worker's id."""
+    """Class that plays the policies of this training; its package is the worker's id."""
     versions_of: ClassVar[Tuple[str, ...]]
-    """Packages whose versions its policies name."""
+    """Packages whose versions are recorded with a policy."""
     evaluation: ClassVar[PolicyEvaluation]
-    """How its policies play."""
+    """Evaluates the policies and records videos of them."""
     foreign: ClassVar[bool] = True
-    """Whether a library carries it out, which may raise anything."""
+    """Whether a third-party library carries out the training, which may raise any exception."""
     rate: ClassVar[str] = "learning_rate"
-    """The setting to lower where numbers grow without bound."""
+    """Name of the setting to lower if numbers are no longer finite."""
 
     def __init__(
         self,
@@ -87,35 +87,36 @@ class Training(ABC):
 
     @abstractmethod
     def learn(self) -> None:
-        """Learn to the end, or until ``run.stop_requested``; calls :meth:`go_on` after every update.
+        """Learn until the end, or until ``run.stop_requested``; call :meth:`go_on` after every update.
 
         Raises:
-            TrainingFailed: A number is no finite one any more, or the environment raised.
+            TrainingFailed: A number is no longer finite, or the environment raised an exception.
         """
 
     @abstractmethod
     def weights(self) -> Mapping[str, Tensor]:
-        """What playing needs, by parameter name."""
+        """Return the tensors that the policy needs at play, by parameter name."""
 
     @abstractmethod
     def parts(self) -> Sequence[PolicyPart]:
-        """What the :meth:`weights` asked for just before play: one part, or one for each agent of a joint
-        policy."""
+        """Return the parts of the policy for the last :meth:`weights`: one part, or one per agent of a joint
+        policy.
+        """
 
     @abstractmethod
     def state(self) -> State:
-        """What going on needs beside the policy, the ``algorithm``, its ``config`` and the ``step``."""
+        """Return the state for a continuation, besides the policy, ``algorithm``, ``config`` and ``step``."""
 
     # -- the life cycle --------------------------------------------------------------------
 
     def train(self) -> bool:
-        """Begin, learn, evaluate.
+        """Train, save the policy, and evaluate it.
 
         Returns:
-            Whether it is all done, the evaluation too.
+            Whether training and evaluation were completed; ``False`` if they were stopped.
 
         Raises:
-            TrainingFailed: A number is not finite any more, or the environment raised.
+            TrainingFailed: A number is no longer finite, or the environment raised an exception.
             OSError: The folder cannot be written.
         """
         self._settings.start(self.run, self.algorithm, self.step)
@@ -126,7 +127,7 @@ class Training(ABC):
             raise
         except (OSError, MemoryError, ConfigError):
             raise
-        except Exception as error:  # foreign code may raise anything: the environment's, or torch's on NaN
+        except Exception as error:  # third-party code may raise anything, for example torch on NaN
             if not self.foreign:
                 raise
             self.keep_last_good()
@@ -134,16 +135,17 @@ class Training(ABC):
         return finish(self.run, self, self.mean_return, self._settings.env_id, self.policies.worker)
 
     def mean_return(self, go_on: Callable[[], bool]) -> float:
-        """Mean return of the policy that was kept; asks ``go_on`` before every step."""
-        # From disk, so that what was kept is proven to load and play.
+        """Return the mean return of the saved policy; call ``go_on`` before every step."""
+        # The policy is read from disk, which proves that the saved policy can be loaded and played.
         policy = self.policies.whole(*read_weights(self.run.folder))
         return self.evaluation.mean_return(policy, self._settings.env_id, go_on)
 
     def go_on(self) -> bool:
-        """Hear commands and film where it is time; does not return while the training is paused.
+        """Report progress, handle requests and record a due video; this does not return while the training is
+        paused.
 
         Returns:
-            Whether to go on.
+            Whether the training continues.
         """
         self.run.advance(self.step, self.save)
         if self.film_due():
@@ -154,16 +156,18 @@ class Training(ABC):
 
     @property
     def report_every(self) -> int:
-        """Steps between two reports; by steps, not by time: the same seed writes the same rows."""
+        """Steps between two reports; counted in steps, not in time, so that the same seed writes the same
+        rows.
+        """
         return max(self._settings.num_envs, min(1000, self._settings.total_steps // _REPORTS))
 
     def episode(self, total: float, length: int, agents: Optional[Mapping[str, float]] = None) -> None:
-        """An episode has ended.
+        """Report the end of an episode.
 
         Args:
-            total: Its return.
-            length: Its steps.
-            agents: The return of each, of several.
+            total: Return of the episode.
+            length: Number of steps.
+            agents: Return of each agent, if there are several.
 
         Raises:
             TrainingFailed: The return is no finite number.
@@ -176,30 +180,30 @@ class Training(ABC):
         self.report.episode(self.step, total, length, agents)
 
     def check_losses(self, losses: Mapping[str, float], unchecked: str = "") -> None:
-        """Look whether an update is sane.
+        """Check that the losses of an update are finite.
 
         Args:
-            losses: By the name they are reported under.
-            unchecked: Part of the names that may be anything.
+            losses: Losses by the name under which they are reported.
+            unchecked: Losses with this text in their names are not checked; empty to check all.
 
         Raises:
-            TrainingFailed: One is no finite number; names it.
+            TrainingFailed: A loss is not finite; the message names the loss.
         """
         for name, value in losses.items():
             if not math.isfinite(value) and not (unchecked and unchecked in name):
                 self._good = False
                 raise TrainingFailed(
-                    f"{name} is no finite number any more at step {self.step:,}; lower {self.rate}. "
+                    f"{name} is no longer finite at step {self.step:,}; lower {self.rate}. "
                     f"{self.kept_words()}"
                 )
 
     # -- checkpoints -----------------------------------------------------------------------
 
     def save(self) -> None:
-        """Keep policy and state.
+        """Save the policy and the state of the training.
 
         Raises:
-            TrainingFailed: The weights are no finite numbers any more; what is there stays.
+            TrainingFailed: The weights are no longer finite; the files in the folder stay as they are.
             OSError: The folder cannot be written.
         """
         self.save_policy()
@@ -210,7 +214,7 @@ class Training(ABC):
         write_state(self.run.folder, state)
 
     def save_policy(self, result: Optional[float] = None, seeds: Tuple[int, ...] = ()) -> None:
-        """Keep the policy alone, with what its evaluation found; raises as :meth:`save`."""
+        """Save only the policy, with the result of its evaluation; raises as :meth:`save` does."""
         self.keep(*self.policy(), result, seeds)
 
     def keep(
@@ -220,28 +224,27 @@ class Training(ABC):
         result: Optional[float] = None,
         seeds: Tuple[int, ...] = (),
     ) -> None:
-        """Write a policy into the run folder, with what its evaluation found."""
+        """Write a policy and the result of its evaluation into the run folder."""
         about = replace(description, mean_return=result, evaluation_seeds=seeds)
         save_checkpoint(self.run.folder, about, safetensors.torch.save(dict(weights)))
 
     def policy(self) -> Tuple[PolicyDescription, Dict[str, Tensor]]:
-        """What has been learnt: its description, and copies of the weights on the CPU.
+        """Return the description of the current policy and copies of its weights on the CPU.
 
         Raises:
-            TrainingFailed: They are no finite numbers any more.
+            TrainingFailed: The weights are no longer finite.
         """
         weights = copies(self.weights())
         for name, tensor in weights.items():
             if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
                 self._good = False
                 raise TrainingFailed(
-                    f"the weights are no finite numbers any more at step {self.step:,} ({name}); "
-                    f"lower {self.rate}"
+                    f"the weights are no longer finite at step {self.step:,} ({name}); lower {self.rate}"
                 )
         return self.described(), weights
 
     def described(self) -> PolicyDescription:
-        """``policy.json`` of the policy as it is now."""
+        """Return the content of ``policy.json`` for the current policy."""
         config = self._settings
         return PolicyDescription.joint(
             self.parts(),
@@ -256,7 +259,9 @@ class Training(ABC):
         )
 
     def worker_id(self) -> str:
-        """The id of this worker: a trainer says it, as there may be copies with other ids."""
+        """Return the id of this worker from ``train.json``, because a copy of the worker has another id than
+        its package.
+        """
         try:
             return str(json.loads(read_file(self.run.folder / "train.json"))["worker"])
         except (OSError, ValueError, KeyError, TypeError):
@@ -265,32 +270,32 @@ class Training(ABC):
     # -- failures --------------------------------------------------------------------------
 
     def keep_last_good(self) -> None:
-        """After a failure: the policy as it is, unless it is spoilt, then what is on disk."""
+        """After a failure, save the current policy if it is good and newer than the saved one."""
         if self._good and self.step > self.step_on_disk():
             with suppress(TrainingFailed, OSError):
                 self.save_last_good()
 
     def save_last_good(self) -> None:
-        """Keep what a failure left."""
+        """Save the policy of a failed training."""
         self.save_policy()
 
     def step_on_disk(self) -> int:
-        """Training steps of the policy in the run folder; -1 if there is no policy that can be read."""
+        """Return the training steps of the policy in the run folder; -1 if there is no readable policy."""
         try:
             return read_description(self.run.folder).total_steps
-        except Exception:  # whatever a file that is none provokes
+        except Exception:  # a damaged file may cause any exception
             return -1
 
     def kept_words(self) -> str:
-        """What there is of the policy after a failure."""
+        """Return a sentence on the saved policy for the message of a failure."""
         return "The last good policy was kept"
 
     def reason(self, error: Exception) -> str:
-        """A failure out of foreign code, in one sentence."""
+        """Describe an exception of third-party code in one sentence."""
         if "nan" in one_line(error).lower():
             self._good = False
             return (
-                f"the network's output is no finite number any more at step {self.step:,}; lower "
+                f"the network's output is no longer finite at step {self.step:,}; lower "
                 f"{self.rate}. {self.kept_words()}"
             )
         return f"{self._settings.env_id} raised {described(error, [self.policies.worker])}"
@@ -298,16 +303,18 @@ class Training(ABC):
     # -- films -----------------------------------------------------------------------------
 
     def film_due(self) -> bool:
-        """Whether it is time for the next film."""
+        """Return whether the next video of the policy is due."""
         return self._filming and self.step - self._filmed >= self._settings.video_every
 
     def film_finished(self) -> None:
-        """Film the policy as it came out, where films are wanted and none shows it yet."""
+        """Record a video of the final policy, unless videos are off or the last video already shows this
+        policy.
+        """
         if self._filming and self._filmed < self.step:
             self.film()
 
     def film(self) -> None:
-        """Film an episode of the policy as it is now."""
+        """Record a video of an episode with the current policy."""
         self._filmed = self.step
         config, folder = self._settings, self.run.folder
         try:
@@ -319,20 +326,20 @@ class Training(ABC):
             self.not_filmed(error)
 
     def not_filmed(self, error: CannotFilm) -> None:
-        """Say why there are no films."""
+        """Warn that no video can be recorded, and record no more videos."""
         self._filming = False
         self.run.warn(f"no videos: {error}")
 
 
 def device_of(asked: str, *, worthwhile: bool = False) -> str:
-    """Where a network learns, ``cpu`` or ``cuda``.
+    """Return the device on which a network learns, ``cpu`` or ``cuda``.
 
     Args:
         asked: ``auto``, ``cpu`` or ``cuda``.
-        worthwhile: Whether ``auto`` takes a GPU where there is one.
+        worthwhile: Whether ``auto`` uses a GPU if there is one.
 
     Raises:
-        ConfigError: There is no GPU, and one was asked for.
+        ConfigError: ``cuda`` was requested, but there is no GPU.
     """
     there = asked != "cpu" and torch.cuda.is_available()
     if asked == "cuda" and not there:
@@ -342,7 +349,9 @@ def device_of(asked: str, *, worthwhile: bool = False) -> str:
 
 @contextmanager
 def tensorboard(run: TrainingRun, start: Beginning) -> Generator[Any, None, None]:
-    """TensorBoard's log in a run folder, without what a killed training wrote after its last checkpoint."""
+    """Open TensorBoard's log in a run folder, without the entries of a killed training after its last
+    checkpoint.
+    """
     from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]
 
     scalars: Any = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=start.purge_step)

@@ -105,7 +105,9 @@ class AgentReturns:
             self._returns[agent].append(total)
 
     def metrics(self) -> Dict[str, float]:
-        """Mean returns of agents and, of several teams, of each, by TensorBoard name."""
+        """Return the mean return of each agent, and of each team if there are several, by TensorBoard
+        name.
+        """
         means = {agent: sum(found) / len(found) for agent, found in self._returns.items() if found}
         told = {f"agents/{agent}": mean for agent, mean in means.items()}
         if len(self._teams) > 1 and len(means) == len(self._returns):

@@ -1,6 +1,6 @@
-"""The settings of every training, as a pydantic model, and how a bad setting is said in one sentence.
+"""Settings of every training, as a pydantic model, and one-sentence messages for invalid settings.
 
-Only workers that train need pydantic; nothing else of the package imports this.
+Only workers that train need pydantic; no other module of the package imports this module.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.training import TrainingRun
 
 Width = Annotated[int, Field(ge=1, le=65_536)]
-"""Of a layer."""
+"""Width of a layer."""
 
 
 class TrainingSettings(BaseModel):
-    """Settings of every algorithm of every worker."""
+    """Settings that every algorithm of every worker has."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     RESUMABLE: ClassVar[FrozenSet[str]] = frozenset({"total_steps", "device", "async_envs", "video_every"})
-    """Settings that a resumed training may have changed; the rest shape what is being resumed."""
+    """Settings that may differ when a training is resumed; the others determine the resumed state."""
 
     @property
     def rollout(self) -> int:
-        """Steps of all copies after which a training can end."""
+        """Environment steps, over all parallel environments, after which a training can end."""
         return self.num_envs
 
     def planned_steps(self, begun: int = 0) -> int:
-        """Steps after which it ends: as many as were asked for, and what is left of the last rollout.
+        """Return the steps after which the training ends: the requested steps, rounded up to whole rollouts.
 
         Args:
-            begun: Steps that it has had already.
+            begun: Steps that were done before this process.
         """
         left = self.total_steps - begun
         return begun + -(-left // self.rollout) * self.rollout
 
     def start(self, run: TrainingRun, algorithm: str, step: int) -> None:
-        """Tell a run folder that this training begins, or goes on from ``step``.
+        """Report in the run folder that this training begins, or continues from ``step``.
 
         Args:
-            run: The run folder.
-            algorithm: Its name.
-            step: Steps that it has had already.
+            run: Writes the reports to the run folder.
+            algorithm: Name of the algorithm.
+            step: Steps that were done before; 0 for a new training.
         """
         planned = self.planned_steps(step)
         run.start(algorithm, self.env_id, self.seed, planned, step, asked=self.total_steps)
@@ -59,75 +59,73 @@ class TrainingSettings(BaseModel):
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto",
         title="Device",
-        description="Where the network learns; auto takes a GPU for images where there is one: "
-        "for vectors a CPU is faster.",
+        description="Device on which the network learns; auto uses a GPU only for images, because "
+        "a CPU is faster for vectors.",
         json_schema_extra=fields.MAIN,
     )
     async_envs: bool = Field(
         default=False,
         title="Environments in processes",
-        description="Step each in a process of its own; pays where a step takes a millisecond or more.",
+        description="Step each environment in its own process, which pays if a step takes 1 ms or more.",
     )
     select: str = Field(
         default="",
         title="Observation keys",
-        description="Key to take from a Dict observation, or several with commas between, in one vector; "
-        "by default image, observation or rgb, else everything in one vector.",
+        description="Key of a Dict observation to use, or several with commas between, joined in one vector; "
+        "by default image, observation or rgb, else all numeric entries in one vector.",
     )
-    grayscale: bool = Field(
-        default=False, title="Grayscale", description="Turn color images to grey before anything sees them."
-    )
+    grayscale: bool = Field(default=False, title="Grayscale", description="Convert color images to gray.")
     resize: int = Field(
         default=0,
         ge=0,
         le=1024,
         title="Resize",
-        description="Make images this many pixels high and wide; 0: as they are.",
+        description="Height and width to which images are resized, in pixels; 0 keeps their size.",
     )
     frame_stack: int = Field(
         default=1,
         ge=1,
         le=64,
         title="Frame stack",
-        description="How many of the last observations are shown together.",
+        description="Number of the last observations that the network gets together.",
     )
     video_every: int = Field(
         default=0,
         ge=0,
         title="Video every",
-        description="Film an episode of the policy every so many steps, and of the finished one; 0: never.",
+        description="Steps between videos of an episode; the final policy gets one too. 0 for no videos.",
     )
 
     @property
     def selected(self) -> List[str]:
-        """The keys of ``select``."""
+        """Keys in the setting ``select``."""
         return [key.strip() for key in self.select.split(",") if key.strip()]
 
     def __init__(self, **settings: Any) -> None:
-        """Check settings.
+        """Check all settings.
 
         Raises:
-            ConfigError: Naming each setting that cannot be, and what it must be.
+            ConfigError: Settings are invalid; the message names each one and the values that it may have.
         """
         try:
             super().__init__(**settings)
         except ValidationError as error:
-            # The first problem of each setting: what follows is often its echo.
+            # Only the first problem of each setting, because later ones often follow from the first.
             first = {str(found["loc"][:1]): found for found in reversed(error.errors())}
             raise ConfigError("; ".join(map(_sentence, reversed(list(first.values()))))) from error
 
 
 class LibrarySettings(TrainingSettings):
-    """Settings of a training that a library carries out."""
+    """Settings of a training that a third-party library carries out."""
 
     LIBRARY: ClassVar[Tuple[str, ...]] = ()
-    """Settings that the library gets under their own names."""
+    """Names of the settings that are passed to the library unchanged."""
 
-    # Libraries hand it to generators that take no more.
+    # Libraries pass the seed to random generators that accept no larger number.
     seed: int = fields.seed(1, lt=2**31)
 
     def arguments(self) -> Dict[str, Any]:
-        """The settings that the library gets, by its own names."""
+        """Return the arguments of the library's algorithm by name."""
         return {name: getattr(self, name) for name in self.LIBRARY}
 
 

@@ -1,6 +1,6 @@
-"""What a training needs to go on, beside its policy: one file of tensors and JSON, never a pickle.
+"""Reads and writes the state from which a training continues: one file of tensors and JSON, never a pickle.
 
-For workers that learn with torch; only they need it, and safetensors, to be there.
+Only workers that learn with torch need this module, torch and safetensors.
 """
 
 # torch annotates only part of its functions.
@@ -31,58 +31,62 @@ _FILE = "state.safetensors"
 _VERSION = 1
 
 
-def _nothing() -> Dict[str, Any]:
+def _empty_dict() -> Dict[str, Any]:
     return {}
 
 
 @dataclass
 class State:
-    """Tensors by name, and whatever else JSON can say.
+    """Tensors by name, and JSON values by name.
 
     Attributes:
-        tensors: On any device; they are copied when they are written.
-        values: Plain data, by name: at least ``algorithm``, ``config`` and ``step``, where it is of a whole
-            training.
+        tensors: Tensors on any device; they are copied when they are written.
+        values: JSON data by name; the state of a whole training has at least ``algorithm``, ``config`` and
+            ``step``.
     """
 
-    tensors: Dict[str, Tensor] = field(default_factory=_nothing)
-    values: Dict[str, Any] = field(default_factory=_nothing)
+    tensors: Dict[str, Tensor] = field(default_factory=_empty_dict)
+    values: Dict[str, Any] = field(default_factory=_empty_dict)
 
     @property
     def step(self) -> int:
         """Environment steps so far."""
-        # Trainings of cleanrl_worker kept it with their session before.
+        # Older versions of cleanrl_worker stored the step under ``session``.
         return int(self.values["step"] if "step" in self.values else self.values["session"]["step"])
 
     @property
     def config(self) -> Dict[str, Any]:
-        """Every setting of the training."""
+        """All settings of the training."""
         return dict(self.values["config"])
 
     @property
     def seed(self) -> int:
-        """Of what is drawn from here on, so that what was drawn already is not drawn again; below 2**30."""
+        """Seed for the rest of the training, below 2**30; it depends on the step, so that no random number
+        repeats.
+        """
         drawn = np.random.SeedSequence([int(self.values["config"]["seed"]), self.step])
         return int(drawn.generate_state(1)[0] >> 2)
 
     def put(self, name: str, part: State) -> None:
-        """Take in the state of a part, under a name of its own."""
+        """Add the state of a component, with ``name`` as prefix."""
         self.tensors.update({f"{name}/{key}": tensor for key, tensor in part.tensors.items()})
         self.values.update({f"{name}/{key}": value for key, value in part.values.items()})
 
     def under(self, name: str) -> State:
-        """What :meth:`put` took in."""
+        """Return the state that :meth:`put` added under ``name``."""
         return State(entries_under(f"{name}/", self.tensors), entries_under(f"{name}/", self.values))
 
     def pack_optimizer(self, name: str, packed: Mapping[str, Any]) -> Any:
-        """Take in the tensors of an optimizer's ``state_dict``; returns what is left of it, as plain data."""
+        """Add the tensors of an optimizer's ``state_dict``; return the rest of the ``state_dict`` as plain
+        data.
+        """
         for index, slots in packed["state"].items():
             for key, value in slots.items():
                 self.tensors[f"{name}/{index}/{key}"] = torch.as_tensor(value)
         return packed["param_groups"]
 
     def unpack_optimizer(self, name: str, groups: Any) -> Dict[str, Any]:
-        """The reverse of :meth:`pack_optimizer`: what ``load_state_dict`` takes."""
+        """Return the ``state_dict`` of an optimizer that :meth:`pack_optimizer` added."""
         slots: Dict[int, Dict[str, Tensor]] = {}
         for path, tensor in self.under(name).tensors.items():
             index, _, key = path.partition("/")
@@ -92,11 +96,11 @@ class State:
 
 @dataclass(frozen=True)
 class Beginning:
-    """Where a training begins: with its first step, or behind the last that was kept.
+    """Step and seed with which a training begins or continues.
 
     Attributes:
         step: Environment steps so far.
-        seed: Of what is drawn from here on.
+        seed: Seed of all random numbers from here on.
     """
 
     step: int
@@ -104,49 +108,51 @@ class Beginning:
 
     @property
     def purge_step(self) -> Optional[int]:
-        """From where on TensorBoard forgets what a killed training wrote after its last checkpoint."""
+        """First step that TensorBoard discards: a killed training may have logged steps after its last
+        checkpoint.
+        """
         return self.step + 1 if self.step else None
 
 
 def begin(seed: int, restored: Optional[State]) -> Beginning:
-    """Make the process ready to train.
+    """Prepare the process for a training.
 
     Args:
-        seed: Of the training.
-        restored: State of the training that goes on.
+        seed: Seed of the training.
+        restored: State of the training to continue; ``None`` for a new training.
     """
-    # Small matrices gain nothing from two threads, and sums must not depend on the machine's load.
+    # Two threads do not speed up small matrices, and sums must not depend on the machine's load.
     torch.set_num_threads(1)
     return Beginning(0, seed) if restored is None else Beginning(restored.step, restored.seed)
 
 
 @contextmanager
 def fitting() -> Generator[None, None, None]:
-    """Around what puts a state back into a training.
+    """Convert errors in the ``with`` block, which restores a state, to :class:`ConfigError`.
 
     Raises:
-        ConfigError: The state does not fit; says what to do.
+        ConfigError: The state does not fit the training.
     """
     try:
         yield
     except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as error:
         raise ConfigError(
-            f"the state there does not fit ({one_line(error)}). Train anew, with --overwrite"
+            f"the saved state does not fit ({one_line(error)}). Start a new training with --overwrite"
         ) from error
 
 
 def entries_under(head: str, entries: Mapping[str, _Entry]) -> Dict[str, _Entry]:
-    """Entries whose names begin with ``head``, without it."""
+    """Return the entries whose names begin with ``head``, named without it."""
     return {name[len(head) :]: entry for name, entry in entries.items() if name.startswith(head)}
 
 
 def state_file(folder: Path) -> Path:
-    """Where a run folder keeps it."""
+    """Return the path of the state in a run folder."""
     return folder / STATE / _FILE
 
 
 def write_state(folder: Path, state: State) -> None:
-    """Replace the state of a run folder, in one step.
+    """Replace the state of a run folder atomically.
 
     Raises:
         OSError: The folder cannot be written.
@@ -156,7 +162,7 @@ def write_state(folder: Path, state: State) -> None:
     for name, tensor in state.tensors.items():
         found = tensor.detach().cpu().contiguous()
         place = found.untyped_storage().data_ptr()
-        # That two names stand for one tensor is what such a file cannot say.
+        # safetensors cannot store one tensor under two names, so a second one is copied.
         tensors[name] = found.clone() if place in places else found
         places.add(place)
     text = json.dumps({"version": _VERSION, **state.values}, separators=(",", ":"))
@@ -164,10 +170,10 @@ def write_state(folder: Path, state: State) -> None:
 
 
 def read_state(folder: Path, algorithm: str) -> State:
-    """Read the state of a run folder; nothing in it is run.
+    """Read the state of a run folder without running any code in it.
 
     Raises:
-        ConfigError: There is none, it is damaged or another algorithm's, with the way out.
+        ConfigError: The state is missing, damaged or of another algorithm; the message says what to do.
     """
     path = state_file(folder)
     try:
@@ -183,10 +189,12 @@ def read_state(folder: Path, algorithm: str) -> State:
         *(OSError, RecursionError),
     ) as error:
         raise ConfigError(
-            f"{path} cannot be resumed from ({one_line(error)}). Train anew, with --overwrite"
+            f"{path} cannot be resumed from ({one_line(error)}). Start a new training with --overwrite"
         ) from error
     if version != _VERSION:
-        raise ConfigError(f"{path} is of another version of this worker. Train anew, with --overwrite")
+        raise ConfigError(
+            f"{path} is of another version of this worker. Start a new training with --overwrite"
+        )
     if before != algorithm:
-        raise ConfigError(f"the training there is one of {before}, not {algorithm}; give --algo {before}")
+        raise ConfigError(f"the saved training is of {before}, not {algorithm}; use --algo {before}")
     return State(tensors, values)
