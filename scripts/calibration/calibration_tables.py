@@ -4,7 +4,7 @@
 
 Takes what these scripts wrote with ``--json``, of one kind in as many files as one likes, and writes each
 table between its marks (``<!-- calibration: NAME -->`` and ``<!-- end -->``) anew as a whole. Figures of
-sizes are in the order of the headings.
+sizes are in the order of the headings. A number of studies that all rows share stands in the first heading.
 """
 
 from __future__ import annotations
@@ -135,11 +135,14 @@ def table_of(name: str, rows: Sequence[Figures]) -> str:
         groups.setdefault(tuple(row[key] for key in named), {})[row[page.size]] = row
     told = ", ".join(map(str, sizes))
     headings = [column.heading.replace("{sizes}", told) for column in page.columns]
-    lines = [["", *named[1:], *headings, "studies"], ["---"] * (len(named) + len(headings) + 1)]
+    numbers = {row[page.studies] for row in rows}
+    each = f"{min(numbers):,} studies of each" if len(numbers) == 1 else ""
+    lines = [[each, *named[1:], *headings, *([] if each else ["studies"])]]
+    lines.append(["---"] * len(lines[0]))
     for names, by_size in sorted(groups.items(), key=lambda group: group[0][1:]):
         studies = dict.fromkeys(f"{row[page.studies]:,}" for _, row in sorted(by_size.items()))
         cells = [_cell(column, by_size, sizes) for column in page.columns]
-        lines.append([*map(str, names), *cells, ", ".join(studies)])
+        lines.append([*map(str, names), *cells, *([] if each else [", ".join(studies)])])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
