@@ -240,7 +240,7 @@ class OperatorConfig:
         default=None,
         write=_written_players,
         each=WorkerAssignment,
-        meaning="agent → who sets its goals; its slot is `<agent>/goal`",
+        meaning="agent → the player that sets its goals, in the slot `<agent>/goal`",
     )
     api: Api | None = key(
         converter=optional(_APIS),
@@ -270,8 +270,8 @@ class OperatorConfig:
         converter=_group,
         default=None,
         write=_written_group,
-        meaning="which training of a group its policy is: `{name: PPO, seed: 3}`; "
-        "[written by itself](experiment_format/several_agents.md#groups-of-trainings)",
+        meaning="the group and the seed of its policy: `{name: PPO, seed: 3}`; [MOSAIC writes "
+        "it](experiment_format/several_agents.md#groups-of-trainings)",
     )
     origin: Origin = field(default=TYPED, compare=False, kw_only=True)
     named: bool = field(default=True, compare=False, kw_only=True)
@@ -427,7 +427,7 @@ class OperatorConfig:
 
 FOLDER: Final = Key(
     printable(longest=4096),
-    "where the module of `module:factory` is looked for first",
+    "the folder that is searched first for the module of `module:factory`",
     usual="this file's folder",
 )
 """The key ``folder`` of an operator; its value becomes part of :attr:`OperatorConfig.origin`."""

@@ -62,7 +62,7 @@ class Settings:
         About(
             "Appearance",
             "Theme",
-            "Light or dark; the system's choice is followed while it runs.",
+            "Light, dark, or as the system is at the moment.",
             (("system", "As the system"), ("light", "Light"), ("dark", "Dark")),
         ),
     )
@@ -71,7 +71,7 @@ class Settings:
         About(
             "Appearance",
             "Frames",
-            "How a frame is brought to the size of its card. Automatic keeps big pixels sharp.",
+            "How a frame is scaled to its card. Automatic keeps big pixels sharp.",
             (("auto", "Automatic"), ("sharp", "Sharp"), ("smooth", "Smooth")),
         ),
     )
@@ -92,8 +92,7 @@ class Settings:
         About(
             "Play",
             "Hidden things are shown",
-            "Where a game hides things from its seats (cards, targets, what is out of view), people see them "
-            "all the same; otherwise what their own seat may see.",
+            "People also see what a game hides from their seat (cards, targets, things out of view).",
         ),
     )
     runs_folder: str = _setting(
@@ -101,9 +100,8 @@ class Settings:
         About(
             "Runs",
             "Where runs are kept",
-            "For everything that begins from now on, in the window and by mosaic run. Runs that are "
-            "elsewhere stay there, and one that is on ends where it began. MOSAIC_RUNS_DIR wins where it is "
-            "set.",
+            "The folder of all new runs, in the window and by mosaic run. Other runs stay where they "
+            "are, also a current one. MOSAIC_RUNS_DIR overrides it.",
             folder=True,
         ),
     )
@@ -112,8 +110,8 @@ class Settings:
         About(
             "Runs",
             "Compress when they end",
-            "The rows of steps and episodes of runs that are played here take a twelfth of the room. "
-            "Everything reads them as before.",
+            "Step and episode rows of runs that are played here take a twelfth of the room. All "
+            "commands read them as before.",
         ),
     )
     frame_rate: int = _setting(
@@ -121,7 +119,7 @@ class Settings:
         About(
             "Performance",
             "Frame rate",
-            "How many frames a second are drawn for one operator at most. Fewer need less of the processor.",
+            "The most frames a second that are drawn for one operator. Fewer take less processor time.",
             low=1,
             high=60,
             unit="frames/s",
@@ -129,7 +127,11 @@ class Settings:
     )
     sample_processes: bool = _setting(
         True,
-        About("Performance", "Processor and memory", "Shows in the status line what all our processes use."),
+        About(
+            "Performance",
+            "Processor and memory",
+            "Shows in the status line how much all processes of MOSAIC use.",
+        ),
     )
 
 

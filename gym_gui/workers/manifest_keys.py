@@ -157,22 +157,23 @@ SECTIONS: Mapping[str, Mapping[str, Key[Check]]] = {
         ),
         "python": Key(
             text,
-            "Interpreter or virtual environment of its own; relative to the folder; `{data}`: the user's.",
+            "Its own interpreter or virtual environment, relative to the folder; `{data}` is the "
+            "user's data folder.",
         ),
         "family": Key(
             _FAMILY,
-            "In place of `python`: the interpreter that this family of environments has of its own; "
-            "`mosaic workers install` makes both ready.",
+            "In place of `python`: the own interpreter of this family of environments; `mosaic "
+            "workers install` installs both.",
         ),
         "env": Key(variables, "Environment variables added for the process."),
         "inherits": Key(
-            names, "Variables of the person's environment that it gets besides the usual ones; no secrets."
+            names, "The user's environment variables that it gets besides the usual ones; no secrets."
         ),
         "heartbeat_s": Key(positive, "Seconds of silence after which it counts as hung."),
         "session_secret": Key(
             boolean,
-            "Its slots get a secret, `session`, that all such workers of a session on this machine share: "
-            "for those that talk with each other by themselves.",
+            "Its slots get a secret, `session`, which all such workers of a session on this machine "
+            "share, so that they can talk with each other directly.",
         ),
     },
     "train": {
@@ -185,7 +186,7 @@ SECTIONS: Mapping[str, Mapping[str, Key[Check]]] = {
     "import": {
         "entry": Key(
             matching(MODULE_PATTERN, '"package.module"'),
-            "Module run with `python -m` to take over a policy of another program.",
+            "Module run with `python -m` that imports a policy of another program.",
         ),
         "formats": Key(_TEXTS, "Endings of the files that it reads, such as `.zip`."),
     },
@@ -199,7 +200,7 @@ SECTIONS: Mapping[str, Mapping[str, Key[Check]]] = {
         "pip": Key(_TEXTS, "Requirement strings, checked against the worker's interpreter."),
         "no_deps": Key(
             _TEXTS,
-            "The same, installed last and without what their metadata asks for: `pip` says what they need.",
+            "Requirement strings, installed last and without their dependencies; list those in `pip`.",
         ),
         "system": Key(_TEXTS, "Programs on the path, as `command` or `command:debian-package`."),
         "extra": Key(text, "Extra of `mosaic-gym-gui` that installs what it needs."),
@@ -210,9 +211,9 @@ SECTIONS: Mapping[str, Mapping[str, Key[Check]]] = {
         ),
     },
     "build": {
-        "command": Key(_TEXTS, "Command line that makes it, run in the worker's folder."),
+        "command": Key(_TEXTS, "Command line of the build, run in the worker's folder."),
         "sources": Key(
-            listing(inside, "paths"), "Files and folders it is made from; when they change, it is made again."
+            listing(inside, "paths"), "Sources of the build; when they change, the program is built again."
         ),
     },
     "inputs": {
@@ -221,14 +222,16 @@ SECTIONS: Mapping[str, Mapping[str, Key[Check]]] = {
         "messages": Key(need, "Messages from team-mates."),
         "facts": Key(need, "The observation as ground facts: `door(yellow, locked, 2, -1)`."),
         "state": Key(
-            need, "The full state of the environment's simulator. Who gets it is marked in every table."
+            need, "The full state of the environment's simulator. Tables mark the players that get it."
         ),
         "legal_actions": Key(need, "The list of legal actions."),
     },
     "capabilities": {
         "worker_type": Key(text, "The id by default."),
         "paradigm": Key(_PARADIGM, "Primary stepping model in training."),
-        "supported_paradigms": Key(listing(_PARADIGM, "paradigms"), "All of them; the primary by default."),
+        "supported_paradigms": Key(
+            listing(_PARADIGM, "paradigms"), "All stepping models; the primary by default."
+        ),
         "env_types": Key(_TEXTS, "`gymnasium`, `pettingzoo`, …, `any`."),
         "action_spaces": Key(
             listing(one_of(*ACTION_KINDS), "action spaces"),
@@ -256,7 +259,7 @@ SECTIONS: Mapping[str, Mapping[str, Key[Check]]] = {
     },
     "defaults": {
         "policy_id": Key(text, "Policy id registered for it, for example `cleanrl_ppo`."),
-        "settings": Key(table, "Settings where the experiment gives none, over the `default` of each."),
+        "settings": Key(table, "Settings for slots that give none; they replace the `default` of each."),
     },
 }
 
@@ -269,13 +272,13 @@ FILE: Mapping[str, Key[Check]] = {
     "url": Key(matching(_ADDRESS, "an address with https://"), "Where it is published.", required=True),
     "sha256": Key(
         matching(_SHA256, 'a SHA-256 of 64 hexadecimal digits, or "published"'),
-        "What it has to be; `published`: as `URL.sha256` or `URL.sha1` says, which lies beside it.",
+        "Its checksum; `published`: that in the file `URL.sha256` or `URL.sha1`.",
         required=True,
     ),
-    "version": Key(text, "Which one it is; an archive that says of itself that it is another is refused."),
-    "holds": Key(_TEXTS, "Members that it has, where it is an archive."),
-    "places": Key(_TEXTS, "Where systems keep it; taken from there before it is fetched."),
-    "package": Key(text, "The system's package that brings it there; named where it cannot be fetched."),
+    "version": Key(text, "Its version; an archive that names another version is refused."),
+    "holds": Key(_TEXTS, "Members that an archive must have."),
+    "places": Key(_TEXTS, "Places where systems keep the file; the first that exists replaces the download."),
+    "package": Key(text, "The system's package with the file; an error names it where the download fails."),
 }
 """Keys of a ``[files.NAME]`` table."""
 
@@ -295,8 +298,8 @@ OPTION: Mapping[str, Key[Check]] = {
     ),
     "turns": Key(
         count,
-        "Turns of the slot's own environment, played at random, that the worker is shown with it: in its "
-        "setting `example_turns`, by seat.",
+        "Number of example turns that the worker gets in its setting `example_turns`, by seat: "
+        "random play in the slot's own environment.",
     ),
 }
 """Keys of an entry in ``options``."""
@@ -307,19 +310,20 @@ SETTING: Mapping[str, Key[Check]] = {
     "title": Key(text, "Its label in forms; the name by default."),
     "meaning": Key(
         text,
-        "One sentence, its tooltip; then what special values mean, shown in the field too: `; 0: no limit`.",
+        "One sentence, its tooltip; then the meaning of special values, shown in the field too: "
+        "`; 0: no limit`.",
     ),
-    "default": Key(anything, "What holds where nothing is given: the form shows it, and the worker gets it."),
+    "default": Key(anything, "The value where none is given; the form shows it, and the worker gets it."),
     "options": Key(listing(table, "tables"), "Values of a `choice`.", each=OPTION),
     "minimum": Key(limit, "Least number."),
     "maximum": Key(limit, "Greatest number."),
     "required": Key(boolean, "The worker cannot play without it."),
     "policies": Key(boolean, "Each option of this choice is listed as a policy of its own."),
     "only_with": Key(
-        _TEXTS, "Options of that choice with which it means anything; forms leave it out with others."
+        _TEXTS, "Options of that choice for which the setting has a meaning; with others forms leave it out."
     ),
     "environments": _ENVIRONMENTS,
-    "group": Key(text, "Heading under which forms show it with others; without one it stands above them."),
+    "group": Key(text, "Its heading in forms; settings without one come first."),
     "advanced": Key(boolean, "Shown in forms on request only."),
     "module": Key(
         matching(MODULE_PATTERN, '"package.module"'),
@@ -329,7 +333,7 @@ SETTING: Mapping[str, Key[Check]] = {
     "command": Key(
         _TEXTS, "Command line in the place of a `file`'s module, in any language; run in the worker's folder."
     ),
-    "provider": Key(text, "The choice that says whose key a `secret` is."),
+    "provider": Key(text, "The choice that names the provider of a `secret`."),
 }
 """Keys of a ``[settings.NAME]`` table."""
 WORKER_TOML: Mapping[str, Key[Check]] = {

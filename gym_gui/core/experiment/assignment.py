@@ -57,7 +57,7 @@ class OnInvalid:
         default=0,
         kw_only=False,
         kept=True,
-        meaning="how often the policy is asked again, told the reason",
+        meaning="how often the policy is asked again, with the reason",
         usual="0",
     )
     then: InvalidFallback = key(
@@ -65,8 +65,8 @@ class OnInvalid:
         default="error",
         kw_only=False,
         kept=True,
-        meaning="what follows: `error` (the episode fails), `noop`, `default` (what the environment's makers "
-        "have played then: those of [BALROG](balrog.md) say so) or `random_legal`",
+        meaning="what follows: `error` (the episode fails), `noop`, `default` (an action that the "
+        "environment defines for this case, as [BALROG's](balrog.md) do) or `random_legal`",
         usual="`error`",
     )
 
@@ -179,7 +179,7 @@ class WorkerAssignment:
     checkpoint_agent: str | None = key(
         converter=optional(printable()),
         default=None,
-        meaning="whose part of a [joint policy](policies.md#joint-policies) to use",
+        meaning="the agent whose part of a [joint policy](policies.md#joint-policies) plays",
         usual="that of the slot's own name or kind",
     )
     deterministic: bool | None = key(
@@ -192,7 +192,7 @@ class WorkerAssignment:
         converter=_steps,
         default=(),
         write=_written_steps,
-        meaning="[steps](preprocessing.md) between what the slot sees and what its worker is shown, in order",
+        meaning="[steps](preprocessing.md) from the slot's observation to that of its worker, in order",
         usual="the checkpoint's own",
     )
 

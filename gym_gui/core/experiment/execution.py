@@ -301,8 +301,8 @@ class ExecutionConfig:
         default=None,
         pace=True,
         budget=True,
-        meaning="what all [calls to models](language_models/costs.md#budgets) may cost together "
-        "in the whole run",
+        meaning="limit on the price of all [calls to models](language_models/costs.md#budgets) in the "
+        "whole run",
         unit="US dollars",
         usual="no limit",
         said="at most ${:,.10g} for calls to models",
@@ -312,7 +312,7 @@ class ExecutionConfig:
         default=None,
         pace=True,
         budget=True,
-        meaning="what language models may take together, in and out",
+        meaning="limit of all language models together, read and written",
         unit="tokens",
         usual="no limit",
         said="at most {:,} tokens",
@@ -322,7 +322,7 @@ class ExecutionConfig:
         default=None,
         pace=True,
         budget=True,
-        meaning="time after which no episode is begun any more, `--resume` included",
+        meaning="time after which no further episode begins, `--resume` included",
         unit="s",
         usual="no limit",
         said="at most {:,.10g} s",

@@ -333,14 +333,14 @@ FILE: Final[Mapping[str, Key[Any]]] = {
     ),
     "policies": replace(
         experiment_data.FILE["policies"],
-        meaning="name → who plays, as a [slot of an experiment file](experiment_format.md#a-slot) says it: "
-        "any worker, a checkpoint, `library:NAME`",
+        meaning="name → player, in the form of a [slot of an experiment "
+        "file](experiment_format.md#a-slot): any worker, a checkpoint, `library:NAME`",
         usual="required, two or more",
     ),
     "schedule": Key(
         schedule_from_data,
-        "who meets whom: `round_robin`, `swiss`, `cross_play`, `{swiss: ROUNDS}`, or a list: "
-        "`[[a, b], [a, c]]`",
+        "the pairings: `round_robin`, `swiss`, `cross_play`, `{swiss: ROUNDS}`, or a list: `[[a, "
+        "b], [a, c]]`",
         usual="`round_robin`; in cross-play `cross_play`",
         words=tuple(kind for kind in SCHEDULES if kind != "written"),
     ),
