@@ -4,7 +4,7 @@
 
 Takes what these scripts wrote with ``--json``, of one kind in as many files as one likes, and writes each
 table between its marks (``<!-- calibration: NAME -->`` and ``<!-- end -->``) anew as a whole. Figures of
-sizes are in the order of the headings.
+sizes are in the order of the headings. A number of studies that all rows share stands in the first heading.
 """
 
 from __future__ import annotations
@@ -126,20 +126,31 @@ TABLES: Mapping[str, Page] = {
 
 
 def table_of(name: str, rows: Sequence[Figures]) -> str:
-    """A table in Markdown, of rows in any order of sizes."""
+    """A table in Markdown, of rows in any order of sizes; numbers of operators stand side by side."""
     page = TABLES[name]
     sizes = sorted({row[page.size] for row in rows})
-    named = [page.keys[0], *(["operators"] if "operators" in page.keys else [])]
-    groups: dict[tuple[Any, ...], dict[int, Figures]] = {}
+    operators = sorted({row["operators"] for row in rows}) if "operators" in page.keys else [None]
+    groups: dict[str, dict[tuple[Any, int], Figures]] = {}
     for row in rows:
-        groups.setdefault(tuple(row[key] for key in named), {})[row[page.size]] = row
+        groups.setdefault(row[page.keys[0]], {})[row.get("operators"), row[page.size]] = row
     told = ", ".join(map(str, sizes))
-    headings = [column.heading.replace("{sizes}", told) for column in page.columns]
-    lines = [["", *named[1:], *headings, "studies"], ["---"] * (len(named) + len(headings) + 1)]
-    for names, by_size in sorted(groups.items(), key=lambda group: group[0][1:]):
-        studies = dict.fromkeys(f"{row[page.studies]:,}" for _, row in sorted(by_size.items()))
-        cells = [_cell(column, by_size, sizes) for column in page.columns]
-        lines.append([*map(str, names), *cells, ", ".join(studies)])
+    headings = [
+        column.heading.replace("{sizes}", told) + (f" ({of})" if of else "")
+        for column in page.columns
+        for of in operators
+    ]
+    numbers = {row[page.studies] for row in rows}
+    each = f"{min(numbers):,} studies of each" if len(numbers) == 1 else ""
+    lines = [[each, *headings, *([] if each else ["studies"])]]
+    lines.append(["---"] * len(lines[0]))
+    for what, found in groups.items():
+        cells = [
+            _cell(column, {size: found[of, size] for size in sizes if (of, size) in found}, sizes)
+            for column in page.columns
+            for of in operators
+        ]
+        studies = dict.fromkeys(f"{row[page.studies]:,}" for row in found.values())
+        lines.append([what, *cells, *([] if each else [", ".join(studies)])])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -178,24 +178,31 @@ def graph_bytes() -> str:
     return "\n".join(lines)
 
 
-def asked() -> list[str]:
-    """What the host says in the whole conversation."""
-    wanted = host_lines()
-    return [wanted[name] for name in ("hello", "load", "work", "retry", "news", "shutdown")]
+ASKED = {
+    "hello": "hello",
+    "load": "load",
+    "work": "work: starts, questions",
+    "retry": "work: a question again",
+    "news": "work: results, ends",
+    "shutdown": "shutdown",
+}
+"""What the host says in the whole conversation: names of :func:`to_worker`, and how the page calls them."""
 
 
 def conversation() -> str:
-    """The host's lines (``>``) and what the Node.js example answers (``<``), one after the other."""
+    """The host's lines (``>``) by name, and what the Node.js example answers (``<``), one after the other."""
+    wanted = host_lines()
     worker = subprocess.Popen(
         ["node", "worker.js"], cwd=NODE_WORKER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert worker.stdin is not None and worker.stdout is not None
     lines = list[str]()
     try:
-        for line in asked():
+        for name, title in ASKED.items():
+            line = wanted[name]
             worker.stdin.write(line + "\n")
             worker.stdin.flush()
-            lines.append(f"> {line}")
+            lines.append(f"> {title}")
             if '"questions"' in line or '"hello"' in line or '"load"' in line:
                 answer = worker.stdout.readline().rstrip("\n")
                 lines.append(f"< {answer.replace(str(worker.pid), '4711')}")

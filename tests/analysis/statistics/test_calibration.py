@@ -157,9 +157,13 @@ def test_tables_are_put_into_their_pages_whole() -> None:
     made = tables.put(page, "pairs", rows)
     assert tables.put(made, "pairs", rows) == made and "old" not in made
     assert made.startswith("above\n") and made.endswith("\nbelow\n<!-- end -->")
-    assert "wrong, on 10, 20 seeds" in made
-    assert "| normal | 2 | 2.3, 2.8 | 5,000 |" in made
-    assert "| ties | 2 | -, 0.0 | 500 |" in made
+    assert "|  | wrong, on 10, 20 seeds (2) | studies |" in made
+    assert "| normal | 2.3, 2.8 | 5,000 |" in made
+    assert "| ties | -, 0.0 | 500 |" in made
+    of_six = [{**row, "operators": 6, "studies": 5_000} for row in rows[:2]]
+    both = tables.put(page, "pairs", rows[:2] + of_six)
+    assert "| 5,000 studies of each | wrong, on 10, 20 seeds (2) | wrong, on 10, 20 seeds (6) |" in both
+    assert "| normal | 2.3, 2.8 | 2.3, 2.8 |" in both
     with pytest.raises(SystemExit, match="no mark"):
         tables.put("nothing", "pairs", rows)
 
